@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import (
+from ._validation import (
     as_array,
     check_finite,
     check_nodes,

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _checks as door
+from . import _validation as check
 from ._clique_eigen import solve_cliques
 from ._records import Blocks, CsrGraph, SolvedBlocks, check_blocks, check_solved
 from ._threads import single_threaded_blas
+from ._validation import validate
 from .cliques import Cliques, any_cliques
 from .graph import GraphLike, any_graph
 from .kernels import StationaryKernel, as_kernel
@@ -24,13 +25,13 @@ def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -
     check_blocks("cliques", cliques, graph.n_nodes)
 
 
-@door.takes(
+@validate(
     _check_members,
     graph=any_graph,
     cliques=any_cliques,
     kernel=as_kernel,
-    n_components=door.count,
-    reference=door.one_of(REFERENCES),
+    n_components=check.count,
+    reference=check.one_of(REFERENCES),
 )
 def solve(
     graph: GraphLike,
@@ -90,7 +91,7 @@ def solve(
     if bad.size:
         raise ValueError(
             f"blocks must be cliques of the graph, got {bad.size} with "
-            f"{int(spectra.n_missing.sum())} pairs that are not edges: blocks {door.few(bad)}; "
+            f"{int(spectra.n_missing.sum())} pairs that are not edges: blocks {check.few(bad)}; "
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
     return SolvedBlocks(
@@ -105,10 +106,10 @@ def solve(
 
 
 def _check_spectra(solved: SolvedBlocks) -> None:
-    door.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
+    check.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
 
 
-@door.takes(check_solved, _check_spectra)
+@validate(check_solved, _check_spectra)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 

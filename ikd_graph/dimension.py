@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from . import _checks as door
 from . import _limits, covariance, gplvm, kernels, refine
-from ._checks import check_enough_rows, check_integer
+from . import _validation as check
+from ._validation import check_enough_rows, check_integer, validate
 from .generative import evenly_spaced
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class DimensionEstimate:
         return import_module("ikd_graph.show.plot").chart(chart, ax=ax)
 
 
-@door.takes(X=door.table, random_state=door.seed)
+@validate(X=check.table, random_state=check.seed)
 def estimate(
     X: ArrayLike,
     *,
@@ -117,7 +117,7 @@ def estimate(
     check_integer("max_components", max_components, 1, n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
-    if covariance.effective_columns.unchecked(table) < width:
+    if covariance.effective_columns(table) < width:
         # A column that follows the next one would say what it is.
         fold = np.arange(width) * n_folds // width
     scores = np.empty((max_components, width))
@@ -134,11 +134,11 @@ def estimate(
 
 def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Generator) -> Floats:
     """Log density of every held-out column under latents of the others, (largest, n_held_out)."""
-    sample_cov = gplvm.sample_covariance.unchecked(training, centered=False)
+    sample_cov = gplvm.sample_covariance(training, centered=False)
     sample_cov /= np.trace(sample_cov) / len(sample_cov)
-    corr = covariance.to_correlation.unchecked(sample_cov)
+    corr = covariance.to_correlation(sample_cov)
     start = refine.random_closed_form(corr, largest, _KERNEL, rng)
-    latents = refine.nested_latents.unchecked(sample_cov, start, _KERNEL)
+    latents = refine.nested_latents(sample_cov, start, _KERNEL)
     return np.array([column_log_densities(latent, held_out) for latent in latents])
 
 
@@ -157,10 +157,8 @@ def column_log_densities(latent: Floats, columns: Floats) -> Floats:
     (k,) ndarray of float64
         Without the constant, n / 2 log 2 pi.
     """
-    sample_cov = gplvm.sample_covariance.unchecked(columns, centered=False)
-    variance, noise, _ = gplvm.fit_variances.unchecked(
-        latent, sample_cov, columns.shape[1], _KERNEL
-    )
+    sample_cov = gplvm.sample_covariance(columns, centered=False)
+    variance, noise, _ = gplvm.fit_variances(latent, sample_cov, columns.shape[1], _KERNEL)
     model = variance * _KERNEL.covariance(cdist(latent, latent, "sqeuclidean"))
     model.flat[:: len(model) + 1] += max(noise, refine.NESTED_NOISE)
     factor = np.linalg.cholesky(model)

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from . import _checks as door
 from . import _limits
-from ._checks import check_choice, check_components, check_integer
+from . import _validation as check
 from ._records import Embedding
 from ._threads import block_rows, map_blocks
+from ._validation import check_choice, check_components, check_integer, validate
 from ._warn import warn
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTR
     _check_reference(sq_dist, reference)
 
 
-@door.takes(_check_reference, sq_dist=door.square)
+@validate(_check_reference, sq_dist=check.square)
 def reference_index(sq_dist: Floats, reference: str | int) -> int:
     """Index of the reference point (Li & Wu 2024, Section 2.5).
 
@@ -98,7 +98,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     return int(best[np.argmin(mean[best])])
 
 
-@door.takes(_check_reference, sq_dist=door.square)
+@validate(_check_reference, sq_dist=check.square)
 def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
@@ -126,7 +126,7 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     return 0.5 * (offset[:, None] + offset[None, :] - sq_dist) - constant
 
 
-@door.takes(_check_size, sq_dist=door.symmetric)
+@validate(_check_size, sq_dist=check.symmetric)
 def coordinates(
     sq_dist: Floats,
     n_components: int,
@@ -174,14 +174,14 @@ def coordinates(
     array([1., 0., 1.])
     """
     n = sq_dist.shape[0]
-    index = reference_index.unchecked(sq_dist, reference)
+    index = reference_index(sq_dist, reference)
     if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
         spectrum = _lanczos(sq_dist, index, n_components)
         # Slow, but the answer: of values that lie too near each other for Lanczos.
         values, vectors, negative, total = spectrum or _full_spectrum(sq_dist, index, n_components)
-    vectors = pin_signs.unchecked(vectors)
+    vectors = pin_signs(vectors)
     noise = 1e-12 * max(float(values[0]), 0.0)
     missing = int(np.count_nonzero(values <= noise))
     if missing and float(sq_dist.max()) > 0.0:
@@ -195,7 +195,7 @@ def coordinates(
     return Embedding(scaled, values, share, mass, index)
 
 
-@door.takes(eigenvalues=door.numbers)
+@validate(eigenvalues=check.numbers)
 def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     """Each eigenvalue over the next one, both raised by a floor of noise.
 
@@ -231,7 +231,7 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     return raised[:-1] / raised[1:]
 
 
-@door.takes(eigenvalues=door.numbers)
+@validate(eigenvalues=check.numbers)
 def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     """Number of dimensions that a spectrum speaks for.
 
@@ -269,14 +269,14 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     >>> eigen.eigengap([9.0, 2.0, 0.1, 0.09])
     2
     """
-    ratios = gap_ratios.unchecked(eigenvalues)
+    ratios = gap_ratios(eigenvalues)
     if largest is not None:
         ratios = ratios[: check_integer("largest", largest, 1, ratios.size)]
     steep = np.flatnonzero(ratios >= _GAP_DROP)
     return int(steep[-1] if steep.size else np.argmax(ratios)) + 1
 
 
-@door.takes(vectors=door.table)
+@validate(vectors=check.table)
 def pin_signs(vectors: Floats) -> Floats:
     """Columns turned so that the entry of largest magnitude is positive.
 
@@ -320,7 +320,7 @@ def _full_spectrum(
 ) -> tuple[Floats, Floats, float, float]:
     """Leading eigenpairs, squared negative eigenvalues and all squared eigenvalues, by LAPACK."""
     values, vectors = eigh(
-        gram_matrix.unchecked(sq_dist, reference),
+        gram_matrix(sq_dist, reference),
         driver="evd",
         overwrite_a=True,
         check_finite=False,

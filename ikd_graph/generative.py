@@ -55,14 +55,12 @@ def fit_noise_model(
         return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
 
     def cost(log_scale: float) -> float:
-        return -gplvm.fit_variances.unchecked(points, cov_of_sample, n_observed, scaled(log_scale))[
-            2
-        ]
+        return -gplvm.fit_variances(points, cov_of_sample, n_observed, scaled(log_scale))[2]
 
     best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
     if best.fun < cost(0.0):
         kernel = scaled(best.x)
-    return NoiseModel(*gplvm.fit_variances.unchecked(latent, cov, n_observed, kernel), kernel)
+    return NoiseModel(*gplvm.fit_variances(latent, cov, n_observed, kernel), kernel)
 
 
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.impute import KNNImputer
 
-from ._checks import few
+from ._validation import few
 
 
 def check_holes(X: NDArray[np.floating]) -> None:

@@ -147,8 +147,8 @@ def _connected_graph(
     g = rule if isinstance(rule, CsrGraph) else _edges(similarity, rule)
     if getattr(rule, "prune", False):
         support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
-        g, removed = graph.prune.unchecked(g, support)
-    labels = np.asarray(graph.component_labels.unchecked(g), dtype=np.int64)
+        g, removed = graph.prune(g, support)
+    labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():
         return g, labels, removed
     sizes = np.bincount(labels)
@@ -182,4 +182,4 @@ def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
             )
     if rule.n_neighbors is None:
         return g
-    return graph.union.unchecked(g, similarity.neighbor_graph(rule.n_neighbors))
+    return graph.union(g, similarity.neighbor_graph(rule.n_neighbors))

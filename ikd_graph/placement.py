@@ -191,8 +191,8 @@ def _place_block(
 
 def _by_likelihood(process: gplvm.Process, rows: NDArray[np.floating], starts: Floats) -> Floats:
     """Likeliest latent of rows; near a training row it goes over into where it started."""
-    seen = gplvm.see_rows.unchecked(process, rows)
-    placed = gplvm.place_rows.unchecked(process, seen, starts)[0]
+    seen = gplvm.see_rows(process, rows)
+    placed = gplvm.place_rows(process, seen, starts)[0]
     return starts + freshness(process, seen)[:, None] * (placed - starts)
 
 

@@ -116,7 +116,7 @@ def posterior(
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.latent[order]
     with single_threaded_blas():
-        sample_cov = gplvm.sample_covariance.unchecked(rows, centered=False)
+        sample_cov = gplvm.sample_covariance(rows, centered=False)
         floor = _floor(sample_cov, process.n_observed)
         floored = process.noise > (1.0 - _ROUNDING) * floor
         fit = refine.local_optimum(
@@ -229,8 +229,8 @@ def place_variances(
 
     def work(first: int, last: int) -> None:
         for index in range(first, last):
-            row = gplvm.see.unchecked(process, rows[index])
-            curvature = share * gplvm.curvature_at.unchecked(process, row, points[index])
+            row = gplvm.see(process, rows[index])
+            curvature = share * gplvm.curvature_at(process, row, points[index])
             curvature.flat[:: len(curvature) + 1] += 1.0 / extent
             around = _interpolated(process, posterior, points[index])
             variance = np.diagonal(around) + np.diagonal(np.linalg.inv(curvature))
@@ -259,7 +259,7 @@ def row_deviations(process: gplvm.Process, posterior: LatentPosterior, points: F
     """
     out = np.empty(len(points))
     for index, point in enumerate(points):
-        slopes = gplvm.slopes_at.unchecked(process, point)
+        slopes = gplvm.slopes_at(process, point)
         around = _interpolated(process, posterior, point)
         out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
     return np.sqrt(out)
@@ -300,8 +300,8 @@ def _simulate(
     kernel, (n, m) = fit.kernel, fit.latent.shape
     model = _model(fit)
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
-    cov = gplvm.sample_covariance.unchecked(table, centered=False)
-    corr = covariance.to_correlation.unchecked(cov)
+    cov = gplvm.sample_covariance(table, centered=False)
+    corr = covariance.to_correlation(cov)
     start = refine.closed_form(corr, m, kernel, table.shape[1])
     floor = _floor(cov, table.shape[1]) if floored else 0.0
     estimate = refine.local_optimum(cov, start, kernel, noise_floor=floor)
@@ -321,16 +321,16 @@ def _model(fit: refine.LocalOptimum) -> Floats:
 def _largest_residual(fit: refine.LocalOptimum, sample_cov: Floats, n_free: float) -> float:
     """Largest difference of a sample correlation from the model's, in its standard errors."""
     pairs = np.tril_indices(len(sample_cov), -1)
-    observed = covariance.to_correlation.unchecked(sample_cov)[pairs]
-    expected = covariance.to_correlation.unchecked(_model(fit))[pairs]
+    observed = covariance.to_correlation(sample_cov)[pairs]
+    expected = covariance.to_correlation(_model(fit))[pairs]
     errors = np.maximum(1.0 - expected**2, gplvm.JITTER) / np.sqrt(n_free)
     return float(np.max(np.abs(observed - expected) / errors))
 
 
 def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> float:
     """Number of independent columns: fewer where they differ more than the model expects."""
-    n_free = max(covariance.effective_columns.unchecked(rows) - centred, 1.0)
-    scores = gplvm.column_scores.unchecked(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
+    n_free = max(covariance.effective_columns(rows) - centred, 1.0)
+    scores = gplvm.column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])
     inverse = dtrtri(_information_factor(fit, n_free), lower=1)[0]
@@ -351,7 +351,7 @@ def _prior_precision(latent: Floats) -> Floats:
 
 def _information_factor(fit: refine.LocalOptimum, n_free: float) -> Floats:
     """Lower Cholesky factor of the information of columns and prior about latent and variances."""
-    information = n_free * gplvm.expected_information.unchecked(
+    information = n_free * gplvm.expected_information(
         fit.latent, fit.kernel, fit.variance, fit.noise
     )
     n, m = fit.latent.shape

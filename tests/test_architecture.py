@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 FLOORS = (
     (
-        "_checks", "_files", "_limits", "_memory", "_numba", "_records",
+        "_validation", "_files", "_limits", "_memory", "_numba", "_records",
         "_stages", "_suggest", "_table", "_threads", "_version", "_warn",
     ),
     ("_jit",),

@@ -1,4 +1,4 @@
-"""Objects that are no arrays are told apart at the door, with what to pass instead."""
+"""Objects that are no arrays are told apart at once, with what to pass instead."""
 
 import numpy as np
 import pytest

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ikd_graph import IKD, graph, kernels, refine, strategies
-from ikd_graph._checks import check_choice
 from ikd_graph._files import write_whole
+from ikd_graph._validation import check_choice
 from ikd_graph.study import baselines
 from ikd_graph.study.datasets import fixed_latent, gp_mapping
 from ikd_graph.study.timing import timed

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .._records import MergeResult, SolvedBlocks, check_solved
+from .._validation import validate
 from ._greedy import groups_centred, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import ANCHOR_SHARE, Rounds
@@ -31,13 +32,13 @@ def _check_start(
         )
 
 
-@door.takes(
+@validate(
     check_solved,
     _check_start,
-    n_points=door.optional(door.count),
-    start=door.optional(door.table),
-    max_rounds=door.whole(1),
-    tolerance=door.positive,
+    n_points=check.optional(check.count),
+    start=check.optional(check.table),
+    max_rounds=check.whole(1),
+    tolerance=check.positive,
 )
 def merge(
     solved: SolvedBlocks,
@@ -124,7 +125,7 @@ def merge(
         # The start joins in where blocks leave something open.
         is_open = greedy.n_weak or greedy.labels.any()
         consensus = Rounds(solved, n_points, frame if is_open else None)
-        merged = place_groups.unchecked(greedy.coordinates, greedy.labels, frame)
+        merged = place_groups(greedy.coordinates, greedy.labels, frame)
         trials = [consensus.descend(points, _TRIAL_ROUNDS, tolerance) for points in (frame, merged)]
         from_greedy = trials[1].value < _CLEARLY_LOWER * trials[0].value
         descent = consensus.descend(trials[from_greedy].points, max_rounds, tolerance)
@@ -136,7 +137,7 @@ def merge(
             objective, residuals = consensus.fit_of(descent.points)
         # Blocks do not mind where all of it lies: bring it back to where the start was.
         whole = np.zeros(n_points, dtype=np.int64)
-        points = place_groups.unchecked(descent.points, whole, frame)
+        points = place_groups(descent.points, whole, frame)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import MergeResult, SolvedBlocks, check_solved
+from .._validation import validate
 from .._warn import warn
 from ._rounds import Rounds
 
@@ -47,7 +48,7 @@ class MergeState(NamedTuple):
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
-@door.takes(check_solved, n_points=door.optional(door.count))
+@validate(check_solved, n_points=check.optional(check.count))
 def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResult:
     """Merge the two blocks with the most shared points until one holds all (Section 2.4).
 

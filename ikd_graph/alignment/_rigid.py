@@ -5,15 +5,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
 from .. import _jit
-from .._checks import check_same_shape
+from .. import _validation as check
 from .._records import RigidMap
+from .._validation import check_same_shape, validate
 
 Floats = NDArray[np.float64]
 
 
-@door.takes(source=door.table, target=door.table)
+@validate(source=check.table, target=check.table)
 def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     """Rigid motion that brings points nearest to others in the least-squares sense.
 
@@ -63,7 +63,7 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
 
 def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> None:
     check_same_shape("points", points, "frame", frame)
-    door.check_nodes("labels", labels, len(points))
+    check.check_nodes("labels", labels, len(points))
     if labels.size != len(points):
         raise ValueError(
             f"labels must be one whole number for each of {len(points)} points, got {labels.size}; "
@@ -71,7 +71,7 @@ def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> N
         )
 
 
-@door.takes(_check_groups, points=door.table, labels=door.nodes, frame=door.table)
+@validate(_check_groups, points=check.table, labels=check.nodes, frame=check.table)
 def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Floats:
     """Groups of points moved rigidly to where they are nearest to another latent.
 

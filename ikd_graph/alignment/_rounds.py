@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import Blocks, SolvedBlocks, check_solved
+from .._validation import validate
 from ._rigid import centred
 
 Floats = NDArray[np.float64]
@@ -179,7 +180,7 @@ def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None
         )
 
 
-@door.takes(check_places, coordinates=door.table)
+@validate(check_places, coordinates=check.table)
 def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     """Where each block would put its points, if it is fitted rigidly to coordinates.
 
@@ -211,7 +212,7 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     return rounds.proposals
 
 
-@door.takes(check_places, coordinates=door.table)
+@validate(check_places, coordinates=check.table)
 def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     """How far blocks disagree with the place of each point, each block fitted rigidly.
 

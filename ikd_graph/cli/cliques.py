@@ -7,8 +7,8 @@ import argparse
 import warnings
 from typing import Any
 
-from .._checks import check_integer
 from .._stages import progress_bar
+from .._validation import check_integer
 from ..estimator import IKD
 from ..show import plot, report
 from ..show.words import say_number

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import Blocks, CsrGraph, check_graph, read_only
+from .._validation import validate
 from .._warn import warn
 from ..graph import GraphLike, any_graph, subgraph
 from ._search import StartGraph, iter_cliques, new_search, prepare, with_more_masks
@@ -36,10 +37,10 @@ _SEARCH_STEPS = 100_000
 """Steps after which the search for a large enough clique of a point is given up."""
 
 
-@door.takes(
+@validate(
     g=any_graph,
-    min_size=door.whole(2, cure="take M + 2 for M latent dimensions"),
-    max_cliques=door.optional(door.whole(1, cure="None is two a point")),
+    min_size=check.whole(2, cure="take M + 2 for M latent dimensions"),
+    max_cliques=check.optional(check.whole(1, cure="None is two a point")),
 )
 def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cliques:
     """Choose maximal cliques that cover a graph, to solve on: about as many as there are points.
@@ -97,7 +98,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    blocks = _cover(subgraph.unchecked(g, names), min_size, budget, room).renamed(names)
+    blocks = _cover(subgraph(g, names), min_size, budget, room).renamed(names)
     return Cliques(blocks, g.n_nodes)
 
 
@@ -117,7 +118,7 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     return join(batches)
 
 
-@door.takes(g=check_graph, min_size=door.whole(1))
+@validate(g=check_graph, min_size=check.whole(1))
 def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
 
@@ -149,7 +150,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
-@door.takes(g=any_graph, max_cliques=door.optional(door.whole(1)))
+@validate(g=any_graph, max_cliques=check.optional(check.whole(1)))
 def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
@@ -184,7 +185,7 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
     covered, visited = np.zeros(g.n_nodes, dtype=np.bool_), []
     n_open = g.n_nodes
-    for clique in itertools.islice(iter_cliques.unchecked(g), budget):
+    for clique in itertools.islice(iter_cliques(g), budget):
         visited.append(clique)
         n_open -= int(np.count_nonzero(~covered[clique]))
         covered[clique] = True
@@ -196,7 +197,7 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
         f"{n_open} of {g.n_nodes} points were not covered by the first {len(visited)} "
         "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
     )
-    filling = cover.unchecked(g, 2, max_cliques=1)
+    filling = cover(g, 2, max_cliques=1)
     visited += [clique for clique in filling if not covered[clique].all()]
     return Cliques(visited, g.n_nodes)
 

@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .. import _checks as door
+from .. import _validation as check
 from .._records import Blocks, CsrGraph
 from .._threads import block_rows
+from .._validation import validate
 from ..graph import GraphLike, any_edges, component_labels
 from ._sequence import Cliques, arrays, as_blocks
 
@@ -23,7 +24,7 @@ Numbers = NDArray[np.integer]
 AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
-@door.takes(g=any_edges, n_components=door.optional(door.whole(1)))
+@validate(g=any_edges, n_components=check.optional(check.whole(1)))
 def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
@@ -83,7 +84,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     return {
         "n_points": g.n_nodes,
         "n_edges": g.n_edges,
-        "graph_components": int(component_labels.unchecked(g).max(initial=-1)) + 1,
+        "graph_components": int(component_labels(g).max(initial=-1)) + 1,
         "n_cliques": blocks.n_blocks,
         "sizes": _distribution(np.bincount(sizes)),
         "overlaps": _distribution(histogram),
@@ -99,7 +100,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     }
 
 
-@door.takes(min_overlap=door.count)
+@validate(min_overlap=check.count)
 def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import Blocks, CsrGraph, read_only
 from .._threads import map_blocks
+from .._validation import validate
 from .._warn import warn
 from ..graph import GraphLike, any_edges
 from ._sequence import Cliques, arrays, join
@@ -33,8 +34,10 @@ class StartGraph(NamedTuple):
     width: int  # largest number of candidates of a start
 
 
-@door.takes(
-    g=any_edges, min_size=door.whole(1), limit=door.optional(door.whole(1, cure="None is all"))
+@validate(
+    g=any_edges,
+    min_size=check.whole(1),
+    limit=check.optional(check.whole(1, cure="None is all")),
 )
 def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -> Cliques:
     """List the maximal cliques of a graph.
@@ -69,9 +72,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     """
     if limit is not None:
         limit = min(limit, 2**62)
-        listed = list(
-            itertools.islice(iter_cliques.unchecked(g, min_size, min(limit + 1, 4096)), limit + 1)
-        )
+        listed = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
         if len(listed) > limit:
             _warn_truncated(listed[:limit], limit, g.n_nodes)
         return Cliques(listed[:limit], g.n_nodes)
@@ -87,7 +88,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     return Cliques(join([blocks for piece in pieces for blocks in piece]), g.n_nodes)
 
 
-@door.takes(g=any_edges, min_size=door.whole(1), chunk=door.whole(1))
+@validate(g=any_edges, min_size=check.whole(1), chunk=check.whole(1))
 def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
     """Yield the maximal cliques of a graph one by one, finding no more than is asked for.
 

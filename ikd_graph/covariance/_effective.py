@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
+from .. import _validation as check
+from .._validation import validate
 from ._rows import centred_rows
 
 Floats = NDArray[np.float64]
@@ -14,7 +15,7 @@ _PASSES = 2  # after which units of columns that differ by a hundred make no row
 _ROUNDING = 1e-13  # of a value of a unit row: some hundred last bits, as one row's own mean leaves
 
 
-@door.takes(X=door.table, n_removed=door.whole(0))
+@validate(X=check.table, n_removed=check.whole(0))
 def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     r"""Number of independent columns whose correlations would scatter as those of X do.
 
@@ -70,7 +71,7 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     return max(free / inflation, 1.0)
 
 
-@door.takes(X=door.table, nuisance=door.table)
+@validate(X=check.table, nuisance=check.table)
 def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
     """Rows less what other rows explain of them, by least squares with an intercept.
 
@@ -107,7 +108,7 @@ def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
     return np.asarray(rows - (rows @ basis.T) @ basis)
 
 
-@door.takes(X=door.table)
+@validate(X=check.table)
 def remove_mean_row(X: ArrayLike) -> Floats:
     """Rows less what their mean explains of them: a market, a season, a global signal.
 
@@ -132,7 +133,7 @@ def remove_mean_row(X: ArrayLike) -> Floats:
     >>> [round(float(np.corrcoef(rows)[0, 1]), 1) for rows in (X, left)]
     [0.5, -0.1]
     """
-    return regress_out.unchecked(X, _unit_rows(X).sum(axis=0, keepdims=True))
+    return regress_out(X, _unit_rows(X).sum(axis=0, keepdims=True))
 
 
 def doubly_centred_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:

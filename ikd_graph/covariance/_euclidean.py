@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
-from .._checks import check_varies
+from .. import _validation as check
 from .._threads import block_rows, map_blocks
+from .._validation import check_varies, validate
 from ._rows import gram
 from ._scale import ROUNDING, column_moments
 
@@ -32,7 +32,7 @@ class EuclideanRows(NamedTuple):
         return points
 
 
-@door.takes(X=door.table, standardized=door.flag)
+@validate(X=check.table, standardized=check.flag)
 def euclidean_rows(
     X: ArrayLike,
     *,
@@ -105,7 +105,7 @@ def euclidean_scale(X: Any, standardized: bool) -> EuclideanRows:
     return EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
 
 
-@door.takes(X=door.table)
+@validate(X=check.table)
 def euclidean(X: ArrayLike) -> Floats:
     r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
 
@@ -133,8 +133,8 @@ def euclidean(X: ArrayLike) -> Floats:
            [-0.5 ,  1.  ,  0.25],
            [ 0.25,  0.25,  1.  ]])
     """
-    rows = euclidean_rows.unchecked(X)
-    similarity = gram.unchecked(rows.points)
+    rows = euclidean_rows(X)
+    similarity = gram(rows.points)
     similarity -= rows.half[:, None] + rows.half - 1.0
     np.minimum(similarity, 1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
-from .._checks import check_rows_vary
+from .. import _validation as check
 from .._threads import block_rows, map_blocks
+from .._validation import check_rows_vary, validate
 from .._warn import warn
 
 Floats = NDArray[np.float64]
@@ -14,7 +14,7 @@ AFFINITIES = ("correlation", "cosine")
 """Affinities that are inner products of scaled rows."""
 
 
-@door.takes(X=door.table, affinity=door.one_of(AFFINITIES), allow_flat=door.flag)
+@validate(X=check.table, affinity=check.one_of(AFFINITIES), allow_flat=check.flag)
 def unit_rows(
     X: ArrayLike,
     affinity: str = "correlation",
@@ -96,7 +96,7 @@ def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
     return flat
 
 
-@door.takes(rows=door.table)
+@validate(rows=check.table)
 def gram(rows: NDArray[np.floating]) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
@@ -125,7 +125,7 @@ def gram(rows: NDArray[np.floating]) -> Floats:
     return out
 
 
-@door.takes(X=door.table)
+@validate(X=check.table)
 def correlation(X: ArrayLike) -> Floats:
     """Pearson correlation between rows.
 
@@ -151,10 +151,10 @@ def correlation(X: ArrayLike) -> Floats:
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    return _bounded(gram.unchecked(unit_rows.unchecked(X, "correlation")))
+    return _bounded(gram(unit_rows(X, "correlation")))
 
 
-@door.takes(X=door.table)
+@validate(X=check.table)
 def cosine(X: ArrayLike) -> Floats:
     """Cosine between rows: the correlation of a process whose mean is known to be zero.
 
@@ -180,10 +180,10 @@ def cosine(X: ArrayLike) -> Floats:
     array([[1.    , 0.7071],
            [0.7071, 1.    ]])
     """
-    return _bounded(gram.unchecked(unit_rows.unchecked(X, "cosine")))
+    return _bounded(gram(unit_rows(X, "cosine")))
 
 
-@door.takes(X=door.table, centre=door.flag)
+@validate(X=check.table, centre=check.flag)
 def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
     """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
 
@@ -211,7 +211,7 @@ def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
     n_features = rows.shape[1]
     if centre:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram.unchecked(rows) / max(n_features - centre, 1)
+    return gram(rows) / max(n_features - centre, 1)
 
 
 def _bounded(corr: Floats) -> Floats:

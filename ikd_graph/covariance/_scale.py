@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .._threads import block_rows
+from .._validation import validate
 from .._warn import warn
 
 Floats = NDArray[np.float64]
@@ -20,10 +21,10 @@ ROUNDING = 1e-13
 
 
 def _dense_or_sparse(name: str, value: Any) -> Any:
-    return door.sparse(name, value) if sp.issparse(value) else door.square(name, value)
+    return check.sparse(name, value) if sp.issparse(value) else check.square(name, value)
 
 
-@door.takes(cov=_dense_or_sparse)
+@validate(cov=_dense_or_sparse)
 def to_correlation(cov: Any) -> Any:
     """Divide a covariance by the standard deviations of both points.
 
@@ -102,7 +103,7 @@ def _warn_above_one(corr: Floats) -> None:
         )
 
 
-@door.takes(corr=door.square)
+@validate(corr=check.square)
 def into_domain(corr: Floats) -> Floats:
     """Correlations lifted into (0, 1], where every kernel can be inverted.
 
@@ -147,7 +148,7 @@ def into_domain(corr: Floats) -> Floats:
     return lifted
 
 
-@door.takes(corr=door.numbers, n_observed=door.count)
+@validate(corr=check.numbers, n_observed=check.count)
 def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     """Sampling variance of a correlation from ``n_observed`` independent dimensions.
 
@@ -174,7 +175,7 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / n_observed
 
 
-@door.takes(X=door.table)
+@validate(X=check.table)
 def column_units(X: NDArray[np.floating]) -> Floats:
     """Standard deviation of every column, infinite where a column has one value.
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._checks import check_rows_vary
 from .._table import SparseTable
+from .._validation import check_rows_vary
 from ._euclidean import EuclideanRows, euclidean_scale
 from ._rows import kept_flat
 

@@ -46,7 +46,7 @@ def standard_frame(coordinates: Floats, inverse: Indices) -> Frame:
     ordered = np.all(np.diff(np.diagonal(gram)) <= rounding * width)
     if off > rounding * width or not ordered:
         points = points @ np.linalg.eigh(gram)[1][:, ::-1]
-    points = eigen.pin_signs.unchecked(points[inverse])
+    points = eigen.pin_signs(points[inverse])
     return Frame(points, np.sum(points**2, axis=0))
 
 
@@ -54,9 +54,9 @@ def expand_graph(g: CsrGraph, first: Indices, inverse: Indices) -> CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):
         return g
-    low, high, weights = edges.unchecked(g)
+    low, high, weights = edges(g)
     low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
-    expanded = from_edges.unchecked(inverse.size, low, high, weights)
+    expanded = from_edges(inverse.size, low, high, weights)
     duplicates = np.setdiff1d(np.arange(inverse.size), first)
     if not duplicates.size:
         return expanded
@@ -87,7 +87,7 @@ def expand_optima(core: CoreFit, points: Floats, inverse: Indices) -> tuple[Opti
     tuple of OptimumRecord
         NaN for rows outside the core.
     """
-    move = rigid_fit.unchecked(core.fit.latent, points[core.core])
+    move = rigid_fit(core.fit.latent, points[core.core])
     expanded = []
     for optimum in core.fit.optima:
         latent = np.full(points.shape, np.nan)

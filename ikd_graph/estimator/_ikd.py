@@ -30,12 +30,12 @@ from .. import (
     strategies,
     uncertainty,
 )
-from .._checks import check_choice, check_components, check_integer, check_varies, few
-from .._checks import seed as check_seed
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, rows_of, some_rows
 from .._threads import limit_threads
+from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
+from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
@@ -224,6 +224,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @validate()
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -273,6 +274,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.stage_times_ = stages.seconds
         return self
 
+    @validate()
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
         """Find the coordinates of the rows of X and return them.
 
@@ -291,6 +293,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return like(X, self.fit(X).embedding_)
 
+    @validate()
     def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
         """Place rows in the embedding, each by itself.
 
@@ -320,6 +323,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         latent, _, std = self._place(self._read_new(X), errors=return_std)
         return (like(X, latent), std) if return_std else like(X, latent)
 
+    @validate()
     def placement_residuals(self, X: ArrayLike) -> Floats:
         """How badly each row fits into the embedding.
 
@@ -335,6 +339,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self._place(self._read_new(X))[1]
 
+    @validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
         """Rows of X at given coordinates: the posterior mean of the Gaussian process.
 
@@ -372,7 +377,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         training = self._rows[self._first[sample]] - mean
         with limit_threads(self.n_jobs):
             parts = [
-                gplvm.posterior_mean.unchecked(
+                gplvm.posterior_mean(
                     points[batch],
                     self._points[sample],
                     training,
@@ -392,6 +397,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows += mean
         return (rows, std) if return_std else rows
 
+    @validate()
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log likelihood of a column of X, the rows being where `transform` puts them.
 
@@ -425,7 +431,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows, model = np.asarray(rows[placed], dtype=np.float64), self.noise_model()
         with limit_threads(self.n_jobs):
             cov = self._sample_covariance(rows)
-            value = gplvm.log_likelihood.unchecked(
+            value = gplvm.log_likelihood(
                 latent[placed].astype(np.float64),
                 cov,
                 rows.shape[1],
@@ -435,6 +441,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return value / rows.shape[1]
 
+    @validate()
     def noise_model(self) -> generative.NoiseModel:
         """Signal and noise variance, kernel and log likelihood of the Gaussian process.
 
@@ -471,8 +478,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         centred = self._result.similarity.centres_rows
         if not self.settings_.model_based:
             rows = rows - self._rows.mean(axis=0)
-        return gplvm.sample_covariance.unchecked(rows, centered=centred)
+        return gplvm.sample_covariance(rows, centered=centred)
 
+    @validate()
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
         return float(self.noise_model().log_likelihood)
@@ -872,10 +880,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 variance, noise = core.fit.variance, core.fit.noise
             else:
                 cov = gplvm.sample_covariance(rows, centered=centred)
-                variance, noise, _ = gplvm.fit_variances.unchecked(
-                    points, cov, rows.shape[1], self.kernel_
-                )
-            self._process = gplvm.condition.unchecked(
+                variance, noise, _ = gplvm.fit_variances(points, cov, rows.shape[1], self.kernel_)
+            self._process = gplvm.condition(
                 points, rows, self.kernel_, variance, noise, centred=centred
             )
         return self._process

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_sparse, check_symmetric, check_unmasked, few
+from .._validation import check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
 from ._objects import as_table, printable
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import graph
-from .._checks import check_unmasked
+from .._validation import check_unmasked
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._checks import check_nodes, check_sparse
 from .._files import write_whole
 from .._records import Blocks, check_blocks
 from .._settings import Result
+from .._validation import check_nodes, check_sparse
 from .._version import __version__
 from ..covariance import SparseRows
 

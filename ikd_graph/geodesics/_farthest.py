@@ -3,16 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .._records import CsrGraph, check_graph
+from .._validation import validate
 from ._paths import check_lengths, search
 
 
 def _check_count(g: CsrGraph, count: int) -> None:
-    door.check_integer("count", count, 1, max(g.n_nodes, 1))
+    check.check_integer("count", count, 1, max(g.n_nodes, 1))
 
 
-@door.takes(check_lengths, _check_count, g=check_graph, count=door.count)
+@validate(check_lengths, _check_count, g=check_graph, count=check.count)
 def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Find nodes of a connected graph, each the farthest from those before it.
 

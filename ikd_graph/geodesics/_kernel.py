@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
     """The graph with lengths of edges whose shortest paths are the best ones."""
     if path == "covariance":
-        return covariance_lengths.unchecked(g)
-    return distance_lengths.unchecked(g, kernel)
+        return covariance_lengths(g)
+    return distance_lengths(g, kernel)
 
 
 def squares_of_lengths(
@@ -31,7 +31,7 @@ def squares_of_lengths(
 def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     lengths = path_lengths(g, kernel, path)
-    out = np.asarray(shortest_distances.unchecked(lengths), dtype=np.float64)
+    out = np.asarray(shortest_distances(lengths), dtype=np.float64)
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     walkable = np.isfinite(lengths.weights)
     out[rows[walkable], g.indices[walkable]] = lengths.weights[walkable]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
 from .. import _jit
-from .._checks import check_nodes
+from .. import _validation as check
 from .._records import CsrGraph, check_graph
 from .._threads import map_blocks
+from .._validation import check_nodes, validate
 from ..kernels import StationaryKernel, as_kernel
 
 Floats = NDArray[np.float64]
@@ -36,10 +36,10 @@ def check_lengths(g: CsrGraph, *_: Any, **__: Any) -> None:
         )
 
 
-_SOURCES = door.optional(door.nodes)
+_SOURCES = check.optional(check.nodes)
 
 
-@door.takes(
+@validate(
     _check_sources,
     g=check_graph,
     kernel=as_kernel,
@@ -71,11 +71,11 @@ def distances(g: CsrGraph, kernel: StationaryKernel, sources: Nodes = None) -> F
     >>> geodesics.distances(g, kernel, [0]).round(12).tolist()
     [[0.0, 1.0, 2.0, 3.0]]
     """
-    lengths = distance_lengths.unchecked(g, kernel)
-    return shortest_distances.unchecked(lengths, sources)
+    lengths = distance_lengths(g, kernel)
+    return shortest_distances(lengths, sources)
 
 
-@door.takes(_check_sources, g=check_graph, sources=_SOURCES, keep_edges=door.flag)
+@validate(_check_sources, g=check_graph, sources=_SOURCES, keep_edges=check.flag)
 def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -> Floats:
     """Find the largest products of covariances along paths (paper, Section 2.4).
 
@@ -105,7 +105,7 @@ def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -
     [[1.0, 0.8, 0.4]]
     """
     starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
-    out = shortest_distances.unchecked(covariance_lengths.unchecked(g), sources)
+    out = shortest_distances(covariance_lengths(g), sources)
 
     def to_covariance(start: int, stop: int) -> None:
         block = out[start:stop]
@@ -126,7 +126,7 @@ def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -
     return out
 
 
-@door.takes(g=check_graph, kernel=as_kernel)
+@validate(g=check_graph, kernel=as_kernel)
 def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     """Turn correlations into kernel distances sqrt(f^-1(s)), the lengths of edges.
 
@@ -153,7 +153,7 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     return _with_lengths(g, lambda s: np.sqrt(kernel.sq_distance(s)))
 
 
-@door.takes(g=check_graph)
+@validate(g=check_graph)
 def covariance_lengths(g: CsrGraph) -> CsrGraph:
     """Turn correlations into -log s, so that the shortest path has the largest product.
 
@@ -187,7 +187,7 @@ def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
     return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
-@door.takes(check_lengths, _check_sources, g=check_graph, sources=_SOURCES)
+@validate(check_lengths, _check_sources, g=check_graph, sources=_SOURCES)
 def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
     """Find the smallest sums of lengths along paths.
 

@@ -5,14 +5,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
+from .. import _validation as check
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._model import inverse_model
 
 Floats = NDArray[np.float64]
 
 
-@door.takes(latent=door.table, kernel=as_kernel, variance=door.positive, noise=door.not_negative)
+@validate(
+    latent=check.table,
+    kernel=as_kernel,
+    variance=check.positive,
+    noise=check.not_negative,
+)
 def expected_information(
     latent: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:
@@ -81,12 +87,12 @@ def expected_information(
     return np.asarray(np.tril(out) + np.tril(out, -1).T)
 
 
-@door.takes(
-    latent=door.table,
-    rows=door.table,
+@validate(
+    latent=check.table,
+    rows=check.table,
     kernel=as_kernel,
-    variance=door.positive,
-    noise=door.not_negative,
+    variance=check.positive,
+    noise=check.not_negative,
 )
 def column_scores(
     latent: Floats, rows: Floats, kernel: StationaryKernel, variance: float, noise: float

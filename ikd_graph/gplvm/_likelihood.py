@@ -6,14 +6,15 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from .. import _checks as door
+from .. import _validation as check
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._gradient import LOG_2PI
 
 Floats = NDArray[np.float64]
 
 
-@door.takes(rows=door.table, centered=door.flag)
+@validate(rows=check.table, centered=check.flag)
 def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
     """Covariance between points, S = X X^T / N, all that the likelihood sees of X.
 
@@ -52,14 +53,14 @@ def _check_points(latent: Floats, sample_cov: Floats, **_: object) -> None:
         )
 
 
-@door.takes(
+@validate(
     _check_points,
-    latent=door.table,
-    sample_cov=door.symmetric,
-    n_observed=door.count,
+    latent=check.table,
+    sample_cov=check.symmetric,
+    n_observed=check.count,
     kernel=as_kernel,
-    variance=door.positive,
-    noise=door.not_negative,
+    variance=check.positive,
+    noise=check.not_negative,
 )
 def log_likelihood(
     latent: Floats,
@@ -110,11 +111,11 @@ def log_likelihood(
     return -0.5 * n_observed * (len(latent) * LOG_2PI + log_det + trace)
 
 
-@door.takes(
+@validate(
     _check_points,
-    latent=door.table,
-    sample_cov=door.symmetric,
-    n_observed=door.count,
+    latent=check.table,
+    sample_cov=check.symmetric,
+    n_observed=check.count,
     kernel=as_kernel,
 )
 def fit_variances(

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel, compiled_form
 from ._model import inverse_model
 
@@ -67,17 +68,17 @@ class _Look(NamedTuple):
     away: Floats  # (t,) squared distances to the nearest training points
 
 
-_PROCESS = door.record(Process, "gplvm.condition makes one")
-_SEEN = door.record(Seen, "gplvm.see makes one")
+_PROCESS = check.record(Process, "gplvm.condition makes one")
+_SEEN = check.record(Seen, "gplvm.see makes one")
 
 
-@door.takes(
-    latent=door.table,
-    rows=door.table,
+@validate(
+    latent=check.table,
+    rows=check.table,
     kernel=as_kernel,
-    variance=door.positive,
-    noise=door.not_negative,
-    centred=door.flag,
+    variance=check.positive,
+    noise=check.not_negative,
+    centred=check.flag,
 )
 def condition(
     latent: Floats,
@@ -138,7 +139,7 @@ def condition(
     )
 
 
-@door.takes(process=_PROCESS, row=door.line)
+@validate(process=_PROCESS, row=check.line)
 def see(process: Process, row: NDArray[np.floating]) -> Seen:
     """A new row as the training rows see it.
 
@@ -155,7 +156,7 @@ def see(process: Process, row: NDArray[np.floating]) -> Seen:
         Its part in the space of the training rows, and its squared distances to them.
     """
     _check_columns(process, row[None])
-    seen = see_rows.unchecked(process, row[None])
+    seen = see_rows(process, row[None])
     return Seen(*(field[0] for field in seen))
 
 
@@ -167,7 +168,7 @@ def _check_columns(process: Process, rows: NDArray[np.floating], **_: object) ->
         )
 
 
-@door.takes(_check_columns, process=_PROCESS, rows=door.table)
+@validate(_check_columns, process=_PROCESS, rows=check.table)
 def see_rows(process: Process, rows: NDArray[np.floating]) -> Seen:
     """New rows as the training rows see them, each independently of the others.
 
@@ -203,7 +204,7 @@ def _check_starts(process: Process, seen: Seen, starts: Floats) -> None:
         )
 
 
-@door.takes(_check_starts, process=_PROCESS, seen=_SEEN, starts=door.table)
+@validate(_check_starts, process=_PROCESS, seen=_SEEN, starts=check.table)
 def place_rows(process: Process, seen: Seen, starts: Floats) -> tuple[Floats, Floats]:
     """Place new rows where they have the largest likelihood, each independently of the others.
 
@@ -251,7 +252,7 @@ def place_rows(process: Process, seen: Seen, starts: Floats) -> tuple[Floats, Fl
     return latent, -cost - 0.5 * process.n_observed * float(np.log(2.0 * np.pi))
 
 
-@door.takes(process=_PROCESS, view=_SEEN, point=door.line)
+@validate(process=_PROCESS, view=_SEEN, point=check.line)
 def curvature_at(process: Process, view: Seen, point: Floats) -> Floats:
     """Expected curvature of the cost of a row at a latent point.
 
@@ -272,7 +273,7 @@ def curvature_at(process: Process, view: Seen, point: Floats) -> Floats:
     return _look(process, view.row[None], np.array([view.beside]), point[None]).curvature[0]
 
 
-@door.takes(process=_PROCESS, point=door.line)
+@validate(process=_PROCESS, point=check.line)
 def slopes_at(process: Process, point: Floats) -> Floats:
     """Derivative of what the process predicts, in every coordinate of a latent point.
 

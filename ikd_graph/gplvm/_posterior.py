@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.spatial.distance import cdist
 
-from .. import _checks as door
+from .. import _validation as check
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._locate import JITTER
 from ._model import NOT_POSITIVE
@@ -22,13 +23,13 @@ class Posterior(NamedTuple):
     std: Floats  # (n_new,) of one noise-free observation, the same in every observed dimension
 
 
-@door.takes(
-    latent_new=door.table,
-    latent=door.table,
-    rows=door.table,
+@validate(
+    latent_new=check.table,
+    latent=check.table,
+    rows=check.table,
     kernel=as_kernel,
-    variance=door.positive,
-    noise=door.number,
+    variance=check.positive,
+    noise=check.number,
 )
 def posterior_mean(
     latent_new: Floats,

@@ -11,10 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import CsrGraph
 from .._threads import block_rows, map_blocks
+from .._validation import validate
 from ..covariance import FLOOR
 from ._csr import mirrored
 from ._nearest import (
@@ -26,7 +27,7 @@ WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""
 
 
-@door.takes(corr=check_correlations, s0=door.fraction)
+@validate(corr=check_correlations, s0=check.fraction)
 def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     """Keep the pairs whose correlation exceeds a threshold (paper, Section 2.4).
 
@@ -53,7 +54,7 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     return pairs_above(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
 
 
-@door.takes(corr=check_correlations, mutual=door.flag)
+@validate(corr=check_correlations, mutual=check.flag)
 def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> CsrGraph:
     """Join each point to the points most correlated with it.
 

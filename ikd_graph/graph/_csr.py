@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _checks as door
 from .. import _jit
-from .._checks import check_distinct, check_finite, check_sparse
+from .. import _validation as check
 from .._records import CsrGraph, check_graph
+from .._validation import check_distinct, check_finite, check_sparse, validate
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,7 +22,7 @@ Nodes = NDArray[np.int64]
 
 def _check_edges(n: int, low: Nodes, high: Nodes, weights: NDArray[np.float64]) -> None:
     """Raise unless edges list each pair of nodes once, the smaller first."""
-    door.check_nodes("high", high, n)
+    check.check_nodes("high", high, n)
     if not low.size == high.size == weights.size or np.any(low >= high):
         raise ValueError(
             "low, high and weights must be as long as one another and low < high for every "
@@ -32,8 +32,12 @@ def _check_edges(n: int, low: Nodes, high: Nodes, weights: NDArray[np.float64]) 
     check_distinct("edges", low * n + high)
 
 
-@door.takes(
-    _check_edges, n=door.whole(0, 2**31), low=door.nodes, high=door.nodes, weights=door.line_of
+@validate(
+    _check_edges,
+    n=check.whole(0, 2**31),
+    low=check.nodes,
+    high=check.nodes,
+    weights=check.line_of,
 )
 def from_edges(
     n: int, low: NDArray[np.int64], high: NDArray[np.int64], weights: NDArray[np.float64]
@@ -67,7 +71,7 @@ def from_edges(
     return mirrored(np.diff(upper.indptr), upper.indices, upper.data)
 
 
-@door.takes(g=check_graph)
+@validate(g=check_graph)
 def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """List each edge once, the smaller node first, in order.
 
@@ -97,7 +101,7 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     return low[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
-@door.takes(g=check_graph, s0=door.number)
+@validate(g=check_graph, s0=check.number)
 def above(g: CsrGraph, s0: float) -> CsrGraph:
     """Keep the edges of a graph whose weight exceeds a threshold.
 
@@ -126,7 +130,7 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     return CsrGraph.trusted(indptr, g.indices[keep], g.weights[keep])
 
 
-@door.takes(g=check_graph, k=door.whole(1))
+@validate(g=check_graph, k=check.whole(1))
 def strongest(g: CsrGraph, k: int) -> CsrGraph:
     """Keep the edges that are among the k strongest of one of their ends.
 
@@ -157,17 +161,15 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     nodes, neighbors = rows[strongest_entries], g.indices[strongest_entries].astype(np.int64)
     low, high = np.minimum(nodes, neighbors), np.maximum(nodes, neighbors)
     _, first = np.unique(low * g.n_nodes + high, return_index=True)
-    return from_edges.unchecked(
-        g.n_nodes, low[first], high[first], g.weights[strongest_entries][first]
-    )
+    return from_edges(g.n_nodes, low[first], high[first], g.weights[strongest_entries][first])
 
 
 def _check_some(g: CsrGraph, nodes: Nodes) -> None:
-    door.check_nodes("nodes", nodes, g.n_nodes)
+    check.check_nodes("nodes", nodes, g.n_nodes)
     check_distinct("nodes", nodes)
 
 
-@door.takes(_check_some, g=check_graph, nodes=door.nodes)
+@validate(_check_some, g=check_graph, nodes=check.nodes)
 def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     """Keep some nodes and the edges among them.
 
@@ -199,7 +201,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     )
 
 
-@door.takes(a=check_graph, b=check_graph)
+@validate(a=check_graph, b=check_graph)
 def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     """Keep the edges of either graph; where both have an edge the weight of ``a`` stays.
 
@@ -229,18 +231,16 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
         )
     n = a.n_nodes
     (left_a, right_a, weights_a), (left_b, right_b, weights_b) = (
-        edges.unchecked(a),
-        edges.unchecked(b),
+        edges(a),
+        edges(b),
     )
     keys = np.concatenate((left_a * n + right_a, left_b * n + right_b))
     # np.unique keeps the first of equals, so an edge that both have is taken from a.
     keys, first = np.unique(keys, return_index=True)
-    return from_edges.unchecked(
-        n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first]
-    )
+    return from_edges(n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first])
 
 
-@door.takes(g=check_graph)
+@validate(g=check_graph)
 def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     """Number the connected components in the order of their smallest nodes.
 
@@ -362,7 +362,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
         )
     there = weights > 0.0
     weights = np.minimum(weights[there], 1.0)
-    return from_edges.unchecked(matrix.shape[0], low[there], high[there], weights)
+    return from_edges(matrix.shape[0], low[there], high[there], weights)
 
 
 def stored_pairs(
@@ -478,7 +478,7 @@ def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
     return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
 
 
-@door.takes(g=check_graph)
+@validate(g=check_graph)
 def to_sparse(g: CsrGraph) -> sp.csr_array:
     """Return the graph as a sparse array, explicit zeros kept, nothing on the diagonal.
 
@@ -505,7 +505,7 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     return sp.csr_array(arrays, shape=(g.n_nodes, g.n_nodes))
 
 
-@door.takes(g=check_graph)
+@validate(g=check_graph)
 def to_networkx(g: CsrGraph) -> nx.Graph:
     """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
 
@@ -531,7 +531,7 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
 
     out = nx.Graph()
     out.add_nodes_from(range(g.n_nodes))
-    low, high, weights = edges.unchecked(g)
+    low, high, weights = edges(g)
     out.add_weighted_edges_from(zip(low.tolist(), high.tolist(), weights.tolist(), strict=True))
     return out
 

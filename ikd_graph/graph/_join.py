@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from .. import _checks as door
 from .._records import CsrGraph, check_graph
 from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._validation import validate
 from ._build import walkable
 from ._csr import component_labels, edges, from_edges
 from ._nearest import check_correlations
@@ -28,7 +28,7 @@ class JoinedGraph(NamedTuple):
     links: NDArray[np.int64]  # (m, 2) edges added, the smaller end first
 
 
-@door.takes(g=check_graph, corr=check_correlations)
+@validate(g=check_graph, corr=check_correlations)
 def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
     """Join the components along their strongest spanning tree, by several edges a pair.
 
@@ -86,7 +86,7 @@ def find_links(
     low, high : (m,) int64
         Ends of the pairs, in order.
     """
-    labels = components = component_labels.unchecked(g)
+    labels = components = component_labels(g)
     links: list[tuple[int, int]] = []
     with single_threaded_blas():
         while labels.any():
@@ -123,9 +123,9 @@ def add_edges(
     CsrGraph
         The graph with them.
     """
-    left, right, known = edges.unchecked(g)
+    left, right, known = edges(g)
     left, right = np.concatenate((left, low)), np.concatenate((right, high))
-    return from_edges.unchecked(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
+    return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
 
 
 def _nearest_pairs(

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from .. import _checks as door
 from .. import _jit, _limits
-from .._checks import check_finite, check_integer
+from .. import _validation as check
 from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._validation import check_finite, check_integer, validate
 from .._warn import warn
 
 Floats = NDArray[np.float64]
@@ -31,12 +31,12 @@ SEARCHES = ("auto", "exact", "approximate")
 
 def check_rows(name: str, rows: Any) -> NDArray[np.floating]:
     """A table of finite numbers in one piece; float32 stays float32."""
-    return np.ascontiguousarray(door.table(name, rows))
+    return np.ascontiguousarray(check.table(name, rows))
 
 
 def check_correlations(name: str, corr: Any) -> NDArray[np.float64]:
     """A square table of finite numbers in one piece."""
-    return np.ascontiguousarray(door.square(name, corr), np.float64)
+    return np.ascontiguousarray(check.square(name, corr), np.float64)
 
 
 def _check_rows_or_sparse(name: str, rows: Any) -> Any:
@@ -55,11 +55,11 @@ _SAMPLE = 128  # rows whose exact neighbours measure the recall
 _log = logging.getLogger(__name__)
 
 
-@door.takes(
+@validate(
     _check_count,
     rows=_check_rows_or_sparse,
-    metric=door.one_of(("product", "euclidean")),
-    neighbors=door.one_of(SEARCHES),
+    metric=check.one_of(("product", "euclidean")),
+    neighbors=check.one_of(SEARCHES),
 )
 def row_neighbors(
     rows: Any, k: int, *, metric: str = "product", neighbors: str = "auto"

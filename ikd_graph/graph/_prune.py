@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import CsrGraph, check_graph
+from .._validation import validate
 from ._csr import component_labels, edges, from_edges, union
 
 # docs/decisions/002-false-edges.md
@@ -25,7 +26,7 @@ class _Search(NamedTuple):
     room: tuple[NDArray[Any], ...]
 
 
-@door.takes(g=check_graph, support=door.optional(check_graph))
+@validate(g=check_graph, support=check.optional(check_graph))
 def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArray[np.int64]]:
     """Remove edges whose ends are far apart without them: short cuts and false correlations.
 
@@ -64,28 +65,26 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArr
     >>> removed.tolist()
     [[3, 36]]
     """
-    whole = g if support is None else union.unchecked(g, support)
+    whole = g if support is None else union(g, support)
     search = _search_of(whole)
     removed = _contradicted(whole, search)
     removed |= _far_apart(whole, search, removed)
-    low, high, weights = edges.unchecked(whole)
+    low, high, weights = edges(whole)
     # No component comes apart.
     kept = ~removed
-    labels = component_labels.unchecked(
-        from_edges.unchecked(g.n_nodes, low[kept], high[kept], weights[kept])
-    )
+    labels = component_labels(from_edges(g.n_nodes, low[kept], high[kept], weights[kept]))
     removed &= labels[low] == labels[high]
     removed_keys = (low * g.n_nodes + high)[removed]
-    low, high, weights = edges.unchecked(g)
+    low, high, weights = edges(g)
     gone = np.isin(low * g.n_nodes + high, removed_keys, assume_unique=True)
-    pruned = from_edges.unchecked(g.n_nodes, low[~gone], high[~gone], weights[~gone])
+    pruned = from_edges(g.n_nodes, low[~gone], high[~gone], weights[~gone])
     return pruned, np.column_stack((low[gone], high[gone]))
 
 
 def _search_of(g: CsrGraph) -> _Search:
     """Lengths of the edges of a graph, and room for searches in it."""
     n = g.n_nodes
-    low, high, weights = edges.unchecked(g)
+    low, high, weights = edges(g)
     across = np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
     rows = _rows(g)
     keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
@@ -134,8 +133,8 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
     candidates = np.flatnonzero(removed)
     ends = search.edges[0][candidates], search.edges[1][candidates]
-    bundles = from_edges.unchecked(g.n_nodes, *ends, np.ones(candidates.size))
-    bundle = component_labels.unchecked(bundles)[ends[0]]
+    bundles = from_edges(g.n_nodes, *ends, np.ones(candidates.size))
+    bundle = component_labels(bundles)[ends[0]]
     mean = np.bincount(bundle, shares[candidates]) / np.maximum(np.bincount(bundle), 1)
     removed[candidates] = mean[bundle] < _USUAL * np.median(shares)
     return _without_detour(search, order[removed[order]], absent)

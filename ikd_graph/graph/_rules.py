@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._checks import check_choice, check_fraction, check_integer, flag
+from .._validation import check_choice, check_fraction, check_integer, flag
 from ._nearest import SEARCHES
 
 DISCONNECTED = ("join", "raise")

@@ -6,16 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from .. import _checks as door
+from .. import _validation as check
 from .._records import CsrGraph
 from .._threads import single_threaded_blas
+from .._validation import validate
 from ..covariance import doubly_centred_rows, effective_columns, unit_rows
 from ._build import pairs_above, row_correlations
 from ._csr import edges, from_edges
 from ._threshold import sure_threshold
 
 
-@door.takes(X=door.table, fdr=door.fraction, n_removed=door.whole(0))
+@validate(X=check.table, fdr=check.fraction, n_removed=check.whole(0))
 def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) -> CsrGraph:
     r"""Join the pairs of rows whose correlation is significantly positive.
 
@@ -56,10 +57,10 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     """
     from scipy.stats import rankdata
 
-    rows = unit_rows.unchecked(X, allow_flat=True)
+    rows = unit_rows(X, allow_flat=True)
     centred = doubly_centred_rows(rows, scaled=True)
     n, width = rows.shape
-    free = effective_columns.unchecked(rows, n_removed=n_removed) - 2.0
+    free = effective_columns(rows, n_removed=n_removed) - 2.0
     n_pairs = n * (n - 1) // 2
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
@@ -70,11 +71,11 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
         candidates = pairs_above(
             lambda start, stop: centred[start:stop] @ centred[start:].T,
             n,
-            _beyond(sure_threshold.unchecked(free + 2.0, rate), -shared),
+            _beyond(sure_threshold(free + 2.0, rate), -shared),
         )
-    rows_a, rows_b, about_mean = edges.unchecked(candidates)
+    rows_a, rows_b, about_mean = edges(candidates)
     ranks = rankdata(rows, axis=1)
-    scores = unit_rows.unchecked(special.ndtri((ranks - 0.5) / width), allow_flat=True)
+    scores = unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
     corr, of_scores, about_mean_of_scores = (
         row_correlations(table, rows_a, rows_b)
         for table in (rows, scores, doubly_centred_rows(scores, scaled=True))
@@ -86,7 +87,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     in_order = np.sort(p_values)
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)
     significant = p_values <= (in_order[passing[-1]] if passing.size else -1.0)
-    return from_edges.unchecked(n, rows_a[significant], rows_b[significant], corr[significant])
+    return from_edges(n, rows_a[significant], rows_b[significant], corr[significant])
 
 
 def _beyond(corr: Any, expected: float) -> Any:

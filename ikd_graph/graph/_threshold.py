@@ -2,10 +2,11 @@
 
 from scipy import special
 
-from .. import _checks as door
+from .. import _validation as check
+from .._validation import validate
 
 
-@door.takes(n_observed=door.optional(door.positive))
+@validate(n_observed=check.optional(check.positive))
 def auto_threshold(n_observed: float | None) -> float:
     """Threshold above which a correlation is signal.
 
@@ -24,7 +25,7 @@ def auto_threshold(n_observed: float | None) -> float:
     return 0.3 if n_observed is None else min(5.0 / n_observed**0.5, 0.5)
 
 
-@door.takes(n_observed=door.positive, rate=door.fraction)
+@validate(n_observed=check.positive, rate=check.fraction)
 def sure_threshold(n_observed: float, rate: float) -> float:
     """Correlation that unrelated rows exceed at a rate.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._checks import check_choice
+from .._validation import check_choice
 from ._matern import Matern
 from ._stationary import (
     GammaExponential,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
-from .._checks import check_positive
+from .._validation import check_positive
 
 Floats = NDArray[np.float64]
 

@@ -61,7 +61,7 @@ def folds(table: Floats) -> list[Mask]:
     different, number = np.unique(keys, return_inverse=True)
     if different.size < 2 * FOLDS:
         return [np.ones(number.size, dtype=np.bool_)]
-    if number.size >= 2 * RUNS and covariance.effective_columns.unchecked(table) < number.size:
+    if number.size >= 2 * RUNS and covariance.effective_columns(table) < number.size:
         order = np.random.default_rng(0).permutation(RUNS)
         number = order[np.arange(number.size) * RUNS // number.size]
     return [number % FOLDS == fold for fold in range(FOLDS)]
@@ -75,7 +75,7 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     (n, r) ndarray of float64
         Directions with the most variance, at most 60; none where no column varies.
     """
-    units = covariance.column_units.unchecked(X)
+    units = covariance.column_units(X)
     columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
     columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
     n, width = columns.shape

@@ -66,7 +66,7 @@ def moments(X: Any) -> Moments:
     centred, squares = _centred(X)
     if not squares.size:
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, counts)
-    effective = covariance.effective_columns.unchecked(centred)
+    effective = covariance.effective_columns(centred)
     rows = centred / np.sqrt(squares)[:, None]
     # Variances of two rows have the squared correlation of the rows.
     related = (rows @ rows.T) ** 2
@@ -128,13 +128,13 @@ def has_significant_correlation(X: Any) -> bool:
     # Two rows are each other's opposite about their mean.
     if n < 3:
         return False
-    width = covariance.effective_columns.unchecked(rows)
+    width = covariance.effective_columns(rows)
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
     # Unrelated rows correlate by -1 / (n - 1) about their mean: as differences of Fisher's z.
     largest = float(corr.max())
     largest = (largest + 1.0 / (n - 1)) / (1.0 + largest / (n - 1))
-    if largest > sure_threshold.unchecked(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+    if largest > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
     if width < rows.shape[1]:
         # The law is that of independent columns.

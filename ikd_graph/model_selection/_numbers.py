@@ -70,7 +70,7 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         free = effective_columns(rows, settings.affinity, rule.n_removed)
         rule = Threshold(
-            graph.auto_threshold.unchecked(free),
+            graph.auto_threshold(free),
             rule.n_neighbors or _MIN_NEIGHBORS,
             rule.prune,
             rule.disconnected,
@@ -92,7 +92,7 @@ def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | N
         # They have no order.
         return float(max(rows.shape[1] - n_removed, 1))
     table = AFFINITIES[affinity].modelled(rows)
-    return float(covariance.effective_columns.unchecked(table, n_removed=n_removed))
+    return float(covariance.effective_columns(table, n_removed=n_removed))
 
 
 def describe_effective_columns(n_observed: int, free: float) -> str:
@@ -133,7 +133,7 @@ def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
             trial = replace(settings, strategy=strategy, n_components=leading, refine=None)
             similarity = compare(rows, settings.affinity, counts=settings.counts)
             spectrum = pipeline.spectrum(similarity, _with_landmarks(n, trial))
-        size = int(eigen.eigengap.unchecked(spectrum)) if leading > 1 else 1
+        size = int(eigen.eigengap(spectrum)) if leading > 1 else 1
         why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
         settings = replace(settings, spectrum=spectrum).choose(why, n_components=size)
     return _with_landmarks(n, settings)

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .. import gplvm
 from .._threads import map_blocks, single_threaded_blas
+from .._validation import validate
 from ..kernels import StationaryKernel
 from ._likelihood import LikelihoodFit, likelihood
 from ._local import MAX_ITER, local_likelihood
@@ -31,19 +32,19 @@ class CoreFit(NamedTuple):
 
 
 def _check_init(rows: Floats, init: Floats, **_: object) -> None:
-    door.check_rows("init", init, len(rows))
+    check.check_rows("init", init, len(rows))
 
 
-@door.takes(
+@validate(
     _check_init,
-    rows=door.table,
-    init=door.table,
-    centered=door.flag,
-    descent=door.one_of(MAX_POINTS),
-    max_iter=door.whole(1),
-    max_points=door.optional(door.whole(2)),
-    fit_shape=door.flag,
-    random_state=door.seed,
+    rows=check.table,
+    init=check.table,
+    centered=check.flag,
+    descent=check.one_of(MAX_POINTS),
+    max_iter=check.whole(1),
+    max_points=check.optional(check.whole(2)),
+    fit_shape=check.flag,
+    random_state=check.seed,
 )
 def likelihood_by_core(
     rows: ArrayLike,
@@ -107,7 +108,7 @@ def likelihood_by_core(
     inside = np.ascontiguousarray(values[core], dtype=np.float64)
     with single_threaded_blas():
         if descent == "local":
-            fit = local_likelihood.unchecked(
+            fit = local_likelihood(
                 inside,
                 init[core],
                 kernel,
@@ -118,7 +119,7 @@ def likelihood_by_core(
             )
         else:
             fit = likelihood(
-                gplvm.sample_covariance.unchecked(inside, centered),
+                gplvm.sample_covariance(inside, centered),
                 values.shape[1],
                 init.shape[1],
                 kernel,
@@ -128,7 +129,7 @@ def likelihood_by_core(
                 time_budget=time_budget,
                 random_state=random_state,
             )
-        process = gplvm.condition.unchecked(
+        process = gplvm.condition(
             fit.latent, inside, fit.kernel, fit.variance, fit.noise, centred=centered
         )
         return CoreFit(_place_outside(process, values, init, core), core, fit, process)
@@ -146,8 +147,8 @@ def _place_outside(
 
     def place(start: int, stop: int) -> None:
         batch = outside[start:stop]
-        seen = gplvm.see_rows.unchecked(process, rows[batch])
-        latent[batch] = gplvm.place_rows.unchecked(process, seen, latent[batch])[0]
+        seen = gplvm.see_rows(process, rows[batch])
+        latent[batch] = gplvm.place_rows(process, seen, latent[batch])[0]
 
     map_blocks(place, outside.size, _BLOCK)
     return latent

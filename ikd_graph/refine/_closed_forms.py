@@ -38,10 +38,10 @@ def closed_form(
     (n, n_components) ndarray of float64
         Latent.
     """
-    strong = graph.threshold.unchecked(corr, graph.auto_threshold.unchecked(n_observed))
-    g = graph.union.unchecked(strong, _neighbor_graph(corr, _JOINED))
+    strong = graph.threshold(corr, graph.auto_threshold(n_observed))
+    g = graph.union(strong, _neighbor_graph(corr, _JOINED))
     latent = _geodesic(g, n_components, kernel)
-    return stress.unchecked(latent, g, kernel, n_observed).latent
+    return stress(latent, g, kernel, n_observed).latent
 
 
 def random_closed_form(
@@ -68,11 +68,11 @@ def random_closed_form(
 
 def _neighbor_graph(corr: Floats, n_neighbors: int) -> CsrGraph:
     """A connected graph."""
-    g = graph.neighbors.unchecked(corr, min(n_neighbors, len(corr) - 1))
-    return graph.join.unchecked(g, corr).graph
+    g = graph.neighbors(corr, min(n_neighbors, len(corr) - 1))
+    return graph.join(g, corr).graph
 
 
 def _geodesic(g: CsrGraph, n_components: int, kernel: StationaryKernel) -> Floats:
     """Closed form of the geodesic distances of a graph."""
     sq_dist = geodesics.sq_distances(g, kernel, "distance")
-    return eigen.coordinates.unchecked(sq_dist, n_components).coordinates
+    return eigen.coordinates(sq_dist, n_components).coordinates

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 
-from .. import _checks as door
+from .. import _validation as check
 from .. import eigen, gplvm, kernels
 from .._threads import map_blocks, single_threaded_blas
+from .._validation import validate
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form
@@ -122,25 +123,25 @@ def local_optimum(
 
 
 def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: object) -> None:
-    door.check_components(n_components, len(sample_cov))
+    check.check_components(n_components, len(sample_cov))
     if not isinstance(starts, Mapping) or not starts:
         raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
 
 
 def _floor(name: str, value: object) -> float | str:
     """A noise floor, or "auto"."""
-    return "auto" if isinstance(value, str) and value == "auto" else door.not_negative(name, value)
+    return "auto" if isinstance(value, str) and value == "auto" else check.not_negative(name, value)
 
 
-@door.takes(
+@validate(
     _check_starts,
-    sample_cov=door.symmetric,
-    n_observed=door.whole(1),
-    restarts=door.whole(0),
-    fit_shape=door.flag,
+    sample_cov=check.symmetric,
+    n_observed=check.whole(1),
+    restarts=check.whole(0),
+    fit_shape=check.flag,
     noise_floor=_floor,
-    time_budget=door.optional(door.positive),
-    random_state=door.seed,
+    time_budget=check.optional(check.positive),
+    random_state=check.seed,
 )
 def likelihood(
     sample_cov: ArrayLike,
@@ -301,7 +302,7 @@ def _further_starts(
     rng: np.random.Generator,
 ) -> list[tuple[str, Floats]]:
     """Closed forms of the threshold graph, unless it was given, and of random graphs."""
-    corr, m = to_correlation.unchecked(cov), given[0].shape[1]
+    corr, m = to_correlation(cov), given[0].shape[1]
     starts: list[tuple[str, Floats]] = []
     if restarts:
         latent = closed_form(corr, m, kernel, n_observed)
@@ -419,7 +420,7 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
 def _principal_axes(latent: Floats) -> Floats:
     """Centred latent, turned so that its columns are uncorrelated, the widest first."""
     vectors, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    return eigen.pin_signs.unchecked(vectors * sizes)
+    return eigen.pin_signs(vectors * sizes)
 
 
 def _aligned(latent: Floats, estimate: Floats) -> Floats:

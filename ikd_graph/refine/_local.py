@@ -17,9 +17,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .. import gplvm, kernels
 from .._threads import single_threaded_blas
+from .._validation import validate
 from ..kernels import StationaryKernel
 from ._descent import Optimum, minimise
 from ._likelihood import LikelihoodFit, OptimumRecord, _principal_axes
@@ -58,18 +59,18 @@ class _Posterior(Objective):
 
 
 def _check_init(rows: Floats, init: Floats, **_: object) -> None:
-    door.check_rows("init", init, len(rows))
-    door.check_components(init.shape[1], len(rows))
+    check.check_rows("init", init, len(rows))
+    check.check_components(init.shape[1], len(rows))
 
 
-@door.takes(
+@validate(
     _check_init,
-    rows=door.table,
-    init=door.table,
-    centered=door.flag,
-    max_iter=door.whole(1),
-    fit_shape=door.flag,
-    time_budget=door.optional(door.positive),
+    rows=check.table,
+    init=check.table,
+    centered=check.flag,
+    max_iter=check.whole(1),
+    fit_shape=check.flag,
+    time_budget=check.optional(check.positive),
 )
 def local_likelihood(
     rows: ArrayLike,
@@ -128,7 +129,7 @@ def local_likelihood(
     values, points = np.asarray(rows, dtype=np.float64), np.asarray(init, dtype=np.float64)
     # Sums in another order have other last bits: the order of the rows must not matter.
     order = np.lexsort(points.T)
-    cov = gplvm.sample_covariance.unchecked(np.ascontiguousarray(values[order]), centered)
+    cov = gplvm.sample_covariance(np.ascontiguousarray(values[order]), centered)
     scale = float(np.trace(cov)) / len(cov)
     if not scale > 0.0:
         raise ValueError(f"the mean variance of rows must be positive, got {scale!r}")

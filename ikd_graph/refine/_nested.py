@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .. import gplvm
 from .._threads import single_threaded_blas
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._descent import anneal, minimise
 from ._likelihood import _principal_axes
@@ -21,10 +22,10 @@ _SOFT = (1.0, 0.3, 0.1)
 
 
 def _check_points(sample_cov: Floats, latent: Floats, **_: object) -> None:
-    door.check_rows("latent", latent, len(sample_cov))
+    check.check_rows("latent", latent, len(sample_cov))
 
 
-@door.takes(_check_points, sample_cov=door.symmetric, latent=door.table, kernel=as_kernel)
+@validate(_check_points, sample_cov=check.symmetric, latent=check.table, kernel=as_kernel)
 def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> list[Floats]:
     """Find latents of 1 to M coordinates, each from the next larger one.
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from .._checks import check_choice, check_integer, check_positive, flag
 from .._records import CsrGraph
+from .._validation import check_choice, check_integer, check_positive, flag
 from ..kernels import StationaryKernel, get
 from ._by_core import MAX_POINTS, CoreFit, likelihood_by_core
 from ._local import MAX_ITER
@@ -59,7 +59,7 @@ class Stress(BaseEstimator):
         """
         self.check()
         weights = "precision" if self.weights == "auto" else self.weights
-        return stress.unchecked(latent, g, get(kernel), n_observed, weights=weights, path=path)
+        return stress(latent, g, get(kernel), n_observed, weights=weights, path=path)
 
 
 @dataclass(repr=False)

@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _checks as door
+from .. import _validation as check
 from .. import geodesics
 from .._records import CsrGraph
 from .._threads import block_rows
+from .._validation import validate
 from ..covariance import sampling_variance
 from ..kernels import StationaryKernel, as_kernel
 
@@ -38,7 +39,7 @@ class Pairs(NamedTuple):
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path, and for the point itself
 
 
-@door.takes(corr=door.numbers, kernel=as_kernel, n_observed=door.count)
+@validate(corr=check.numbers, kernel=as_kernel, n_observed=check.count)
 def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int = 1) -> Floats:
     """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
 
@@ -66,12 +67,7 @@ def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int =
     values = np.asarray(corr, dtype=np.float64)
     values = np.minimum(values, 1.0 - np.sqrt(np.finfo(np.float64).eps))
     sq_dist = kernel.sq_distance(values)
-    return (
-        4.0
-        * sq_dist
-        * kernel.derivative(sq_dist) ** 2
-        / sampling_variance.unchecked(values, n_observed)
-    )
+    return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
 
 
 def pairs_of(
@@ -98,11 +94,11 @@ def pairs_of(
         All pairs, or edges and anchors.
     """
     n = g.n_nodes
-    lengths = geodesics.distance_lengths.unchecked(g, kernel)
+    lengths = geodesics.distance_lengths(g, kernel)
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
     if weights == "precision":
-        near[usable] = distance_precision.unchecked(g.weights[usable], kernel, n_observed)
+        near[usable] = distance_precision(g.weights[usable], kernel, n_observed)
         typical = float(np.median(near[usable])) if usable.any() else 1.0
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
@@ -133,7 +129,7 @@ def _path_distances(
     step = block_rows(n)
     for start in range(0, anchors.size, step):
         block = slice(start, start + step)
-        lengths = geodesics.shortest_distances.unchecked(edges, anchors[block])
+        lengths = geodesics.shortest_distances(edges, anchors[block])
         distances = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
         distances[~np.isfinite(lengths)] = np.inf
         out[:, block] = distances.T

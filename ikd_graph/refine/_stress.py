@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
-from .. import _checks as door
 from .. import _jit
+from .. import _validation as check
 from .._records import CsrGraph, check_graph
 from .._threads import single_threaded_blas
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._pairs import Pairs, pairs_of
 
@@ -44,14 +45,14 @@ class StressFit(NamedTuple):
     converged: bool
 
 
-@door.takes(
-    latent=door.table,
+@validate(
+    latent=check.table,
     g=check_graph,
     kernel=as_kernel,
-    n_observed=door.count,
-    weights=door.one_of(WEIGHTS),
-    path=door.one_of(("distance", "covariance")),
-    max_iter=door.whole(0),
+    n_observed=check.count,
+    weights=check.one_of(WEIGHTS),
+    path=check.one_of(("distance", "covariance")),
+    max_iter=check.whole(0),
 )
 def stress(
     latent: Floats,

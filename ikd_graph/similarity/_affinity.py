@@ -61,7 +61,7 @@ class Affinity:
         """Standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
-        return np.asarray(covariance.column_units.unchecked(X))
+        return np.asarray(covariance.column_units(X))
 
 
 _ALL = (

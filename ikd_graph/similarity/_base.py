@@ -116,11 +116,11 @@ class Similarity(ABC):
         if not mutual:
             return wide
         g = graph.from_neighbors(near, self.between, mutual=True, shared=shared)
-        labels = graph.component_labels.unchecked(g)
-        low, high, weights = graph.edges.unchecked(wide)
+        labels = graph.component_labels(g)
+        low, high, weights = graph.edges(wide)
         across = labels[low] != labels[high]
-        links = graph.from_edges.unchecked(g.n_nodes, low[across], high[across], weights[across])
-        return graph.union.unchecked(g, links)
+        links = graph.from_edges(g.n_nodes, low[across], high[across], weights[across])
+        return graph.union(g, links)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """Graph of the pairs whose similarity exceeds a threshold."""

@@ -35,7 +35,7 @@ class Precomputed(Similarity):
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
         """Standard deviations (n,) and correlations."""
-        corr = covariance.to_correlation.unchecked(X)
+        corr = covariance.to_correlation(X)
         return covariance.standard_deviations(X), 0.5 * (corr + corr.T)
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
@@ -95,9 +95,9 @@ class Precomputed(Similarity):
         g = super().neighbor_graph(k, mutual=mutual)
         if self.affinity == DISTANCES:
             return g
-        first, second, weights = graph.edges.unchecked(g)
+        first, second, weights = graph.edges(g)
         positive = self.between(first, second) > 0.0
-        return graph.from_edges.unchecked(
+        return graph.from_edges(
             self.n_samples, first[positive], second[positive], weights[positive]
         )
 
@@ -112,14 +112,14 @@ class SparsePrecomputed(Precomputed):
     _graph: CsrGraph
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
-        corr = covariance.to_correlation.unchecked(X)
+        corr = covariance.to_correlation(X)
         return covariance.standard_deviations(X), self._stored(*graph.stored_pairs(corr))
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
         first, second, values = graph.stored_pairs(X, one_sided=True)
-        lengths = graph.from_edges.unchecked(self.n_samples, first, second, values)
+        lengths = graph.from_edges(self.n_samples, first, second, values)
         sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
-        squares = geodesics.shortest_distances.unchecked(lengths, sources) ** 2
+        squares = geodesics.shortest_distances(lengths, sources) ** 2
         positive = np.isfinite(squares)
         mean = float(squares[positive].sum()) / max(int(positive.sum()) - sources.size, 1)
         weights = graph.walkable(1.0 - values**2 / (mean or 1.0))
@@ -128,9 +128,7 @@ class SparsePrecomputed(Precomputed):
     def _stored(self, first: Indices, second: Indices, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
         there = values > 0.0
-        self._graph = graph.from_edges.unchecked(
-            self.n_samples, first[there], second[there], values[there]
-        )
+        self._graph = graph.from_edges(self.n_samples, first[there], second[there], values[there])
         every = np.arange(self.n_samples)
         entries = np.concatenate([first, second, every]), np.concatenate([second, first, every])
         data = np.concatenate([values, values, np.ones(every.size)])
@@ -157,11 +155,11 @@ class SparsePrecomputed(Precomputed):
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """Of what is stored, the strongest edges of every point."""
-        return graph.strongest.unchecked(self._graph, k)
+        return graph.strongest(self._graph, k)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """See `Similarity.threshold_graph`; 0 takes all that is stored."""
-        return graph.above.unchecked(self._graph, s0) if s0 else self._graph
+        return graph.above(self._graph, s0) if s0 else self._graph
 
     def _search(self, k: int) -> NDArray[np.int32]:
         raise NotImplementedError("a sparse covariance is a graph: it has no neighbours to search")

@@ -43,7 +43,7 @@ class RowSimilarity(Similarity):
             if self._sparse:
                 self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=counts)
             else:
-                rows = covariance.unit_rows.unchecked(table, self._unit, allow_flat=counts)
+                rows = covariance.unit_rows(table, self._unit, allow_flat=counts)
                 self.rows = rows.astype(dtype, copy=False)
             self.half = np.zeros(self.n_samples)
             return
@@ -51,9 +51,7 @@ class RowSimilarity(Similarity):
             self.rows, scale = covariance.sparse_euclidean_rows(X, affinity.scales_columns)
             self.half = 0.5 - self.rows.row_factors[:, 0]
         else:
-            scale = covariance.euclidean_rows.unchecked(
-                X, standardized=affinity.scales_columns, dtype=dtype
-            )
+            scale = covariance.euclidean_rows(X, standardized=affinity.scales_columns, dtype=dtype)
             self.rows, self.half = scale.points, scale.half
         self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
 
@@ -160,7 +158,7 @@ class RowSimilarity(Similarity):
         """See `Similarity.matrix`."""
         if self._sparse:
             return super().matrix()
-        values = covariance.gram.unchecked(self.rows)
+        values = covariance.gram(self.rows)
         if self._half is not None:
             values -= self._half
             values += 1.0 - self._half[:, None]
@@ -180,14 +178,14 @@ class RowSimilarity(Similarity):
         """See `Similarity.effective_columns`; the columns of a sparse table have no order."""
         if self._sparse:
             return max((self.n_observed or 0) - n_removed, 1)
-        return covariance.effective_columns.unchecked(self.rows, n_removed=n_removed)
+        return covariance.effective_columns(self.rows, n_removed=n_removed)
 
     def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
         """See `Similarity.significant_graph`."""
         if self._sparse or self.affinity.over_pairs != "correlation":
             return super().significant_graph(fdr, n_removed)
-        return graph.significant_graph.unchecked(self.rows, fdr, n_removed=n_removed)
+        return graph.significant_graph(self.rows, fdr, n_removed=n_removed)
 
     def _search(self, k: int) -> NDArray[np.int32]:
         metric = "product" if self._half is None else "euclidean"
-        return graph.row_neighbors.unchecked(self.rows, k, metric=metric, neighbors=self.search)
+        return graph.row_neighbors(self.rows, k, metric=metric, neighbors=self.search)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._validation import check_choice, check_integer
 from ..eigen import REFERENCES
 from ..kernels import StationaryKernel
 from ..similarity import Similarity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import alignment, blocks, cliques, eigen
-from .._checks import check_choice, check_integer
 from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._validation import check_choice, check_integer, validating
 from .._warn import warn
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
@@ -84,30 +85,30 @@ class Blockwise(Strategy):
         assert graph is not None
         n = graph.n_nodes
         if self.cliques is not None:
-            chosen = cliques.Cliques(self.cliques(graph), n)
+            with validating():
+                chosen = cliques.Cliques(self.cliques(graph), n)
         elif self.merge == "greedy":
-            chosen = cliques.covering_cliques.unchecked(graph)
+            chosen = cliques.covering_cliques(graph)
         else:
-            chosen = cliques.cover.unchecked(graph, n_components + 2, max_cliques=self.max_cliques)
-        solve = blocks.solve if self.cliques else blocks.solve.unchecked
-        solved = solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
-        solved = blocks.largest_first.unchecked(solved)
+            chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
+        # Cliques of a caller are checked against the graph.
+        with validating() if self.cliques else nullcontext():
+            solved = blocks.solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
+        solved = blocks.largest_first(solved)
         share = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
-            return Solution(
-                _embedding(points, solved), solved, alignment.residuals.unchecked(solved, points)
-            )
+            return Solution(_embedding(points, solved), solved, alignment.residuals(solved, points))
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
-            merged = alignment.merge_greedy.unchecked(solved, n)
-            points = alignment.place_groups.unchecked(merged.coordinates, merged.labels, frame)
+            merged = alignment.merge_greedy(solved, n)
+            points = alignment.place_groups(merged.coordinates, merged.labels, frame)
         else:
-            merged = alignment.merge.unchecked(solved, n, start=frame)
+            merged = alignment.merge(solved, n, start=frame)
             points, share = merged.coordinates, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)
-        residuals = alignment.residuals.unchecked(solved, points)
+        residuals = alignment.residuals(solved, points)
         return Solution(_embedding(points, solved), solved, residuals, share)
 
 
@@ -115,7 +116,8 @@ def _merged_by(
     merge: Callable[[SolvedBlocks, int], ArrayLike], solved: SolvedBlocks, n_points: int
 ) -> Floats:
     """Coordinates that a caller's function makes of solved cliques."""
-    points = np.array(merge(solved, n_points), dtype=np.float64)
+    with validating():
+        points = np.array(merge(solved, n_points), dtype=np.float64)
     expected = (n_points, solved.coordinates.shape[1])
     if points.shape != expected or not np.isfinite(points).all():
         raise ValueError(
@@ -133,7 +135,7 @@ def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
     values, axes = values[::-1], axes[:, ::-1]
     share = values**2 / (float(np.sum(values**2)) or 1.0)
     mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-    return Embedding(eigen.pin_signs.unchecked(points @ axes), values, share, mass, eigen.CENTRE)
+    return Embedding(eigen.pin_signs(points @ axes), values, share, mass, eigen.CENTRE)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:

@@ -49,5 +49,5 @@ class Eigen(Strategy):
         landmarks: Landmarks | None = None,
     ) -> Solution:
         """See `Strategy.solve`; memory grows with the square of the number of points."""
-        sq_dist = kernel.sq_distance(into_domain.unchecked(similarity.matrix()))
-        return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
+        sq_dist = kernel.sq_distance(into_domain(similarity.matrix()))
+        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))

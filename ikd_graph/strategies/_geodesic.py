@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from .. import eigen, geodesics
-from .._checks import check_choice
 from .._records import CsrGraph
+from .._validation import check_choice
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
@@ -69,7 +69,7 @@ class Geodesic(Strategy):
         if landmarks is not None:
             return self._by_landmarks(graph, kernel, n_components, landmarks)
         sq_dist = sq_distances(graph, kernel, self.path)
-        return Solution(eigen.coordinates.unchecked(sq_dist, n_components, self.reference))
+        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
 
     def _by_landmarks(
         self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
@@ -89,7 +89,7 @@ class Geodesic(Strategy):
 
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    lengths = geodesics.distance_lengths.unchecked(graph, kernel)
+    lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
-    nodes, distances = geodesics.farthest_nodes.unchecked(lengths, count)
+    nodes, distances = geodesics.farthest_nodes(lengths, count)
     return by_landmarks.solve(nodes, distances, np.square, n_components).coordinates

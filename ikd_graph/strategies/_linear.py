@@ -60,7 +60,7 @@ class Linear(Strategy):
         values = similarity.matrix()
         own = values.diagonal()
         sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
-        embedding = eigen.coordinates.unchecked(sq_dist, n_components)
+        embedding = eigen.coordinates(sq_dist, n_components)
         total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
         share = embedding.eigenvalues / (total or 1.0)
         return Solution(embedding._replace(explained_variance_ratio=share))
@@ -93,7 +93,7 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
         points[batch, :count][:, real] = (rows[batch] - mean) @ vectors[:, real]
     spectrum = np.pad(values, (0, n_components - count))
     share = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
-    return Embedding(eigen.pin_signs.unchecked(points), spectrum, share, 0.0, eigen.CENTRE)
+    return Embedding(eigen.pin_signs(points), spectrum, share, 0.0, eigen.CENTRE)
 
 
 def _lanczos(

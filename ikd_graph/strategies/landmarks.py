@@ -17,9 +17,9 @@ from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from .. import _limits, eigen, geodesics
-from .._checks import check_fraction, check_integer
 from .._records import CsrGraph, Embedding
 from .._threads import block_rows, map_blocks
+from .._validation import check_fraction, check_integer
 from .._warn import warn
 from ._base import Landmarks
 
@@ -105,7 +105,7 @@ def draw(
             waiting[first] = 0.0
         size = min(1 + isqrt(count), count - nodes.size)
         batch = np.argsort(waiting, kind="stable")[:size]
-        measured = geodesics.shortest_distances.unchecked(lengths, batch)
+        measured = geodesics.shortest_distances(lengths, batch)
         distances[nodes.size : nodes.size + batch.size] = measured
         nearest = measured.min(axis=0) if not nodes.size else np.fmin(nearest, measured.min(axis=0))
         nodes = np.append(nodes, batch)
@@ -145,7 +145,7 @@ def solve(
     share = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
     if isinstance(reference, Integral):
         reference = int(np.flatnonzero(nodes == int(reference) % lengths.shape[1])[0])
-    index = eigen.reference_index.unchecked(among, reference)
+    index = eigen.reference_index(among, reference)
     origin = share if index == eigen.CENTRE else np.eye(nodes.size)[index]
     offset = among @ origin
     gram = 0.5 * (offset[:, None] + offset - among - origin @ offset)
@@ -153,7 +153,7 @@ def solve(
     values, vectors = eigh(root[:, None] * gram * root)
     total, negative = float(np.sum(values**2)) or 1.0, float(np.sum(values[values < 0.0] ** 2))
     values = lengths.shape[1] * values[: -n_components - 1 : -1]
-    vectors = eigen.pin_signs.unchecked(vectors[:, : -n_components - 1 : -1])
+    vectors = eigen.pin_signs(vectors[:, : -n_components - 1 : -1])
     positive = values > np.finfo(np.float64).eps * nodes.size * values[0]
     if not positive.all() and among.any():
         warn(

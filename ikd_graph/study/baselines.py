@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._checks import check_choice, check_finite, check_integer
+from .._validation import check_choice, check_finite, check_integer
 from .timing import Timed, timed
 
 __all__ = ["PEERS", "Peer", "embed"]

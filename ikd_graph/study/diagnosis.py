@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
-from .._checks import check_components, check_enough_columns, check_enough_rows
 from .._stages import Stages
+from .._validation import check_components, check_enough_columns, check_enough_rows
 from .._warn import warn
 from ..estimator import IKD
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns

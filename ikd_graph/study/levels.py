@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import cliques, graph
-from .._checks import check_choice, check_fraction, check_integer
 from .._records import CsrGraph
+from .._validation import check_choice, check_fraction, check_integer
 from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
 Floats = NDArray[np.float64]

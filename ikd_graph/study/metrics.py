@@ -16,8 +16,8 @@ from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
-from .. import _checks as door
-from .._checks import as_array, as_real, check_finite, check_integer, check_positive
+from .. import _validation as check
+from .._validation import as_array, as_real, check_finite, check_integer, check_positive, validate
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
     return _mean_r2(truth, fitted)
 
 
-@door.takes(scale=door.flag)
+@validate(scale=check.flag)
 def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> float:
     """R² of a latent after the best rotation or reflection and translation of its estimate.
 
@@ -142,7 +142,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     return _whole_r2(wanted, predicted) if varies else np.nan
 
 
-@door.takes(seed=door.seed)
+@validate(seed=check.seed)
 def knn_scores(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> Floats:
@@ -215,7 +215,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
 
-@door.takes(seed=door.seed, y=door.quantities)
+@validate(seed=check.seed, y=check.quantities)
 def decoding_r2(
     Z: ArrayLike,
     y: ArrayLike,

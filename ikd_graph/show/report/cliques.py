@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
 from ... import alignment, blocks, cliques, graph
-from ..._checks import check_integer
 from ..._records import Blocks, CsrGraph
+from ..._validation import check_integer
 from ...cliques import Cliques
 from ...estimator import IKD
 from ...similarity import GIVEN

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import sem
 
 from ... import model_selection, strategies
-from ..._checks import check_choice, check_integer, check_positive
 from ..._stages import progress_bar
+from ..._validation import check_choice, check_integer, check_positive
 from ...covariance import effective_columns
 from ...estimator import IKD
 from ...similarity import AFFINITIES, GIVEN, unique_rows

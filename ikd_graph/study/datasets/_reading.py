@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._checks import check_choice, check_positive
 from ..._memory import available
 from ..._suggest import suggest
+from ..._validation import check_choice, check_positive
 
 Floats = NDArray[np.float64]
 

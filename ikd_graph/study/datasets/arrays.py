@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.io import loadmat, whosmat
 
-from ..._checks import check_sparse
+from ..._validation import check_sparse
 from ..._warn import warn
 from ._reading import Floats, Reading, check_size, choose_table, listed, package, refuse
 from ._record import NO_LABEL, Labels, plain_texts

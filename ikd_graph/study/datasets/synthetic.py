@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from ... import kernels
-from ..._checks import check_choice, check_integer, check_positive
+from ..._validation import check_choice, check_integer, check_positive
 from ._reading import Floats
 from ._record import Dataset, encode_labels
 

@@ -1,15 +1,17 @@
-"""Checks of what public functions are given, once, at the door.
+"""Validation of the arguments of public functions, once for each call of a user.
 
 A rule looks at one argument: it returns the value as the function works with it, or raises with the
-name of the argument, what it must be, what was given and what to do. `takes` puts rules before a
-function; callers inside the package pass them by with ``function.unchecked``.
+name of the argument, what it must be, what was given and what to do. `validate` puts rules before a
+function; calls within such a call skip them.
 """
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,58 +22,66 @@ from ._suggest import suggest
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
-R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
 
 
-class Door(Protocol[P, R_co]):
-    """A public function with checks of its arguments, and the same without them."""
-
-    __name__: str
-
-    @property
-    def unchecked(self) -> Callable[P, R_co]:
-        """The function behind the checks."""
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """Check the arguments and call the function."""
+_nested: ContextVar[bool] = ContextVar("_nested", default=False)
 
 
-def takes(
+def validate(
     *together: Callable[..., None], **rules: Rule
-) -> Callable[[Callable[P, R_co]], Door[P, R_co]]:
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a public function with a rule for each argument that needs one.
 
-    Functions that are given first look at all arguments together, by their names.
+    Arguments are checked in the outermost call alone: what the decorated function calls in turn
+    was checked with it. Functions that are given first look at all arguments together, by their
+    names.
 
     Examples
     --------
-    >>> from ikd_graph._checks import table, takes
-    >>> @takes(points=table)
+    >>> from ikd_graph._validation import table, validate
+    >>> @validate(points=table)
     ... def width(points):
     ...     return points.shape[1]
     >>> width([[1, 2], [3, 4]])
     2
     """
 
-    def decorate(function: Callable[P, R_co]) -> Door[P, R_co]:
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
         unknown = set(rules) - set(signature.parameters)
         if unknown:
             raise TypeError(f"{function.__name__} has no arguments {sorted(unknown)}")
 
         @functools.wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> R_co:
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            if _nested.get():
+                return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             for name in [each for each in bound.arguments if each in rules]:
                 bound.arguments[name] = rules[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)
-            return function(*bound.args, **bound.kwargs)
+            with _as_nested(True):
+                return function(*bound.args, **bound.kwargs)
 
-        checked.unchecked = function  # type: ignore[attr-defined]
-        return cast(Door[P, R_co], checked)
+        return checked
 
     return decorate
+
+
+@contextmanager
+def _as_nested(nested: bool) -> Iterator[None]:
+    token = _nested.set(nested)
+    try:
+        yield
+    finally:
+        _nested.reset(token)
+
+
+def validating() -> AbstractContextManager[None]:
+    """Check arguments in a block again, where it passes on or calls what a user gave."""
+    return _as_nested(False)
 
 
 def optional(rule: Rule) -> Rule:

@@ -1,10 +1,10 @@
-"""Arguments are checked at the door, in our words."""
+"""Arguments of public functions are validated, once for each call of a user."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import covariance, eigen, geodesics, gplvm, graph, kernels
+from ikd_graph import IKD, covariance, eigen, geodesics, gplvm, graph, kernels, strategies
 from ikd_graph.study import metrics
 
 LINE = np.arange(20.0)
@@ -61,3 +61,11 @@ def test_what_makes_sense_comes_through():
     assert geodesics.distances(PAIR, "matern") == pytest.approx(
         geodesics.distances(PAIR, kernel=kernels.Matern())
     )
+
+
+@pytest.mark.parametrize("name", ["merge", "cliques"])
+def test_what_a_caller_passed_is_validated_inside_a_fit(name):
+    strategy = strategies.Blockwise(**{name: lambda *given: eigen.gram_matrix([[1.0, 2.0]])})
+    X = np.random.default_rng(0).normal(size=(30, 40))
+    with pytest.raises(ValueError, match="sq_dist must be square"):
+        IKD(2, strategy=strategy, graph=3, affinity="correlation", refine=None).fit(X)
