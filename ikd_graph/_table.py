@@ -86,3 +86,8 @@ def are_counts(rows: Any) -> bool:
     # Zeros and ones are their own square roots.
     whole = values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) > 1.0
     return bool(whole and np.all(values == np.rint(values)))
+
+
+def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
+    """Numbers of all rows, or of so many evenly spaced ones."""
+    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64)

@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from . import _limits, covariance, gplvm, kernels, refine
 from . import _validation as check
+from ._table import evenly_spaced
 from ._validation import check_enough_rows, check_integer, validate
-from .generative import evenly_spaced
 
 Floats = NDArray[np.float64]
 

@@ -68,15 +68,13 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         latent = refined.latent
     if isinstance(settings.refine, refine.Likelihood):
         with stages("likelihood"):
-            core = settings.refine.run(
+            refined = core = settings.refine.run(
                 latent,
                 similarity.modelled(dense_rows(rows)),
                 settings.likelihood_kernel,
                 centered=similarity.centres_rows,
                 random_state=_seed(settings.random_state),
             )
-        # The process is made again, in the frame of the embedding, when new rows are placed.
-        refined = core._replace(process=None)  # type: ignore[arg-type]
         latent, kernel = core.latent, core.fit.kernel
         if settings.likelihood_kernel == "auto":
             notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from . import gplvm
 from ._records import CsrGraph
 from ._stages import progress_bar
 from ._table import dense_rows
 from ._threads import block_rows, map_blocks
+from .gplvm import GaussianProcess, ObservedRows
 from .similarity import Similarity
 
 Floats = NDArray[np.float64]
@@ -114,7 +114,7 @@ def place(
     sim: Similarity,
     X_new: Any,
     *,
-    process: gplvm.Process | None = None,
+    process: GaussianProcess | None = None,
     verbose: int = 0,
 ) -> tuple[Floats, Floats]:
     """Latent of new rows, each placed by itself.
@@ -160,7 +160,7 @@ def place(
 
 
 def _place_block(
-    placement: Placement, sim: Similarity, X_new: Any, process: gplvm.Process | None
+    placement: Placement, sim: Similarity, X_new: Any, process: GaussianProcess | None
 ) -> tuple[Floats, Floats]:
     """The same for a few rows."""
     latent = np.empty((X_new.shape[0], placement.latent.shape[1]))
@@ -189,14 +189,14 @@ def _place_block(
     return latent, np.sqrt(residual)
 
 
-def _by_likelihood(process: gplvm.Process, rows: NDArray[np.floating], starts: Floats) -> Floats:
-    """Likeliest latent of rows; near a training row it goes over into where it started."""
-    seen = gplvm.see_rows(process, rows)
-    placed = gplvm.place_rows(process, seen, starts)[0]
-    return starts + freshness(process, seen)[:, None] * (placed - starts)
+def _by_likelihood(process: GaussianProcess, rows: NDArray[np.floating], starts: Floats) -> Floats:
+    """Points of maximum likelihood; near a training row they go over into where they started."""
+    observed = process.observe(rows)
+    placed = process.place(observed, starts)[0]
+    return starts + freshness(process, observed)[:, None] * (placed - starts)
 
 
-def freshness(process: gplvm.Process, observed: gplvm.Seen) -> Floats:
+def freshness(process: GaussianProcess, observed: ObservedRows) -> Floats:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.

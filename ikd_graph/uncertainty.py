@@ -37,6 +37,7 @@ from scipy.spatial.distance import cdist
 
 from . import covariance, gplvm, refine
 from ._threads import block_rows, map_blocks, single_threaded_blas
+from .gplvm import GaussianProcess
 from .placement import freshness
 
 Floats = NDArray[np.float64]
@@ -69,7 +70,7 @@ class LatentPosterior(NamedTuple):
 
 
 def posterior(
-    process: gplvm.Process,
+    process: GaussianProcess,
     random_state: int | None = None,
     *,
     optima: Sequence[refine.OptimumRecord] = (),
@@ -79,10 +80,10 @@ def posterior(
 
     Parameters
     ----------
-    process : Process
-        The rows and a latent of them, by whatever method; its kernel is that of the model. See
-        `gplvm.condition`. Tables are drawn from the local optimum of the likelihood next to the
-        latent; the distance to it is added to the errors.
+    process : GaussianProcess
+        The rows and a latent of them, by whatever method; its kernel is that of the model.
+        Tables are drawn from the local optimum of the likelihood next to the latent; the distance
+        to it is added to the errors.
     random_state : int, optional
         Seed of the tables; None is 0, so that two runs agree.
     optima : sequence of OptimumRecord
@@ -104,17 +105,17 @@ def posterior(
     >>> rows = np.linalg.cholesky(cov) @ rng.standard_normal((20, 400))
     >>> few, many = (
     ...     uncertainty.posterior(
-    ...         gplvm.condition(z, rows[:, :n], kernels.Matern(), 1.0, 0.1, centred=True)
+    ...         gplvm.GaussianProcess(z, rows[:, :n], kernels.Matern(), 1.0, 0.1, centered=True)
     ...     )
     ...     for n in (40, 400)
     ... )
     >>> bool((few.standard_errors > many.standard_errors).all())
     True
     """
-    rows = process.rows if process.axes is None else process.rows @ process.axes.T
+    rows = process.rows
     # Random numbers belong to points, whatever order these come in.
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
-    rows, latent = rows[order], process.latent[order]
+    rows, latent = rows[order], process.points[order]
     with single_threaded_blas():
         sample_cov = gplvm.sample_covariance(rows, centered=False)
         floor = _floor(sample_cov, process.n_observed)
@@ -126,7 +127,7 @@ def posterior(
             (process.variance, process.noise),
             floor if floored else 0.0,
         )
-        n_free = _free_columns(fit, rows, centred=process.centred)
+        n_free = _free_columns(fit, rows, centred=process.centered)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         simulated = [_simulate(fit, n_free, rng, floored=floored) for rng in rngs]
@@ -200,7 +201,10 @@ def supported_r2(agreement: float) -> float:
 
 
 def place_variances(
-    process: gplvm.Process, posterior: LatentPosterior, rows: NDArray[np.floating], points: Floats
+    process: GaussianProcess,
+    posterior: LatentPosterior,
+    rows: NDArray[np.floating],
+    points: Floats,
 ) -> Floats:
     """Variance of the coordinates of new rows, each by itself.
 
@@ -209,7 +213,7 @@ def place_variances(
 
     Parameters
     ----------
-    process : Process
+    process : GaussianProcess
         The fitted process, of the points of ``posterior``.
     posterior : LatentPosterior
         Error bars of the training points.
@@ -224,13 +228,13 @@ def place_variances(
         Variance of every coordinate.
     """
     share = posterior.free_columns / process.n_observed
-    extent = float(np.mean((process.latent - process.latent.mean(axis=0)) ** 2))
+    extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2))
     out = np.empty(points.shape)
 
     def work(first: int, last: int) -> None:
         for index in range(first, last):
-            row = gplvm.see(process, rows[index])
-            curvature = share * gplvm.curvature_at(process, row, points[index])
+            row = process.observe(rows[index : index + 1]).row(0)
+            curvature = share * process.curvature(row, points[index])
             curvature.flat[:: len(curvature) + 1] += 1.0 / extent
             around = _interpolated(process, posterior, points[index])
             variance = np.diagonal(around) + np.diagonal(np.linalg.inv(curvature))
@@ -242,7 +246,7 @@ def place_variances(
     return out
 
 
-def row_deviations(process: gplvm.Process, posterior: LatentPosterior, points: Floats) -> Floats:
+def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
     """How much what is predicted at latent points depends on the error of the latent.
 
     Parameters
@@ -259,15 +263,15 @@ def row_deviations(process: gplvm.Process, posterior: LatentPosterior, points: F
     """
     out = np.empty(len(points))
     for index, point in enumerate(points):
-        slopes = gplvm.slopes_at(process, point)
+        slopes = process.gradient(point)
         around = _interpolated(process, posterior, point)
         out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
     return np.sqrt(out)
 
 
-def _interpolated(process: gplvm.Process, posterior: LatentPosterior, point: Floats) -> Floats:
+def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: Floats) -> Floats:
     """Mean error covariance (m, m) of the training points, weighted by the kernel at a point."""
-    weights = process.kernel.covariance(np.sum((process.latent - point) ** 2, axis=1))
+    weights = process.kernel.covariance(np.sum((process.points - point) ** 2, axis=1))
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     return np.asarray(np.tensordot(weights / weights.sum(), posterior.covariances, 1))
 

@@ -28,7 +28,7 @@ FLOORS = (
     ("similarity",),
     ("strategies",),
     ("refine",),
-    ("_settings", "generative", "pipeline", "placement", "uncertainty"),
+    ("_fitted_process", "_settings", "pipeline", "placement", "uncertainty"),
     ("dimension", "missing", "model_selection"),
     ("estimator",),
     ("study",),

@@ -66,7 +66,11 @@ def made_page(fitted, n_points):
     )
     model = copy(fitted)
     model.embedding_ = Z
-    model._standard_errors, model._inverse = rng.random((n_points, 3)), np.arange(n_points)
+    model._fitted, model._inverse = copy(model._fitted), np.arange(n_points)
+    model._fitted.computed = {
+        **fitted._fitted.computed,
+        "standard errors": rng.random((n_points, 3)),
+    }
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
         X=np.zeros((n_points, 2)), y=np.arange(n_points) % 2, label_names=("cat", '"dog", <b>big'),

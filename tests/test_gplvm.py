@@ -136,7 +136,7 @@ def test_posterior_equals_the_naive_twin(seed):
     latent, rows, _ = problem(seed)
     fresh = np.random.default_rng(seed + 100).standard_normal((4, 2))
     kernel = kernels.Matern()
-    found = gplvm.posterior_mean(fresh, latent, rows, kernel, 1.3, 0.2)
+    found = gplvm.GaussianProcess(latent, rows, kernel, 1.3, 0.2).predict(fresh)
     mean, std = naive_posterior(fresh, latent, rows, kernel.covariance, 1.3, 0.2)
     np.testing.assert_allclose(found.mean, mean, atol=1e-8)
     np.testing.assert_allclose(found.std, std, atol=1e-8)
@@ -144,10 +144,10 @@ def test_posterior_equals_the_naive_twin(seed):
 
 def test_posterior_without_noise_returns_the_training_rows_and_knows_nothing_far_away():
     latent, rows, _ = problem(5)
-    at_home = gplvm.posterior_mean(latent, latent, rows, "gamma_exponential", 2.0)
+    at_home = gplvm.GaussianProcess(latent, rows, "gamma_exponential", 2.0).predict(latent)
     np.testing.assert_allclose(at_home.mean, rows, atol=1e-7)
     np.testing.assert_allclose(at_home.std, 0.0, atol=1e-4)
-    far = gplvm.posterior_mean(latent + 1e3, latent, rows, "gamma_exponential", 2.0)
+    far = gplvm.GaussianProcess(latent, rows, "gamma_exponential", 2.0).predict(latent + 1e3)
     np.testing.assert_allclose(far.mean, 0.0, atol=1e-12)
     np.testing.assert_allclose(far.std, np.sqrt(2.0), atol=1e-12)
 
@@ -165,4 +165,4 @@ def test_a_latent_of_other_points_is_refused():
 def test_posterior_names_the_cure_for_a_covariance_it_cannot_invert():
     rows = np.zeros((2, 3))
     with pytest.raises(ValueError, match="noise must be large enough"):
-        gplvm.posterior_mean([[0.0]], [[0.0], [0.0]], rows, "matern", 1.0, -1.0)
+        gplvm.GaussianProcess([[0.0], [0.0]], rows, "matern", 1.0, -1.0).predict([[0.0]])

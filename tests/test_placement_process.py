@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tables import quiet, r2_of_placed, sheet, sq_distances
 
-from ikd_graph import IKD, gplvm, kernels, placement
+from ikd_graph import IKD, gplvm, kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 KERNELS = [
@@ -41,8 +41,8 @@ def sampled(kernel, seed=0, n=40, n_columns=25, noise=0.05):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_place_of_a_grid_is_likelier(kernel, seed):
     latent, rows, row, spot = sampled(kernel, seed)
-    fitted = gplvm.condition(latent, rows, kernel, 1.0, 0.05, centred=False)
-    best = gplvm.place_rows(fitted, gplvm.see_rows(fitted, row[None]), spot[None])[0][0]
+    fitted = gplvm.GaussianProcess(latent, rows, kernel, 1.0, 0.05)
+    best = fitted.place(fitted.observe(row[None]), spot[None])[0][0]
     line = np.linspace(-1.2, 1.2, 25)
     grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
 
@@ -70,9 +70,9 @@ def test_a_kernel_of_somebody_places_as_the_one_of_the_same_formula(seed, n_colu
     latent, rows, row, spot = sampled(kernel, seed, n_columns=n_columns)
     placed = []
     for each in (kernel, Custom(length_scale=0.7)):
-        fitted = gplvm.condition(latent, rows, each, 1.0, 0.05, centred=False)
-        seen = gplvm.see_rows(fitted, np.stack([row, rows[0] + 0.3]))
-        placed.append(gplvm.place_rows(fitted, seen, np.stack([spot, latent[0]])))
+        fitted = gplvm.GaussianProcess(latent, rows, each, 1.0, 0.05)
+        observed = fitted.observe(np.stack([row, rows[0] + 0.3]))
+        placed.append(fitted.place(observed, np.stack([spot, latent[0]])))
     np.testing.assert_allclose(placed[0][0], placed[1][0], atol=1e-8)
     np.testing.assert_allclose(placed[0][1], placed[1][1], rtol=1e-9)
 
@@ -81,9 +81,9 @@ def test_a_kernel_of_somebody_places_as_the_one_of_the_same_formula(seed, n_colu
 @pytest.mark.parametrize("n_columns", [25, 90])
 def test_the_log_density_is_that_of_the_row_at_its_place(kernel, n_columns):
     latent, rows, row, spot = sampled(kernel, 5, n_columns=n_columns)
-    fitted = gplvm.condition(latent, rows, kernel, 1.0, 0.05, centred=False)
-    seen = gplvm.see_rows(fitted, row[None])
-    place, log_density = gplvm.place_rows(fitted, seen, spot[None])
+    fitted = gplvm.GaussianProcess(latent, rows, kernel, 1.0, 0.05)
+    observed = fitted.observe(row[None])
+    place, log_density = fitted.place(observed, spot[None])
     cost = naive_cost(latent, rows, kernel, 1.0, 0.05, row, place[0])
     expected = -cost - 0.5 * n_columns * np.log(2.0 * np.pi)
     assert log_density[0] == pytest.approx(expected, abs=1e-4)
@@ -93,27 +93,27 @@ def test_the_log_density_is_that_of_the_row_at_its_place(kernel, n_columns):
 def test_each_row_is_placed_as_if_it_were_alone_to_the_bit(n_columns):
     latent, rows, _, _ = sampled(kernels.Matern(), 7, n=50, n_columns=n_columns)
     rng = np.random.default_rng(0)
-    fitted = gplvm.condition(latent, rows, kernels.Matern(), 1.0, 0.05, centred=True)
+    fitted = gplvm.GaussianProcess(latent, rows, kernels.Matern(), 1.0, 0.05, centered=True)
     new = rows[rng.integers(0, 50, 150)] + 0.3 * rng.normal(size=(150, n_columns))
     starts = rng.uniform(-1.0, 1.0, (150, 2))
-    together, densities = gplvm.place_rows(fitted, gplvm.see_rows(fitted, new), starts)
+    together, densities = fitted.place(fitted.observe(new), starts)
     for i in range(0, 150, 11):
-        seen = gplvm.see_rows(fitted, np.asfortranarray(new[i : i + 1]))
-        place, log_density = gplvm.place_rows(fitted, seen, starts[i : i + 1])
+        observed = fitted.observe(np.asfortranarray(new[i : i + 1]))
+        place, log_density = fitted.place(observed, starts[i : i + 1])
         assert np.array_equal(place[0], together[i])
         assert log_density[0] == densities[i]
-        assert all(map(np.array_equal, gplvm.see(fitted, new[i]), [part[0] for part in seen]))
+        assert np.array_equal(fitted.observe(new[i : i + 1]).sq_dist, observed.sq_dist)
 
 
 def test_rows_and_starts_that_do_not_fit_are_refused():
     latent, rows, row, _ = sampled(KERNELS[0])
-    fitted = gplvm.condition(latent, rows, KERNELS[0], 1.0, 0.05, centred=False)
+    fitted = gplvm.GaussianProcess(latent, rows, KERNELS[0], 1.0, 0.05)
     with pytest.raises(ValueError, match="rows must have the 25 columns"):
-        gplvm.see_rows(fitted, rows[:, :-1])
+        fitted.observe(rows[:, :-1])
     with pytest.raises(ValueError, match="rows must have the 25 columns"):
-        gplvm.see(fitted, row[:-1])
-    with pytest.raises(ValueError, match=r"starts must have shape \(1, 2\)"):
-        gplvm.place_rows(fitted, gplvm.see_rows(fitted, row[None]), np.zeros((2, 2)))
+        fitted.observe(row[:-1][None])
+    with pytest.raises(ValueError, match=r"init must have shape \(1, 2\)"):
+        fitted.place(fitted.observe(row[None]), np.zeros((2, 2)))
 
 
 def split(step, noise, seed=3):
@@ -136,8 +136,8 @@ def by_reconstruction(model, rows, monkeypatch):
     """Where rows are put without the process."""
     again = pickle.loads(pickle.dumps(model))
     with monkeypatch.context() as changed:
-        stay = lambda process, seen, starts: (starts, None)  # noqa: E731
-        changed.setattr(placement.gplvm, "place_rows", stay)
+        stay = lambda process, observed, starts: (starts, None)  # noqa: E731
+        changed.setattr(gplvm.GaussianProcess, "place", stay)
         return again.transform(rows)
 
 

@@ -25,7 +25,9 @@ def fitted(latent, rows, kernel=KERNEL, noise=0.1):
     """Process at the likeliest latent near a given one."""
     cov = gplvm.sample_covariance(rows)
     fit = refine.likelihood(cov, rows.shape[1], latent.shape[1], kernel, starts={"truth": latent})
-    return gplvm.condition(fit.latent, rows, fit.kernel, fit.variance, fit.noise, centred=True)
+    return gplvm.GaussianProcess(
+        fit.latent, rows, fit.kernel, fit.variance, fit.noise, centered=True
+    )
 
 
 def aligned(truth, estimate, of=slice(None)):
@@ -59,7 +61,7 @@ def test_column_scores_equal_finite_differences(kernel):
 def test_errors_are_those_of_the_naive_information_but_for_a_factor():
     latent = np.random.default_rng(1).normal(size=(12, 2))
     at = fitted(latent, sampled(latent, 5000))
-    known = 4999 * naive_information(at.latent, KERNEL.covariance, at.variance, at.noise)
+    known = 4999 * naive_information(at.points, KERNEL.covariance, at.variance, at.noise)
     # The marginal of the latent: the variances are unknown, and rigid motions carry nothing.
     of_latent = known[:24, :24] - known[:24, 24:] @ np.linalg.solve(
         known[24:, 24:], known[24:, :24]
@@ -79,7 +81,7 @@ def test_errors_turn_with_the_latent_and_follow_the_order_of_the_rows():
 
     def posterior(points, table):
         return uncertainty.posterior(
-            gplvm.condition(points, table, KERNEL, 1.0, 0.1, centred=True), 7
+            gplvm.GaussianProcess(points, table, KERNEL, 1.0, 0.1, centered=True), 7
         )
 
     bars = posterior(latent, rows)
@@ -140,7 +142,7 @@ def test_another_optimum_as_likely_widens_the_errors():
     groups = [rng.normal(size=(15, 2)) * [1.0, 0.5] for _ in range(2)]
     latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
     turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
-    at = gplvm.condition(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centred=True)
+    at = gplvm.GaussianProcess(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centered=True)
     ends = [refine.OptimumRecord("", value, 0.0, z) for value, z in ((0.0, latent), (-0.5, turned))]
     alone, both = (uncertainty.posterior(at, optima=optima) for optima in (ends[:1], ends))
     assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
@@ -151,7 +153,7 @@ def test_a_torn_latent_misfits_and_loses_its_reliability():
     rows = sampled(latent, 100, 1e-3)
     torn = latent + [9.0, 0.0] * (np.arange(40)[:, None] % 2)
     right, wrong = (
-        uncertainty.posterior(gplvm.condition(z, rows, KERNEL, 1.0, 1e-3, centred=True))
+        uncertainty.posterior(gplvm.GaussianProcess(z, rows, KERNEL, 1.0, 1e-3, centered=True))
         for z in (latent, torn)
     )
     assert right.misfit < 2.0 < wrong.misfit

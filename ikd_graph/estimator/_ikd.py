@@ -11,13 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .. import (
     _limits,
     covariance,
-    generative,
     gplvm,
     graph,
     kernels,
@@ -30,9 +28,10 @@ from .. import (
     strategies,
     uncertainty,
 )
+from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, rows_of, some_rows
+from .._table import dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
 from .._validation import seed as check_seed
@@ -192,10 +191,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
 
     _result: Result
-    _noise: generative.NoiseModel | None
-    _process: gplvm.Process | None
-    _posterior: uncertainty.LatentPosterior | None
-    _standard_errors: Floats | None
+    _fitted: FittedProcess
 
     def __init__(
         self,
@@ -372,29 +368,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
                 "what transform returned"
             )
-        sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
-        model, mean = self.noise_model(), self._rows.mean(axis=0)
-        training = self._rows[self._first[sample]] - mean
         with limit_threads(self.n_jobs):
-            parts = [
-                gplvm.posterior_mean(
-                    points[batch],
-                    self._points[sample],
-                    training,
-                    model.kernel,
-                    model.variance,
-                    model.noise,
-                )
-                for batch in gen_batches(len(points), 1024)
-            ]
-            rows, std = (np.concatenate(part) for part in zip(*parts, strict=True))
-            posterior = self._latent_posterior() if return_std else None
-            if posterior is not None and not self._scales_values:
-                process = self._gaussian_process()
-                std = np.hypot(std, uncertainty.row_deviations(process, posterior, points))
-                # Nothing is less certain than where nothing was measured.
-                std = np.minimum(std, np.sqrt(model.variance))
-        rows += mean
+            rows, std = self._fitted.predict(points, with_errors=return_std)
         return (rows, std) if return_std else rows
 
     @validate()
@@ -427,22 +402,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.missing == "pairwise":
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
-        placed = placed[generative.evenly_spaced(placed.size, _limits.SAMPLED)]
-        rows, model = np.asarray(rows[placed], dtype=np.float64), self.noise_model()
+        placed = placed[evenly_spaced(placed.size, _limits.SAMPLED)]
+        points = latent[placed].astype(np.float64)
         with limit_threads(self.n_jobs):
-            cov = self._sample_covariance(rows)
-            value = gplvm.log_likelihood(
-                latent[placed].astype(np.float64),
-                cov,
-                rows.shape[1],
-                model.kernel,
-                model.variance,
-                model.noise,
-            )
-        return value / rows.shape[1]
+            return self._fitted.log_likelihood(rows[placed], points) / rows.shape[1]
 
     @validate()
-    def noise_model(self) -> generative.NoiseModel:
+    def noise_model(self) -> gplvm.NoiseModel:
         """Signal and noise variance, kernel and log likelihood of the Gaussian process.
 
         Without a refinement by likelihood they are fitted, to at most 2000 rows, when first asked
@@ -460,25 +426,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._require_rows("noise_model")
-        core = self._result.core
-        if core is not None and core.core.size == self._first.size and not self._scales_values:
-            fit = core.fit
-            return generative.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
-        if self._noise is None:
-            sample = generative.evenly_spaced(self._first.size, _limits.SAMPLED)
-            cov = self._sample_covariance(self._rows[self._first[sample]])
-            with limit_threads(self.n_jobs):
-                self._noise = generative.fit_noise_model(
-                    self._points[sample], cov, self._rows.shape[1], self.kernel_
-                )
-        return self._noise
-
-    def _sample_covariance(self, rows: Floats) -> Floats:
-        """Covariance of rows: of samples of the model about their means, else about those of X."""
-        centred = self._result.similarity.centres_rows
-        if not self.settings_.model_based:
-            rows = rows - self._rows.mean(axis=0)
-        return gplvm.sample_covariance(rows, centered=centred)
+        with limit_threads(self.n_jobs):
+            return self._fitted.noise_model()
 
     @validate()
     def log_likelihood(self) -> float:
@@ -511,7 +460,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         draw = import_module("ikd_graph.show.plot").embedding
-        errors = None if self._posterior is None else self.standard_errors_
+        errors = self.standard_errors_ if "error bars" in self._fitted.computed else None
         return draw(self.embedding_, color, **{"errors": errors, **options})
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -543,7 +492,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        _saved.write(path, {**vars(self), "_process": None})
+        _saved.write(path, dict(vars(self)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IKD:
@@ -711,7 +660,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
         if not self._has_rows:
             self._rows = None
-        self._noise = self._process = self._posterior = self._standard_errors = None
+        self._fitted = FittedProcess(result, self._points, self._rows, first)
         self._training = KnownRows(table if self._has_rows else sp.csr_array(table))
         self.embedding_ = frame.coordinates[equal].astype(table.dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
@@ -769,17 +718,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
         check_is_fitted(self)
-        posterior = self._latent_posterior()
-        if posterior is None:
-            return np.full((self._inverse.size, self._points.shape[1]), np.nan)
-        if self._standard_errors is None:
-            sampled = self._sampled()
-            outside = np.setdiff1d(np.arange(len(self._points)), sampled)
-            errors = np.empty(self._points.shape)
-            errors[sampled] = posterior.standard_errors
-            errors[outside] = self._errors_of(self._modelled(outside), self._points[outside])
-            self._standard_errors = errors
-        return np.asarray(self._standard_errors[self._inverse])
+        with limit_threads(self.n_jobs):
+            return np.asarray(self._fitted.standard_errors()[self._inverse])
 
     @property
     def fingerprint_(self) -> str:
@@ -791,15 +731,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
         check_is_fitted(self)
-        posterior = self._latent_posterior()
-        if posterior is None:
-            return float("nan")
-        value = uncertainty.reliability(self._points[self._sampled()], posterior.standard_errors)
-        return min(value, uncertainty.supported_r2(self.agreement_))
+        with limit_threads(self.n_jobs):
+            return self._fitted.reliability(self.agreement_)
 
     def _report_errors(self) -> None:
         """Say how reliable the embedding is, or why that is not known."""
-        unknown, value = self._no_errors_because(), 1.0
+        unknown, value = self._fitted.why_no_errors(), 1.0
         if unknown:
             text = f"there are no standard errors: {unknown}"
         elif self._result.core is None:
@@ -816,86 +753,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"the embedding has a reliability of {value:.2f}, below {uncertainty.TRUSTED}: its "
                 "standard errors are large (standard_errors_), and what it shows may not be there; "
                 "measure more columns, or average rows that belong together"
-            )
-
-    def _no_errors_because(self) -> str:
-        """Why there are no standard errors; nothing where there are."""
-        if not self._has_rows:
-            return "they need the rows, and values between points were given"
-        if self._is_local:
-            return (
-                "a local descent stays near its closed form and is no maximum of the likelihood; "
-                "they come with refine='likelihood', descent='annealed'"
-            )
-        if self._result.core is not None:
-            return ""
-        least = _limits.FEWEST_COLUMNS
-        if self.n_features_in_ < least:
-            return f"they need at least {least} columns, got {self.n_features_in_}"
-        if not self.settings_.model_based:
-            return "they come with refine='likelihood', descent='annealed'"
-        return ""
-
-    @property
-    def _is_local(self) -> bool:
-        """Whether a likelihood descended from the closed form alone."""
-        return getattr(self.settings_.refine, "descent", "") == "local"
-
-    @property
-    def _scales_values(self) -> bool:
-        """Whether the likelihood saw other values than those of X."""
-        return not self.settings_.model_based
-
-    def _sampled(self) -> Indices:
-        """Distinct rows that the Gaussian process is conditioned on."""
-        if self._result.core is not None:
-            return self._result.core.core
-        return generative.evenly_spaced(self._first.size, uncertainty.MAX_POINTS)
-
-    def _modelled(self, numbers: Indices) -> Floats:
-        """Some of the distinct rows as the model sees them."""
-        rows = dense_rows(some_rows(self._rows, self._first[numbers]))
-        return np.asarray(self._result.similarity.modelled(rows), dtype=np.float64)
-
-    def _latent_posterior(self) -> uncertainty.LatentPosterior | None:
-        """Where the truth of the sampled rows may be; None where that is not known."""
-        if self._posterior is None and not self._no_errors_because():
-            seed = self.settings_.random_state
-            seed = int(seed) if isinstance(seed, (int, np.integer)) else None
-            with limit_threads(self.n_jobs):
-                self._posterior = uncertainty.posterior(
-                    self._gaussian_process(),
-                    seed,
-                    optima=() if self._result.core is None else self._result.core.fit.optima,
-                )
-        return self._posterior
-
-    def _gaussian_process(self) -> gplvm.Process:
-        """The process given the sampled rows, in units of the kernel of the embedding."""
-        if self._process is None:
-            sampled, core = self._sampled(), self._result.core
-            points, rows = self._points[sampled], self._modelled(sampled)
-            centred = self._result.similarity.centres_rows
-            if core is not None:
-                variance, noise = core.fit.variance, core.fit.noise
-            else:
-                cov = gplvm.sample_covariance(rows, centered=centred)
-                variance, noise, _ = gplvm.fit_variances(points, cov, rows.shape[1], self.kernel_)
-            self._process = gplvm.condition(
-                points, rows, self.kernel_, variance, noise, centred=centred
-            )
-        return self._process
-
-    def _errors_of(self, rows: NDArray[np.floating], latent: NDArray[np.floating]) -> Floats:
-        """Standard errors of the latent of modelled rows that are not among the sampled ones."""
-        posterior = self._latent_posterior()
-        if posterior is None or not len(latent):
-            return np.full(latent.shape, np.nan)
-        with limit_threads(self.n_jobs):
-            return np.sqrt(
-                uncertainty.place_variances(
-                    self._gaussian_process(), posterior, rows, latent.astype(np.float64)
-                )
             )
 
     def _read_new(self, X: Any) -> Any:
@@ -938,21 +795,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     self._placement,
                     similarity,
                     rows,
-                    process=self._placing_process(),
+                    process=self._fitted.placing_process(),
                     verbose=self.verbose,
                 )
             if errors:
-                std[new] = self._errors_of(similarity.modelled(dense_rows(rows)), latent[new])
+                compared = similarity.modelled(dense_rows(rows))
+                with limit_threads(self.n_jobs):
+                    std[new] = self._fitted.errors_of(compared, latent[new])
         return latent, residual, std
-
-    def _placing_process(self) -> gplvm.Process | None:
-        """The process that places new rows; None where the embedding is not one of the model."""
-        few_columns = self.n_features_in_ < _limits.FEWEST_COLUMNS
-        none = self._result.refined is None or few_columns or not self._has_rows
-        if none or (self._no_errors_because() and not self._is_local):
-            return None
-        whole = self._result.core is not None or self._sampled().size == self._first.size
-        return self._gaussian_process() if whole else None
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 

@@ -1,4 +1,4 @@
-r"""The generative side of IKD: Gaussian-process likelihood of a latent, its gradient, the way back.
+r"""The Gaussian-process latent variable model: likelihood, information, the fitted process.
 
 Every observed dimension x (one value per point) is a sample of N(0, A),
 A = v K + n I, K_ij = f(|z_i - z_j|^2) (Li & Wu 2024, Eq. 1, with noise). With S = X X^T / N the
@@ -17,36 +17,22 @@ from ._likelihood import (
     log_likelihood,
     sample_covariance,
 )
-from ._locate import (
-    JITTER,
-    Process,
-    Seen,
-    condition,
-    curvature_at,
-    place_rows,
-    see,
-    see_rows,
-    slopes_at,
-)
-from ._posterior import Posterior, posterior_mean
+from ._noise_model import NoiseModel, fit_noise_model
+from ._placement import ObservedRows
+from ._process import JITTER, GaussianProcess, Prediction
 
 __all__ = [
     "JITTER",
+    "GaussianProcess",
     "LikelihoodGradient",
-    "Posterior",
-    "Process",
+    "NoiseModel",
+    "ObservedRows",
+    "Prediction",
     "SampleLikelihood",
-    "Seen",
     "column_scores",
-    "condition",
-    "curvature_at",
     "expected_information",
+    "fit_noise_model",
     "fit_variances",
     "log_likelihood",
-    "place_rows",
-    "posterior_mean",
     "sample_covariance",
-    "see",
-    "see_rows",
-    "slopes_at",
 ]

@@ -16,8 +16,7 @@ import numpy as np
 from .. import _limits, dimension
 from .._settings import Candidate, Settings
 from .._stages import Stages
-from .._table import dense_rows, some_rows
-from ..generative import evenly_spaced
+from .._table import dense_rows, evenly_spaced, some_rows
 from ..refine import Likelihood
 from ..similarity import AFFINITIES, GIVEN
 from ..strategies import Geodesic

@@ -28,7 +28,6 @@ class CoreFit(NamedTuple):
     latent: Floats  # (n, m)
     core: NDArray[np.int64]  # (c,) sorted rows of the core; all rows if they are few
     fit: LikelihoodFit  # of the core
-    process: gplvm.Process  # given the core, ready to place new rows
 
 
 def _check_init(rows: Floats, init: Floats, **_: object) -> None:
@@ -129,26 +128,28 @@ def likelihood_by_core(
                 time_budget=time_budget,
                 random_state=random_state,
             )
-        process = gplvm.condition(
-            fit.latent, inside, fit.kernel, fit.variance, fit.noise, centred=centered
+        process = gplvm.GaussianProcess(
+            fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered
         )
-        return CoreFit(_place_outside(process, values, init, core), core, fit, process)
+        return CoreFit(_place_outside(process, values, init, core), core, fit)
 
 
 def _place_outside(
-    process: gplvm.Process, rows: NDArray[np.floating], init: Floats, core: NDArray[np.int64]
+    process: gplvm.GaussianProcess,
+    rows: NDArray[np.floating],
+    init: Floats,
+    core: NDArray[np.int64],
 ) -> Floats:
     """Latent of all rows: those outside the core where they have the largest likelihood."""
     middle = init[core].mean(axis=0)
-    turn = np.linalg.lstsq(init[core] - middle, process.latent, rcond=None)[0]
+    turn = np.linalg.lstsq(init[core] - middle, process.points, rcond=None)[0]
     latent = (init - middle) @ turn
-    latent[core] = process.latent
+    latent[core] = process.points
     outside = np.setdiff1d(np.arange(len(init)), core)
 
     def place(start: int, stop: int) -> None:
         batch = outside[start:stop]
-        seen = gplvm.see_rows(process, rows[batch])
-        latent[batch] = gplvm.place_rows(process, seen, latent[batch])[0]
+        latent[batch] = process.place(process.observe(rows[batch]), latent[batch])[0]
 
     map_blocks(place, outside.size, _BLOCK)
     return latent

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from .. import _limits
-from ..generative import evenly_spaced
+from .._table import evenly_spaced
 from .metrics import Floats
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]

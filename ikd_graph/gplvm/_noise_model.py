@@ -1,4 +1,4 @@
-"""The generative model of an embedding: variances and length-scale that explain the rows best."""
+"""Noise model of an embedding: the variances and the length-scale of largest likelihood."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,17 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from . import _limits, gplvm
-from .kernels import StationaryKernel
+from .. import _limits
+from .._table import evenly_spaced
+from ..kernels import StationaryKernel
+from ._likelihood import fit_variances
 
 Floats = NDArray[np.float64]
 
-# The length-scale of the generative model is chosen on this logarithmic line.
+# The length-scale is chosen on this logarithmic line.
 _LOG_SCALES = (-4.0, 1.5)
 
 
 class NoiseModel(NamedTuple):
-    """The Gaussian process of an embedding."""
+    """Variances and kernel of the Gaussian process of an embedding."""
 
     variance: float  # signal variance, in units of X squared
     noise: float  # noise variance, in units of X squared
@@ -28,7 +30,7 @@ class NoiseModel(NamedTuple):
 def fit_noise_model(
     latent: Floats, cov: Floats, n_observed: int, kernel: StationaryKernel
 ) -> NoiseModel:
-    """Variances and length-scale under which an embedding explains a covariance best.
+    """Fit the variances and the length-scale under which an embedding explains a covariance best.
 
     A closed form has the unit of the kernel only as far as covariances are those of the model.
 
@@ -55,14 +57,9 @@ def fit_noise_model(
         return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
 
     def cost(log_scale: float) -> float:
-        return -gplvm.fit_variances(points, cov_of_sample, n_observed, scaled(log_scale))[2]
+        return -fit_variances(points, cov_of_sample, n_observed, scaled(log_scale))[2]
 
     best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
     if best.fun < cost(0.0):
         kernel = scaled(best.x)
-    return NoiseModel(*gplvm.fit_variances(latent, cov, n_observed, kernel), kernel)
-
-
-def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
-    """All rows, or so many evenly spaced ones."""
-    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64)
+    return NoiseModel(*fit_variances(latent, cov, n_observed, kernel), kernel)

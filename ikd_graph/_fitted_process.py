@@ -1,0 +1,192 @@
+"""The Gaussian process of a fitted embedding: error bars, noise model, prediction, placement."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _limits, gplvm, uncertainty
+from ._settings import Result
+from ._table import dense_rows, evenly_spaced, some_rows
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+class FittedProcess:
+    """What the Gaussian-process model says of an embedding.
+
+    There are two processes of the same points: of rows as they were compared, for error bars and
+    the placement of new rows, and of the values of X, for predictions. What takes seconds is
+    computed when it is first asked for, kept in ``computed``, and saved with the model.
+
+    Parameters
+    ----------
+    result : Result
+        The fit of the distinct rows.
+    points : (u, m) ndarray of float64
+        Coordinates of the distinct rows, in the frame of the embedding.
+    rows : (n, p) table or None
+        Rows of X with missing values filled in; None where values between points were given.
+    first : (u,) ndarray of int64
+        Which of them are the distinct ones.
+    """
+
+    def __init__(self, result: Result, points: Floats, rows: Any, first: Indices) -> None:
+        self.result, self.points, self.rows, self.first = result, points, rows, first
+        self.computed: dict[str, Any] = {}
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the likelihood descended from the closed form alone."""
+        return getattr(self.result.settings.refine, "descent", "") == "local"
+
+    def why_no_errors(self) -> str:
+        """Say why there are no standard errors; nothing where there are."""
+        if self.rows is None:
+            return "they need the rows, and values between points were given"
+        if self.is_local:
+            return (
+                "a local descent stays near its closed form and is no maximum of the likelihood; "
+                "they come with refine='likelihood', descent='annealed'"
+            )
+        if self.result.core is not None:
+            return ""
+        least = _limits.FEWEST_COLUMNS
+        if self.rows.shape[1] < least:
+            return f"they need at least {least} columns, got {self.rows.shape[1]}"
+        if not self.result.settings.model_based:
+            return "they come with refine='likelihood', descent='annealed'"
+        return ""
+
+    @cached_property
+    def sample(self) -> Indices:
+        """Distinct rows that the process is conditioned on: the core, or evenly spaced ones."""
+        if self.result.core is not None:
+            return self.result.core.core
+        return evenly_spaced(self.first.size, uncertainty.MAX_POINTS)
+
+    @cached_property
+    def process(self) -> gplvm.GaussianProcess:
+        """The process of the sampled rows as they were compared."""
+        points, rows = self.points[self.sample], self._compared(self.sample)
+        centered, core = self.result.similarity.centres_rows, self.result.core
+        if core is not None:
+            variance, noise = core.fit.variance, core.fit.noise
+        else:
+            cov = gplvm.sample_covariance(rows, centered=centered)
+            variance, noise, _ = gplvm.fit_variances(points, cov, rows.shape[1], self.result.kernel)
+        return gplvm.GaussianProcess(
+            points, rows, self.result.kernel, variance, noise, centered=centered
+        )
+
+    def placing_process(self) -> gplvm.GaussianProcess | None:
+        """Return the process that places new rows; None where the embedding is not one of it."""
+        settled = self.result.refined is not None and (self.is_local or not self.why_no_errors())
+        if not settled or self.rows is None or self.rows.shape[1] < _limits.FEWEST_COLUMNS:
+            return None
+        whole = self.result.core is not None or self.sample.size == self.first.size
+        return self.process if whole else None
+
+    # Error bars -----------------------------------------------------------------------------------
+
+    def error_bars(self) -> uncertainty.LatentPosterior | None:
+        """Estimate how far the sampled rows are from the truth; None where that is not known."""
+        if self.why_no_errors():
+            return None
+        if "error bars" not in self.computed:
+            seed, core = self.result.settings.random_state, self.result.core
+            self.computed["error bars"] = uncertainty.posterior(
+                self.process,
+                int(seed) if isinstance(seed, (int, np.integer)) else None,
+                optima=() if core is None else core.fit.optima,
+            )
+        bars: uncertainty.LatentPosterior = self.computed["error bars"]
+        return bars
+
+    def standard_errors(self) -> Floats:
+        """Compute the standard errors of the distinct rows, (u, m)."""
+        bars = self.error_bars()
+        if bars is None:
+            return np.full(self.points.shape, np.nan)
+        if "standard errors" not in self.computed:
+            outside = np.setdiff1d(np.arange(len(self.points)), self.sample)
+            errors = np.empty(self.points.shape)
+            errors[self.sample] = bars.standard_errors
+            errors[outside] = self.errors_of(self._compared(outside), self.points[outside])
+            self.computed["standard errors"] = errors
+        return np.asarray(self.computed["standard errors"])
+
+    def reliability(self, agreement: float) -> float:
+        """Compute the R² with the truth that error bars and the agreement of halves support."""
+        bars = self.error_bars()
+        if bars is None:
+            return float("nan")
+        value = uncertainty.reliability(self.points[self.sample], bars.standard_errors)
+        return min(value, uncertainty.supported_r2(agreement))
+
+    def errors_of(self, rows: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
+        """Compute standard errors (b, m) of rows, as they are compared, that are not sampled."""
+        bars = self.error_bars()
+        if bars is None or not len(points):
+            return np.full(points.shape, np.nan)
+        latent = np.asarray(points, dtype=np.float64)
+        return np.sqrt(uncertainty.place_variances(self.process, bars, rows, latent))
+
+    # Values of X ----------------------------------------------------------------------------------
+
+    def noise_model(self) -> gplvm.NoiseModel:
+        """Fit the noise model of the values of X, or take that of the likelihood."""
+        core = self.result.core
+        whole = core is not None and core.core.size == self.first.size
+        if core is not None and whole and self.result.settings.model_based:
+            fit = core.fit
+            return gplvm.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
+        if "noise model" not in self.computed:
+            sample = evenly_spaced(self.first.size, _limits.SAMPLED)
+            cov = self._sample_covariance(self.rows[self.first[sample]])
+            self.computed["noise model"] = gplvm.fit_noise_model(
+                self.points[sample], cov, self.rows.shape[1], self.result.kernel
+            )
+        model: gplvm.NoiseModel = self.computed["noise model"]
+        return model
+
+    def predict(self, points: Floats, *, with_errors: bool = False) -> gplvm.Prediction:
+        """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
+        sample, model = evenly_spaced(self.first.size, _limits.SAMPLED), self.noise_model()
+        mean = self.rows.mean(axis=0)
+        rows = self.rows[self.first[sample]] - mean
+        process = gplvm.GaussianProcess(
+            self.points[sample], rows, model.kernel, model.variance, model.noise
+        )
+        predicted, std = process.predict(points)
+        bars = self.error_bars() if with_errors else None
+        if bars is not None and self.result.settings.model_based:
+            std = np.hypot(std, uncertainty.row_deviations(self.process, bars, points))
+            # Nothing is less certain than where nothing was measured.
+            std = np.minimum(std, np.sqrt(model.variance))
+        return gplvm.Prediction(predicted + mean, std)
+
+    def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
+        """Compute the log likelihood of all columns of rows of X at points."""
+        model = self.noise_model()
+        cov = self._sample_covariance(np.asarray(rows, dtype=np.float64))
+        return float(
+            gplvm.log_likelihood(
+                points, cov, rows.shape[1], model.kernel, model.variance, model.noise
+            )
+        )
+
+    def _compared(self, numbers: Indices) -> Floats:
+        """Some of the distinct rows as they were compared."""
+        rows = dense_rows(some_rows(self.rows, self.first[numbers]))
+        return np.asarray(self.result.similarity.modelled(rows), dtype=np.float64)
+
+    def _sample_covariance(self, rows: Floats) -> Floats:
+        """Covariance of rows: of samples of the model about their means, else about those of X."""
+        if not self.result.settings.model_based:
+            rows = rows - self.rows.mean(axis=0)
+        return gplvm.sample_covariance(rows, centered=self.result.similarity.centres_rows)
