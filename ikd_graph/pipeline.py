@@ -13,8 +13,7 @@ from ._records import CsrGraph
 from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
-from ._warn import warn
-from .graph import Neighbors, Threshold
+from .graph import Rule
 from .similarity import Similarity
 from .strategies import Landmarks
 
@@ -121,7 +120,7 @@ def _seed(random_state: Any) -> int:
 
 def _landmarks(n_samples: int, settings: Settings) -> Landmarks | None:
     """Landmarks of a closed form, or MemoryError where the distances do not fit in memory."""
-    if settings.strategy.name in ("blockwise", "linear"):
+    if not settings.strategy.holds_distances:
         return None
     count = settings.n_landmarks
     # A table of distances and its intermediate results.
@@ -138,11 +137,11 @@ def _landmarks(n_samples: int, settings: Settings) -> Landmarks | None:
 
 
 def _connected_graph(
-    similarity: Similarity, rule: Threshold | Neighbors | CsrGraph
+    similarity: Similarity, rule: Rule | CsrGraph
 ) -> tuple[CsrGraph, NDArray[np.int64], NDArray[np.int64] | None]:
     """Connected graph of a rule, the components that were joined, and the edges pruned."""
     removed = None
-    g = rule if isinstance(rule, CsrGraph) else _edges(similarity, rule)
+    g = rule if isinstance(rule, CsrGraph) else rule.build(similarity)
     if getattr(rule, "prune", False):
         support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
         g, removed = graph.prune(g, support)
@@ -162,22 +161,3 @@ def _connected_graph(
             "a lower threshold leaves fewer, disconnected='join' links them"
         )
     return similarity.join(g), labels, removed
-
-
-def _edges(similarity: Similarity, rule: Threshold | Neighbors) -> CsrGraph:
-    """Edges of a rule whose numbers are fixed."""
-    if isinstance(rule, Neighbors):
-        similarity.search = rule.search
-        return similarity.neighbor_graph(int(rule.k), mutual=rule.mutual)
-    if rule.fdr is None:
-        g = similarity.threshold_graph(float(rule.s0))
-    else:
-        g = similarity.significant_graph(rule.fdr, rule.n_removed)
-        if not g.n_edges:
-            warn(
-                f"no two rows are significantly correlated at fdr={rule.fdr:g}: the embedding is "
-                "noise; measure more columns"
-            )
-    if rule.n_neighbors is None:
-        return g
-    return graph.union(g, similarity.neighbor_graph(rule.n_neighbors))

@@ -104,7 +104,11 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
         if name in parameters or own:
             parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
     rule = parameters.get("graph")
-    if isinstance(rule, graph.Threshold) and getattr(arguments, "remove_mean_row", False):
+    if (
+        rule is not None
+        and hasattr(rule, "n_removed")
+        and getattr(arguments, "remove_mean_row", False)
+    ):
         rule.n_removed = 1
     return parameters
 

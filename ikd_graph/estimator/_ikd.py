@@ -254,7 +254,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
             counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
             settings = replace(settings, counts=counts)
-            if not isinstance(settings.graph, (str, graph.Threshold, graph.Neighbors)):
+            if not isinstance(settings.graph, (str, graph.Rule)):
                 own = graph.as_graph(settings.graph, table.shape[0])
                 settings = replace(settings, graph=own)
             with limit_threads(self.n_jobs):
@@ -552,7 +552,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
             affinity = "correlation" if affinity == "auto" else affinity
         if affinity == "shared_neighbors" and (
-            isinstance(rule, graph.Threshold) or not getattr(strategy, "uses_graph", True)
+            getattr(rule, "uses_values", False) or not getattr(strategy, "uses_graph", True)
         ):
             raise ValueError(
                 "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
@@ -668,7 +668,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ratio = closed_form.explained_variance_ratio
         if refined is not None or first.size < inverse.size:
             total = 1.0 if refined is not None else float(ratio.sum())
-            squares = frame.eigenvalues ** (1 if strategy.name == "linear" else 2)
+            squares = frame.eigenvalues ** (2 if strategy.uses_kernel else 1)
             ratio = total * squares / (float(squares.sum()) or 1.0)
         self.explained_variance_ratio_ = ratio
         self.negative_mass_ = None if refined is not None else closed_form.negative_mass
@@ -696,7 +696,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.optima_ = expand_optima(result.core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
-        linear = strategy.name == "linear" and refined is None
+        linear = refined is None and not strategy.uses_kernel
         self._placement = placement.prepare(self._points, g, result.similarity, linear=linear)
 
     def _warn_components(self) -> None:
@@ -859,7 +859,7 @@ def _graph_rule(value: Any) -> Any:
         value = graph.Neighbors(int(value))
     elif isinstance(value, (float, np.floating)):
         value = graph.Threshold(float(value))
-    if isinstance(value, (graph.Threshold, graph.Neighbors)):
+    if isinstance(value, graph.Rule):
         value.check()
     return value
 

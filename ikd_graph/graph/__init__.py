@@ -41,6 +41,7 @@ from ._nearest import nearest_values as nearest_values
 from ._nearest import row_neighbors
 from ._prune import prune
 from ._rules import DISCONNECTED, Neighbors, Threshold
+from ._rules import Rule as Rule
 from ._significant import significant_graph
 from ._threshold import auto_threshold, sure_threshold
 

@@ -1,24 +1,82 @@
 """Rules by which similarities become a graph: objects that scikit-learn clones and searches."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .._records import CsrGraph
 from .._validation import check_choice, check_fraction, check_integer, flag
+from .._warn import warn
+from ._csr import union
 from ._nearest import SEARCHES
 
 DISCONNECTED = ("join", "raise")
 
 
-def _check_common(prune: bool | str, disconnected: str) -> None:
-    if not isinstance(prune, (bool, np.bool_)):
-        check_choice("prune", prune, ("auto",), ", True or False")
-    check_choice("disconnected", disconnected, DISCONNECTED)
+class Comparison(Protocol):
+    """What a rule asks of the similarities of points, see `ikd_graph.similarity.Similarity`."""
+
+    search: str
+
+    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
+        """Join each point to its most similar ones."""
+
+    def threshold_graph(self, s0: float) -> CsrGraph:
+        """Join the pairs whose similarity exceeds a threshold."""
+
+    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
+        """Join the pairs that are significantly correlated."""
+
+
+class Rule(BaseEstimator):
+    """What a rule knows about itself; parameters are set by name, as in scikit-learn."""
+
+    uses_values: ClassVar[bool] = False
+    """Whether values of similarities decide, and not their order alone."""
+
+    prune: bool | str
+    disconnected: str
+
+    @property
+    def s0_used(self) -> float | None:
+        """The threshold of the similarity; None where there is none."""
+        return None
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        if not isinstance(self.prune, (bool, np.bool_)):
+            check_choice("prune", self.prune, ("auto",), ", True or False")
+        check_choice("disconnected", self.disconnected, DISCONNECTED)
+
+    @abstractmethod
+    def build(self, similarity: Comparison) -> CsrGraph:
+        """Build the graph of a rule whose numbers are fixed.
+
+        Parameters
+        ----------
+        similarity : Similarity
+            How the points are compared.
+
+        Returns
+        -------
+        CsrGraph
+            Its edges, before any are pruned or added.
+        """
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say what joins two points, in words that end a sentence."""
+
+    def replace(self, **parameters: Any) -> Any:
+        """Return the rule with other parameters."""
+        return type(self)(**{**self.get_params(), **parameters})
 
 
 @dataclass(repr=False)
-class Threshold(BaseEstimator):
+class Threshold(Rule):
     """Pairs whose similarity exceeds a threshold are edges (Li & Wu 2024, Section 2.4).
 
     Parameters
@@ -48,6 +106,8 @@ class Threshold(BaseEstimator):
     (Threshold(s0=0.3), Threshold(fdr=0.01))
     """
 
+    uses_values: ClassVar[bool] = True
+
     s0: float | str = "auto"
     n_neighbors: int | None = None
     prune: bool | str = "auto"
@@ -66,11 +126,42 @@ class Threshold(BaseEstimator):
             check_fraction("s0", self.s0)
         if self.n_neighbors is not None:
             check_integer("n_neighbors", self.n_neighbors, 1)
-        _check_common(self.prune, self.disconnected)
+        super().check()
+
+    @property
+    def s0_used(self) -> float | None:
+        """The threshold of the similarity; None where there is none."""
+        return float(self.s0) if self.fdr is None and float(self.s0) > 0.0 else None
+
+    def build(self, similarity: Comparison) -> CsrGraph:
+        """See `Rule.build`."""
+        if self.fdr is None:
+            g = similarity.threshold_graph(float(self.s0))
+        else:
+            g = similarity.significant_graph(self.fdr, self.n_removed)
+            if not g.n_edges:
+                warn(
+                    f"no two rows are significantly correlated at fdr={self.fdr:g}: the embedding "
+                    "is noise; measure more columns"
+                )
+        if self.n_neighbors is None:
+            return g
+        return union(g, similarity.neighbor_graph(self.n_neighbors))
+
+    def describe(self) -> str:
+        """See `Rule.describe`."""
+        parts = []
+        if self.fdr is not None:
+            parts.append(f"significant correlation (false discovery rate {self.fdr:g})")
+        elif self.s0_used is not None:
+            parts.append(f"similarity above {self.s0_used:.3g}")
+        if self.n_neighbors:
+            parts.append(f"{self.n_neighbors} nearest neighbours")
+        return " or ".join(parts)
 
 
 @dataclass(repr=False)
-class Neighbors(BaseEstimator):
+class Neighbors(Rule):
     """Each point is joined to its nearest neighbours.
 
     Parameters
@@ -106,4 +197,13 @@ class Neighbors(BaseEstimator):
             check_integer("k", self.k, 1, cure="'auto' chooses")
         flag("mutual", self.mutual)
         check_choice("search", self.search, SEARCHES)
-        _check_common(self.prune, self.disconnected)
+        super().check()
+
+    def build(self, similarity: Comparison) -> CsrGraph:
+        """See `Rule.build`."""
+        similarity.search = self.search
+        return similarity.neighbor_graph(int(self.k), mutual=self.mutual)
+
+    def describe(self) -> str:
+        """See `Rule.describe`."""
+        return f"{self.k} {'mutual ' if self.mutual else ''}nearest neighbours"

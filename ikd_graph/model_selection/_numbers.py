@@ -12,7 +12,7 @@ from .._table import SparseTable
 from ..graph import Neighbors, Threshold
 from ..refine import Stress
 from ..similarity import AFFINITIES, GIVEN, compare
-from ..strategies import Geodesic, landmarks
+from ..strategies import landmarks
 
 _N_NEIGHBORS = 10
 """Neighbours of a point in a neighbour graph (docs/decisions/003-one-rule-for-auto.md)."""
@@ -66,21 +66,17 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
     settings = settings.choose(why, graph=Neighbors())
     rule = settings.graph
     if isinstance(rule, Neighbors) and rule.k == "auto":
-        rule = Neighbors(_N_NEIGHBORS, rule.mutual, rule.search, rule.prune, rule.disconnected)
+        rule = rule.replace(k=_N_NEIGHBORS)
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         free = effective_columns(rows, settings.affinity, rule.n_removed)
-        rule = Threshold(
-            graph.auto_threshold(free),
-            rule.n_neighbors or _MIN_NEIGHBORS,
-            rule.prune,
-            rule.disconnected,
-        )
+        s0 = graph.auto_threshold(free)
+        rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or _MIN_NEIGHBORS, n_removed=0)
         width = rows.shape[1]
         if free is not None and free < width - settings.graph.n_removed:
             settings = settings.explain(columns=describe_effective_columns(width, free))
-    if isinstance(rule, (Threshold, Neighbors)) and rule.prune == "auto":
+    if isinstance(rule, graph.Rule) and rule.prune == "auto":
         prune = has_rows and not settings.model_based and not getattr(rule, "fdr", None)
-        rule = type(rule)(**{**rule.get_params(), "prune": prune})
+        rule = rule.replace(prune=prune)
     return replace(settings, graph=rule)
 
 
@@ -123,13 +119,8 @@ def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
     n = rows.shape[0]
     if settings.n_components == "auto":
         with stages("spectrum"):
-            leading = min(_N_LEADING, n - 1)
-            strategy = settings.strategy
-            if strategy.name == "blockwise":
-                # Merged cliques have no spectrum of their own; the paths of their graph have.
-                strategy = Geodesic()
-            if strategy.name == "linear":
-                leading = min(leading, *rows.shape)
+            strategy = settings.strategy.with_spectrum()
+            leading = min(_N_LEADING, strategy.most_components(n, rows.shape[1]))
             trial = replace(settings, strategy=strategy, n_components=leading, refine=None)
             similarity = compare(rows, settings.affinity, counts=settings.counts)
             spectrum = pipeline.spectrum(similarity, _with_landmarks(n, trial))
@@ -141,9 +132,8 @@ def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
 
 def _with_landmarks(n: int, settings: Settings) -> Settings:
     """Settings with the number of landmarks, None where all points are solved."""
-    name, asked = settings.strategy.name, settings.n_landmarks
-    if name in ("blockwise", "linear", "eigen"):
+    if not settings.strategy.uses_landmarks:
         return replace(settings, n_landmarks=None)
-    count, reason = landmarks.number(asked, n, int(settings.n_components))
+    count, reason = landmarks.number(settings.n_landmarks, n, int(settings.n_components))
     settings = replace(settings, n_landmarks=count)
     return settings.explain(n_landmarks=reason) if reason else settings

@@ -1,5 +1,7 @@
 """What every strategy takes and returns."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
@@ -46,6 +48,15 @@ class Strategy(BaseEstimator, ABC):
     uses_graph: ClassVar[bool] = True
     """Whether it solves on a connected graph; else on all pairs."""
 
+    uses_kernel: ClassVar[bool] = True
+    """Whether similarities are inverted to distances; else coordinates are projections of rows."""
+
+    uses_landmarks: ClassVar[bool] = False
+    """Whether distances may be measured from some of the points alone."""
+
+    holds_distances: ClassVar[bool] = False
+    """Whether distances between all points, or from landmarks to all, are in memory at once."""
+
     path: str = "distance"
     reference: str | int = "center"
 
@@ -55,6 +66,14 @@ class Strategy(BaseEstimator, ABC):
             check_integer("reference", self.reference, 0)
         else:
             check_choice("reference", self.reference, REFERENCES)
+
+    def with_spectrum(self) -> Strategy:
+        """Return the strategy whose spectrum tells the number of coordinates: itself, mostly."""
+        return self
+
+    def most_components(self, n_points: int, n_columns: int) -> int:
+        """Return the largest number of coordinates that a table of this size has."""
+        return n_points - 1
 
     @abstractmethod
     def solve(

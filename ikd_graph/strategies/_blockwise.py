@@ -17,7 +17,7 @@ from .._warn import warn
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Floats, Landmarks, Solution, Strategy
-from ._geodesic import geodesic_frame
+from ._geodesic import Geodesic, geodesic_frame
 
 MERGES = ("global", "greedy")
 
@@ -67,6 +67,10 @@ class Blockwise(Strategy):
         if self.max_cliques is not None:
             check_integer("max_cliques", self.max_cliques, 1)
         check_choice("reference", self.reference, eigen.REFERENCES)
+
+    def with_spectrum(self) -> Strategy:
+        """See `Strategy.with_spectrum`: merged cliques have none, the paths of their graph have."""
+        return Geodesic()
 
     def solve(
         self,

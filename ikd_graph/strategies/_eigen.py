@@ -33,6 +33,7 @@ class Eigen(Strategy):
 
     name: ClassVar[str] = "eigen"
     uses_graph: ClassVar[bool] = False
+    holds_distances: ClassVar[bool] = True
     reference: str | int = "center"
 
     @classmethod

@@ -43,6 +43,8 @@ class Geodesic(Strategy):
     """
 
     name: ClassVar[str] = "geodesic"
+    uses_landmarks: ClassVar[bool] = True
+    holds_distances: ClassVar[bool] = True
     path: str = "distance"
     reference: str | int = "center"
 

@@ -39,11 +39,16 @@ class Linear(Strategy):
 
     name: ClassVar[str] = "linear"
     uses_graph: ClassVar[bool] = False
+    uses_kernel: ClassVar[bool] = False
 
     @classmethod
     def paper(cls) -> Linear:
         """The paper's settings."""
         return cls()
+
+    def most_components(self, n_points: int, n_columns: int) -> int:
+        """See `Strategy.most_components`."""
+        return min(n_points - 1, n_columns)
 
     def solve(
         self,

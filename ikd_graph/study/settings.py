@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..estimator import IKD
-from ..graph import Neighbors, Threshold
+from ..graph import Rule
 
 NAMES = ("strategy", "graph", "kernel", "affinity", "refine")
 """Parameters of `IKD` that "auto" resolves, besides the number of coordinates."""
@@ -22,9 +22,9 @@ def used_parameters(model: IKD) -> dict[str, Any]:
     settings = model.settings_
     used = {name: getattr(settings, name) for name in NAMES}
     used["kernel"] = model.kernel_
-    if used["strategy"].name == "linear":
+    if not used["strategy"].uses_kernel:
         del used["kernel"]
-    if model.graph_ is None or not isinstance(used["graph"], (Threshold, Neighbors)):
+    if model.graph_ is None or not isinstance(used["graph"], Rule):
         # None was used, or one of the points of this table alone.
         del used["graph"]
     return {"n_components": model.n_components_, **used}
@@ -43,17 +43,7 @@ def say_graph(model: IKD) -> str:
     if model.graph_ is None:
         return "none: all pairs of points are used"
     rule = model.settings_.graph
-    rules = []
-    if isinstance(rule, Threshold):
-        if rule.fdr is not None:
-            rules.append(f"significant correlation (false discovery rate {rule.fdr:g})")
-        elif float(rule.s0) > 0.0:
-            rules.append(f"similarity above {float(rule.s0):.3g}")
-        if rule.n_neighbors:
-            rules.append(f"{rule.n_neighbors} nearest neighbours")
-    elif isinstance(rule, Neighbors):
-        rules.append(f"{rule.k} {'mutual ' if rule.mutual else ''}nearest neighbours")
-    return " or ".join(rules) or "as given"
+    return (rule.describe() if isinstance(rule, Rule) else "") or "as given"
 
 
 def reasons(model: IKD) -> dict[str, str]:

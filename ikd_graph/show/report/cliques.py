@@ -383,9 +383,8 @@ def _levels(model: IKD, X: Any, progress: Any) -> Levels:
 
 def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbours alone make it."""
-    rule = model.settings_.graph
-    given = isinstance(rule, graph.Threshold) and rule.fdr is None and float(rule.s0) > 0.0
-    return float(rule.s0) if given else None
+    s0: float | None = getattr(model.settings_.graph, "s0_used", None)
+    return s0
 
 
 def count_labels(members: NDArray[Any], paint: Paint) -> dict[str, int]:
