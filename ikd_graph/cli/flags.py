@@ -100,7 +100,7 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
     parameters = {name: options.pop(name) for name in [*options] if name in valid}
     for name, kinds in _OBJECTS.items():
         fields = {field for kind in kinds.values() for field in defaults_of(kind)}
-        own = {field: options[field] for field in fields & options.keys()}
+        own = {field: options[field] for field in options if field in fields}
         if name in parameters or own:
             parameters[name] = _parameter(name, parameters.get(name, "auto"), own)
     rule = parameters.get("graph")

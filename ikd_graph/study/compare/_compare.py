@@ -147,7 +147,8 @@ def compare(
     scorer = _Scores(data, settings, model_based, n_components, n_draws, time_limit)
     if scorer.in_runs:
         head["columns"] = "compared in runs, since they follow one another"
-    used = {name: settings[name] for name in settings.keys() - {"n_jobs", "random_state"}}
+    own = ("n_jobs", "random_state")
+    used = {name: value for name, value in settings.items() if name not in own}
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
     fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
     for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
