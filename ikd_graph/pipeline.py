@@ -43,7 +43,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    kernel: Any = settings.kernel
+    kernel: Any = similarity.inverse(settings.kernel)  # type: ignore[arg-type]
     strategy, g, labels, removed, notes = settings.strategy, None, None, None, {}
     if strategy.uses_graph:
         with stages("graph"):
@@ -68,7 +68,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     if isinstance(settings.refine, refine.Likelihood):
         with stages("likelihood"):
             refined = core = settings.refine.run(
-                latent,
+                latent / similarity.unit,
                 similarity.modelled(dense_rows(rows)),
                 settings.likelihood_kernel,
                 centered=similarity.centres_rows,
@@ -144,7 +144,7 @@ def _connected_graph(
     g = rule if isinstance(rule, CsrGraph) else rule.build(similarity)
     if getattr(rule, "prune", False):
         support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
-        g, removed = graph.prune(g, support)
+        g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():
         return g, labels, removed

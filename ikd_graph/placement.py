@@ -97,6 +97,7 @@ def prepare(
     # Coordinates are centred, so that the mean of the rows takes no part.
     centre, rows = latent.mean(axis=0), sim.factor()
     pull = (latent - centre) @ np.linalg.pinv((latent - centre).T @ (latent - centre))
+    pull *= sim.unit**2
     if rows is None:
         # Similarities with all points are projected.
         axes, mean = pull, sim.totals() / sim.n_samples

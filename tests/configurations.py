@@ -203,7 +203,10 @@ def related(kind, X, Z, settings):
         return relations
     if settings["refine"] in (None, "stress"):
         # A search among local optima may end elsewhere for a last bit.
-        relations["scale"] = alike(fitted(4.0 * X, settings).embedding_, Z)
+        # Distances keep their unit, and all else has that of the kernel.
+        larger = fitted(4.0 * X, settings)
+        units = [each.kernel_.length_scale for each in (larger, fitted(X, settings))]
+        relations["scale"] = alike(larger.embedding_ / units[0], Z / units[1])
     plain = settings["refine"] is None and settings.get("n_landmarks") is None
     own_reference = isinstance(getattr(settings.get("strategy"), "reference", ""), int)
     if plain and not own_reference and getattr(rule, "search", "auto") != "approximate":

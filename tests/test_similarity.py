@@ -88,7 +88,9 @@ def test_graphs_join_the_pairs_that_a_naive_twin_joins(name):
     if name != "shared_neighbors":
         g = graph.to_networkx(sim.threshold_graph(0.3))
         expected = {
-            (i, j) for i, j in zip(*np.triu_indices(80, 1), strict=True) if whole[i, j] > 0.3
+            (i, j)
+            for i, j in zip(*np.triu_indices(80, 1), strict=True)
+            if sim.weights(whole[i, j]) > 0.3
         }
         assert set(g.edges) == expected
     near = [set(row.tolist()) for row in sim.neighbors(5)]

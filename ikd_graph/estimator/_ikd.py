@@ -83,13 +83,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", \
             "standardized_euclidean", "hellinger", "shared_neighbors", "precomputed", \
             "precomputed_distance"}
-        How rows of X are compared. "euclidean" is 1 - |x_i - x_j|^2 / (2 sigma^2);
+        How rows of X are compared. "euclidean" is their distance d, which no kernel bends: an edge
+        has the weight exp(-d^2 / (2 sigma^2)), with sigma^2 half the mean squared distance;
         "standardized_euclidean" the same of columns over their standard deviations; "hellinger" the
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
         the share of common neighbours (it separates groups but distorts continuous gradients). With
         "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
         is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
-        both points. With "precomputed_distance" X is the matrix of distances, dense or sparse.
+        both points. With "precomputed_distance" X is the matrix of distances, dense or sparse (what
+        is not stored is not known). Embeddings of distances are in the unit of the distances.
         "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
         "hellinger" for counts, else the one of "euclidean", "standardized_euclidean" and
         "correlation" (from 20 columns on) that predicts held-out columns best (`candidates_`).
@@ -116,7 +118,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     embedding_ : (n_samples, n_components) ndarray of float64
-        The coordinates, in units of the kernel's length-scale: centred, along principal axes, the
+        The coordinates, in units of the kernel's length-scale, or of the distances where distances
+        were compared and no likelihood refines: centred, along principal axes, the
         widest first. Duplicate rows get the same coordinates. Float32 where X is.
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
@@ -132,7 +135,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     spectrum_ : (n_leading,) ndarray of float64
         Leading eigenvalues of the closed form that "auto" chose ``n_components`` by.
     kernel_ : StationaryKernel
-        The kernel of `embedding_`.
+        The kernel of `embedding_`; of distances the squared exponential of length-scale sigma, whose
+        covariances are the weights of the edges.
     graph_ : CsrGraph or None
         Graph of trusted similarities; None for "eigen" and "linear". Of duplicate rows the first
         has the edges and the others hang on it.

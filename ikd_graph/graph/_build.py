@@ -96,6 +96,7 @@ def from_neighbors(
     *,
     mutual: bool = False,
     shared: bool = False,
+    floor: float = WEIGHT_FLOOR,
 ) -> CsrGraph:
     """Graph of neighbours that were found already.
 
@@ -111,6 +112,8 @@ def from_neighbors(
         Multiply every weight by the root of the share of neighbours that its ends have in common
         (of k + 1, each point being a neighbour of its own): it is small across the gap between two
         groups.
+    floor : float
+        Least weight, which smaller ones are lifted to.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def from_neighbors(
     # In order already, and each once.
     counts = np.bincount(first, minlength=len(neighbours))
     del first
-    return mirrored(counts, second, walkable(weights))
+    return mirrored(counts, second, walkable(weights, floor))
 
 
 def row_correlations(
@@ -190,9 +193,9 @@ def pairs_above(
     return mirrored(counts, indices, np.minimum(weights, 1.0))
 
 
-def walkable(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring the weights of edges that must be walked into [``WEIGHT_FLOOR``, 1]."""
-    return np.clip(weights, WEIGHT_FLOOR, 1.0)
+def walkable(weights: NDArray[np.float64], floor: float = WEIGHT_FLOOR) -> NDArray[np.float64]:
+    """Bring the weights of edges that must be walked into [floor, 1]."""
+    return np.clip(weights, floor, 1.0)
 
 
 def _shared_fraction(

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from .._records import CsrGraph, check_graph
 from .._threads import block_rows, map_blocks, single_threaded_blas
 from .._validation import validate
-from ._build import walkable
+from ._build import WEIGHT_FLOOR, walkable
 from ._csr import component_labels, edges, from_edges
 from ._nearest import check_correlations
 
@@ -106,8 +106,10 @@ def add_edges(
     low: NDArray[np.int64],
     high: NDArray[np.int64],
     weights: NDArray[np.float64],
+    *,
+    floor: float = WEIGHT_FLOOR,
 ) -> CsrGraph:
-    """Graph with more edges, whose weights are lifted to ``WEIGHT_FLOOR`` at least.
+    """Graph with more edges, whose weights are lifted to a least one.
 
     Parameters
     ----------
@@ -117,6 +119,8 @@ def add_edges(
         Ends of the new edges.
     weights : (m,) float64
         Their weights.
+    floor : float
+        The least weight of a new edge.
 
     Returns
     -------
@@ -125,7 +129,7 @@ def add_edges(
     """
     left, right, known = edges(g)
     left, right = np.concatenate((left, low)), np.concatenate((right, high))
-    return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights))))
+    return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights, floor))))
 
 
 def _nearest_pairs(

@@ -1,5 +1,6 @@
 """Removing false edges: those whose ends are far apart without them."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from .. import _validation as check
 from .._records import CsrGraph, check_graph
 from .._validation import validate
 from ._csr import component_labels, edges, from_edges, union
+
+Floats = NDArray[np.float64]
 
 # docs/decisions/002-false-edges.md
 _SHORTER = 0.8
@@ -27,10 +30,16 @@ class _Search(NamedTuple):
 
 
 @validate(g=check_graph, support=check.optional(check_graph))
-def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArray[np.int64]]:
+def prune(
+    g: CsrGraph,
+    support: CsrGraph | None = None,
+    *,
+    sq_distance: Callable[[Floats], Floats] | None = None,
+) -> tuple[CsrGraph, NDArray[np.int64]]:
     """Remove edges whose ends are far apart without them: short cuts and false correlations.
 
-    The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors. An edge is removed
+    The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors, unless
+    ``sq_distance`` says another. An edge is removed
 
     - if most points that the triangle inequality puts near both its ends are not near both (a
       correlation that cannot be right if the others are), or
@@ -46,6 +55,8 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArr
     support : CsrGraph, optional
         More edges between the same points, that paths may use: with 25 neighbours of each point or
         more a surface has hardly any holes, whose rims look like short cuts.
+    sq_distance : callable, optional
+        Squared distances (m,) of edges of given weights (m,), in any unit.
 
     Returns
     -------
@@ -66,7 +77,7 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArr
     [[3, 36]]
     """
     whole = g if support is None else union(g, support)
-    search = _search_of(whole)
+    search = _search_of(whole, sq_distance or _between_unit_vectors)
     removed = _contradicted(whole, search)
     removed |= _far_apart(whole, search, removed)
     low, high, weights = edges(whole)
@@ -81,11 +92,15 @@ def prune(g: CsrGraph, support: CsrGraph | None = None) -> tuple[CsrGraph, NDArr
     return pruned, np.column_stack((low[gone], high[gone]))
 
 
-def _search_of(g: CsrGraph) -> _Search:
+def _between_unit_vectors(corr: Floats) -> Floats:
+    return np.maximum(2.0 - 2.0 * corr, 0.0)
+
+
+def _search_of(g: CsrGraph, sq_distance: Callable[[Floats], Floats]) -> _Search:
     """Lengths of the edges of a graph, and room for searches in it."""
     n = g.n_nodes
     low, high, weights = edges(g)
-    across = np.sqrt(np.maximum(2.0 - 2.0 * weights, 0.0))
+    across = np.sqrt(sq_distance(weights))
     rows = _rows(g)
     keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
     numbers = np.searchsorted(low * n + high, keys)

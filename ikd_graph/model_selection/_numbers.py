@@ -10,7 +10,7 @@ from .._settings import Settings
 from .._stages import Stages
 from .._table import SparseTable
 from ..graph import Neighbors, Threshold
-from ..refine import Stress
+from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
 
@@ -19,6 +19,8 @@ _N_NEIGHBORS = 10
 
 _MIN_NEIGHBORS = 6
 """Neighbours of a point in a threshold graph: what keeps every point in it."""
+
+_DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
 
 _N_LEADING = 15
 """Leading eigenvalues by which the number of coordinates is chosen."""
@@ -46,6 +48,10 @@ def with_numbers(rows: Any, settings: Settings) -> Settings:
         settings = replace(settings, refine=Stress(weights))
     if settings.kernel != "auto":
         named = kernels.get(settings.kernel)
+        if settings.affinity in _DISTANCES and not isinstance(settings.refine, Likelihood):
+            settings = settings.explain(
+                kernel="distances are taken as they are: no kernel bends them"
+            )
         return replace(settings, kernel=named, likelihood_kernel=named)
     # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
     of_likelihood = "auto" if settings.model_based else kernels.RationalQuadratic()

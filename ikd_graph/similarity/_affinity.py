@@ -17,7 +17,7 @@ class Affinity:
     """What a name of an affinity stands for.
 
     Rows are compared by their inner products after each was scaled ("correlation", "cosine"), or by
-    Euclidean distance as 1 - |x_i - x_j|^2 / (2 sigma^2) with sigma^2 half the mean squared
+    Euclidean distance as 1 - |x_i - x_j|^2 / (2 sigma^2), with sigma^2 half the mean squared
     distance.
     """
 

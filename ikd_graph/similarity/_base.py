@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 from .. import graph
 from .._records import CsrGraph
 from .._threads import block_rows
+from ..covariance import into_domain
+from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Similarity(ABC):
@@ -46,6 +50,35 @@ class Similarity(ABC):
     def centres_rows(self) -> bool:
         """Whether the likelihood takes the mean of each row off first."""
         return self.affinity.centres_rows
+
+    @property
+    def unit(self) -> float:
+        """The distance sigma between points of similarity 1/2; 1 where nothing is a distance."""
+        return 1.0
+
+    def inverse(self, kernel: StationaryKernel) -> StationaryKernel:
+        """Kernel that turns weights of edges into squared distances.
+
+        A distance is a distance: its weight ``exp(-d^2 / (2 sigma^2))`` gives it back in its own
+        unit, whatever the kernel of the model is.
+        """
+        return SquaredExponential(length_scale=self.unit) if self.affinity.euclidean else kernel
+
+    def weights(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Weights of edges between points of given similarities."""
+        return np.exp(values - 1.0) if self.affinity.euclidean else values
+
+    def sq_distances(self, kernel: StationaryKernel) -> Floats:
+        """Squared distances of all pairs, (n, n), in the unit of the embedding."""
+        if self.affinity.euclidean:
+            return np.asarray(2.0 * self.unit**2 * (1.0 - self.matrix()))
+        return np.asarray(kernel.sq_distance(into_domain(self.matrix())))
+
+    def sq_distances_of_weights(self, weights: Floats) -> Floats:
+        """Squared distances that edges stand for, those of unit vectors where none are given."""
+        if self.affinity.euclidean:
+            return np.asarray(-2.0 * np.log(weights))
+        return np.maximum(2.0 - 2.0 * weights, 0.0)
 
     def modelled(self, X: Any) -> Any:
         """Rows as the likelihood takes them for samples of a Gaussian process."""
@@ -112,21 +145,27 @@ class Similarity(ABC):
         """Graph that joins each point to its neighbours, or to those that are so mutually."""
         near = self.neighbors(k)
         shared = self.affinity.shared
-        wide = graph.from_neighbors(near, self.between, shared=shared)
+        floor = _TINY if self.affinity.euclidean else graph.WEIGHT_FLOOR
+
+        def weights(first: Indices, second: Indices) -> Floats:
+            return np.asarray(self.weights(self.between(first, second)))
+
+        wide = graph.from_neighbors(near, weights, shared=shared, floor=floor)
         if not mutual:
             return wide
-        g = graph.from_neighbors(near, self.between, mutual=True, shared=shared)
+        g = graph.from_neighbors(near, weights, mutual=True, shared=shared, floor=floor)
         labels = graph.component_labels(g)
-        low, high, weights = graph.edges(wide)
+        low, high, known = graph.edges(wide)
         across = labels[low] != labels[high]
-        links = graph.from_edges(g.n_nodes, low[across], high[across], weights[across])
+        links = graph.from_edges(g.n_nodes, low[across], high[across], known[across])
         return graph.union(g, links)
 
     def threshold_graph(self, s0: float) -> CsrGraph:
         """Graph of the pairs whose similarity exceeds a threshold."""
 
         def upper(start: int, stop: int) -> NDArray[np.floating]:
-            return np.ascontiguousarray(self.block(np.arange(start, stop))[:, start:])
+            values = self.block(np.arange(start, stop))[:, start:]
+            return np.ascontiguousarray(self.weights(values))
 
         return graph.pairs_above(upper, self.n_samples, s0)
 
@@ -144,4 +183,6 @@ class Similarity(ABC):
     def join(self, g: CsrGraph) -> CsrGraph:
         """Graph whose connected components are joined by links between their nearest points."""
         low, high = graph.find_links(g, self.block)
-        return graph.add_edges(g, low, high, self.between(low, high))
+        weights = np.asarray(self.weights(self.between(low, high)))
+        floor = _TINY if self.affinity.euclidean else graph.WEIGHT_FLOOR
+        return graph.add_edges(g, low, high, weights, floor=floor)

@@ -46,6 +46,11 @@ class Precomputed(Similarity):
         mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
         return mean, 1.0 - squares / mean
 
+    @property
+    def unit(self) -> float:
+        """See `Similarity.unit`."""
+        return float(np.sqrt(0.5 * self._scale)) if self.affinity == DISTANCES else 1.0
+
     def block(self, points: Indices) -> Floats:
         """See `Similarity.block`."""
         return np.asarray(self._values[points])
@@ -122,13 +127,13 @@ class SparsePrecomputed(Precomputed):
         squares = geodesics.shortest_distances(lengths, sources) ** 2
         positive = np.isfinite(squares)
         mean = float(squares[positive].sum()) / max(int(positive.sum()) - sources.size, 1)
-        weights = graph.walkable(1.0 - values**2 / (mean or 1.0))
-        return mean or 1.0, self._stored(first, second, weights)
+        return mean or 1.0, self._stored(first, second, 1.0 - values**2 / (mean or 1.0))
 
     def _stored(self, first: Indices, second: Indices, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
-        there = values > 0.0
-        self._graph = graph.from_edges(self.n_samples, first[there], second[there], values[there])
+        there = np.full(values.size, self.affinity == DISTANCES) | (values > 0.0)
+        weights = np.maximum(self.weights(values[there]), np.finfo(np.float64).tiny)
+        self._graph = graph.from_edges(self.n_samples, first[there], second[there], weights)
         every = np.arange(self.n_samples)
         entries = np.concatenate([first, second, every]), np.concatenate([second, first, every])
         data = np.concatenate([values, values, np.ones(every.size)])

@@ -56,6 +56,12 @@ class RowSimilarity(Similarity):
         self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
 
     @property
+    def unit(self) -> float:
+        """See `Similarity.unit`."""
+        sigma = 1.0 if self.scale is None else float(self.scale.scale)
+        return sigma if np.isfinite(sigma) else 1.0
+
+    @property
     def _unit(self) -> str:
         return "correlation" if self.affinity.centres_rows else "cosine"
 

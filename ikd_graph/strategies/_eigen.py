@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from .. import eigen
 from .._records import CsrGraph
-from ..covariance import into_domain
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Landmarks, Solution, Strategy
@@ -50,5 +49,5 @@ class Eigen(Strategy):
         landmarks: Landmarks | None = None,
     ) -> Solution:
         """See `Strategy.solve`; memory grows with the square of the number of points."""
-        sq_dist = kernel.sq_distance(into_domain(similarity.matrix()))
+        sq_dist = similarity.sq_distances(kernel)
         return Solution(eigen.coordinates(sq_dist, n_components, self.reference))

@@ -61,14 +61,22 @@ class Linear(Strategy):
         """See `Strategy.solve`; the explained variance ratio is that of principal components."""
         rows = similarity.factor()
         if rows is not None:
-            return Solution(principal_components(rows, n_components))
+            return Solution(_in_units(similarity.unit, principal_components(rows, n_components)))
         values = similarity.matrix()
         own = values.diagonal()
         sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
         embedding = eigen.coordinates(sq_dist, n_components)
         total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
         share = embedding.eigenvalues / (total or 1.0)
-        return Solution(embedding._replace(explained_variance_ratio=share))
+        embedding = embedding._replace(explained_variance_ratio=share)
+        return Solution(_in_units(similarity.unit, embedding))
+
+
+def _in_units(unit: float, embedding: Embedding) -> Embedding:
+    """Coordinates of distances in units of sigma, in the unit of the distances."""
+    return embedding._replace(
+        coordinates=unit * embedding.coordinates, eigenvalues=unit**2 * embedding.eigenvalues
+    )
 
 
 def principal_components(rows: Any, n_components: int) -> Embedding:

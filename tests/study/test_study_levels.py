@@ -105,7 +105,9 @@ def test_wrong_arguments_are_named(arguments, message):
 @pytest.mark.parametrize("affinity", ["euclidean", "shared_neighbors"])
 def test_levels_take_every_affinity(affinity):
     X = np.random.default_rng(0).normal(size=(40, 12))
-    corr = covariance.euclidean(X) if affinity == "euclidean" else covariance.correlation(X)
+    corr = covariance.correlation(X)
+    if affinity == "euclidean":
+        corr = np.exp(covariance.euclidean(X) - 1.0)
     found = threshold_levels(X, affinity=affinity, thresholds=[0.2, 0.4])
     wanted = [graph.threshold(corr, level).n_edges for level in (0.2, 0.4)]
     assert found.edges.tolist() == wanted
