@@ -135,8 +135,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     spectrum_ : (n_leading,) ndarray of float64
         Leading eigenvalues of the closed form that "auto" chose ``n_components`` by.
     kernel_ : StationaryKernel
-        The kernel of `embedding_`; of distances the squared exponential of length-scale sigma, whose
-        covariances are the weights of the edges.
+        The kernel of `embedding_`; of distances the squared exponential of length-scale sigma:
+        its covariances are the weights of the edges.
     graph_ : CsrGraph or None
         Graph of trusted similarities; None for "eigen" and "linear". Of duplicate rows the first
         has the edges and the others hang on it.
