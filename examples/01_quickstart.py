@@ -8,7 +8,7 @@ From a table to a picture of the few coordinates behind it.
 from sklearn.datasets import load_digits
 
 from ikd_graph import IKD
-from ikd_graph.show import plot
+from ikd_graph.plotting import plot
 
 X, y = load_digits(return_X_y=True)  # rows are points, columns are measurements
 model = IKD(n_components=2, graph=7)  # a graph of the 7 best neighbours of each point

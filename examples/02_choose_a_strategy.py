@@ -9,9 +9,8 @@ import warnings
 
 from matplotlib.figure import Figure
 
-from ikd_graph import IKD
-from ikd_graph.show import plot
-from ikd_graph.study import datasets, metrics
+from ikd_graph import IKD, datasets, metrics
+from ikd_graph.plotting import plot
 
 data = datasets.gplvm_data("medium", 500, noise=0.1)  # 100 points, 500 noisy measurements of each
 settings = [("eigen", None), ("blockwise", None), ("geodesic", None), ("geodesic", "likelihood")]

@@ -9,9 +9,8 @@ import warnings
 
 import numpy as np
 
-from ikd_graph import IKD
-from ikd_graph.show import charts, plot
-from ikd_graph.study import datasets, metrics
+from ikd_graph import IKD, datasets, metrics
+from ikd_graph.plotting import charts, plot
 
 warnings.simplefilter("ignore", UserWarning)  # strong noise tears the graph, which is the point
 noises, seeds = np.linspace(0.0, 1.0, 5), range(3)

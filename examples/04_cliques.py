@@ -8,8 +8,8 @@ What the graph of large correlations is made of, and what a threshold does to it
 from sklearn.datasets import load_digits
 
 from ikd_graph import IKD, cliques, graph
-from ikd_graph.show import charts, colors, plot
-from ikd_graph.study.levels import threshold_levels
+from ikd_graph.plotting import charts, colors, plot
+from ikd_graph.threshold_scan import threshold_scan
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300], y[:300]
@@ -19,7 +19,7 @@ model = IKD(
 
 summary = cliques.summary(model.graph_, model.cliques_, n_components=2)
 print(f"{summary['n_cliques']} cliques solved, the largest of {summary['sizes']['max']} points")
-levels = threshold_levels(X, thresholds=[0.7, 0.75, 0.8, 0.85, 0.9])
+levels = threshold_scan(X, thresholds=[0.7, 0.75, 0.8, 0.85, 0.9])
 for level, components, share in zip(
     levels.threshold, levels.components, levels.coverage, strict=True
 ):

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 from ikd_graph import IKD
-from ikd_graph.show import plot
+from ikd_graph.plotting import plot
 
 X, y = load_digits(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, test_size=300, stratify=y, random_state=0)

@@ -10,9 +10,8 @@ import warnings
 import numpy as np
 from matplotlib.figure import Figure
 
-from ikd_graph import IKD, alignment
-from ikd_graph.show import plot
-from ikd_graph.study import datasets, metrics
+from ikd_graph import IKD, alignment, datasets, metrics
+from ikd_graph.plotting import plot
 
 data = datasets.spike_counts(400, 60, mean_count=3.0)  # 400 time bins, and the true path
 rates = np.sqrt(data.X)  # steadies the variance of counts

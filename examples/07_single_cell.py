@@ -8,7 +8,7 @@ A tree of cell types behind a table of counts; a row is a cell, a column a gene.
 import numpy as np
 
 from ikd_graph import IKD
-from ikd_graph.show import plot
+from ikd_graph.plotting import plot
 
 # A stem that splits in two: each gene follows a smooth profile from stem to tip.
 rng = np.random.default_rng(0)

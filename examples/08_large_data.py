@@ -9,9 +9,8 @@ import time
 
 import numpy as np
 
-from ikd_graph import IKD
-from ikd_graph.show import plot
-from ikd_graph.study import metrics
+from ikd_graph import IKD, metrics
+from ikd_graph.plotting import plot
 
 rng = np.random.default_rng(0)
 latent = rng.uniform(0, 6, (20_000, 2))

@@ -14,9 +14,8 @@ import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
 
-from ikd_graph import IKD, graph
-from ikd_graph.show import plot
-from ikd_graph.study import datasets
+from ikd_graph import IKD, datasets, graph
+from ikd_graph.plotting import plot
 
 STEPS = 11
 data = datasets.load(sys.argv[1] if len(sys.argv) > 1 else "digits")

@@ -7,9 +7,8 @@ Those that predict columns which were held out.
 
 import numpy as np
 
-from ikd_graph import IKD, dimension
-from ikd_graph.show import plot
-from ikd_graph.study import datasets
+from ikd_graph import IKD, datasets, dimension
+from ikd_graph.plotting import plot
 
 latent = np.random.default_rng(0).uniform(-1.0, 1.0, size=(100, 2)) * [1.0, 0.6]  # two dimensions
 X = datasets.gplvm_data(latent, 300, noise=0.3).X  # seen through 300 noisy measurements

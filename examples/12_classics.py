@@ -5,9 +5,9 @@ Classics
 A Swiss roll, whose rows have three columns only.
 """
 
-from ikd_graph import IKD
-from ikd_graph.show import plot
-from ikd_graph.study import baselines, datasets
+from ikd_graph import IKD, datasets
+from ikd_graph.comparison import baselines
+from ikd_graph.plotting import plot
 
 roll = datasets.swiss_roll(500)
 panels = {"seen from its end": roll.X[:, ::2]}

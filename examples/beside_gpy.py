@@ -21,7 +21,7 @@ from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.metrics import affine_r2
 
 
 def ours(rows, n_components):

@@ -29,7 +29,7 @@ from scipy.stats import norm, spearmanr
 from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD, gplvm, kernels, refine, uncertainty
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.metrics import affine_r2
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 SHAPES = {

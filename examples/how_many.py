@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from scipy.spatial import KDTree
 
 from ikd_graph import IKD, dimension, eigen, kernels
-from ikd_graph.study.datasets import gplvm_data
+from ikd_graph.datasets import gplvm_data
 
 
 def parallel_analysis(X, rng, n_draws=20):

@@ -12,8 +12,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from readme_pictures import figure_eight, save, scatter, superimpose
 
-from ikd_graph import IKD, graph
-from ikd_graph.study import metrics
+from ikd_graph import IKD, graph, metrics
 
 FOLDER = Path(__file__).parents[1] / "docs" / "static" / "grids"
 

@@ -34,9 +34,8 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
 import ikd_graph
-from ikd_graph import IKD, cliques, covariance, graph, kernels
-from ikd_graph.show import colors
-from ikd_graph.study import datasets, metrics
+from ikd_graph import IKD, cliques, covariance, datasets, graph, kernels, metrics
+from ikd_graph.plotting import colors
 
 EXAMPLES = Path(__file__).parent
 FOLDER = EXAMPLES.parent / "docs" / "static" / "readme"

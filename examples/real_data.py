@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ikd_graph.study import datasets
-from ikd_graph.study.datasets import Dataset
-from ikd_graph.study.datasets._record import encode_labels
+from ikd_graph import datasets
+from ikd_graph._dataset import encode_labels
+from ikd_graph.datasets import Dataset
 
 DATA_HOME = "IKD_GRAPH_DATA"
 """Environment variable that names the folder of real data sets."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .comparison import compare
+    from .diagnosis import diagnose
     from .estimator import IKD
-    from .study.compare import compare
-    from .study.diagnosis import diagnose
 
 
 __all__ = [
@@ -28,12 +28,14 @@ __all__ = [
     "cliques",
     "compare",
     "covariance",
+    "datasets",
     "diagnose",
     "eigen",
     "geodesics",
     "gplvm",
     "graph",
     "kernels",
+    "metrics",
     "pl",
     "refine",
     "similarity",
@@ -47,9 +49,9 @@ def __getattr__(name: str) -> Any:
     if name == "IKD":
         return import_module(".estimator", __name__).IKD
     if name == "compare":
-        return import_module(".study.compare", __name__).compare
+        return import_module(".comparison", __name__).compare
     if name == "diagnose":
-        return import_module(".study.diagnosis", __name__).diagnose
+        return import_module(".diagnosis", __name__).diagnose
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

@@ -78,6 +78,10 @@ class Settings:
         """Settings with one more warning."""
         return replace(self, warnings=(*self.warnings, text))
 
+    def reasons_in_words(self) -> dict[str, str]:
+        """Why each setting that was "auto" is what it is; settings with one reason together."""
+        return {", ".join(n).replace("_", " "): r for r, n in self.names_by_reason().items()}
+
     def names_by_reason(self) -> dict[str, list[str]]:
         """Settings that each reason is for."""
         names: dict[str, list[str]] = {}

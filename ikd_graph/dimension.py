@@ -12,6 +12,8 @@ from . import _limits, covariance, gplvm, kernels, refine
 from . import _validation as check
 from ._table import evenly_spaced
 from ._validation import check_enough_rows, check_integer, validate
+from .plotting import colors, plot
+from .plotting.charts import Chart, Curve
 
 Floats = NDArray[np.float64]
 
@@ -50,10 +52,17 @@ class DimensionEstimate:
         matplotlib Axes
             With the curve.
         """
-        from importlib import import_module
+        return plot.chart(self.chart(), ax=ax)
 
-        chart = import_module("ikd_graph.show.charts").dimensions(self)
-        return import_module("ikd_graph.show.plot").chart(chart, ax=ax)
+    def chart(self) -> Chart:
+        """Describe the scores over the number of dimensions, with two standard errors."""
+        at = np.arange(1.0, self.scores.size + 1)
+        curve = Curve("", at, self.scores, colors.ACCENT, 2.0 * self.errors, dots=True)
+        return Chart(
+            str(self), "dimensions", "log density of a held-out column, less the best",
+            curves=(curve,),
+            mark=(float(self.dimension), str(self)),
+        )  # fmt: skip
 
 
 @validate(X=check.table, random_state=check.seed)
@@ -99,7 +108,7 @@ def estimate(
     Examples
     --------
     >>> from ikd_graph import dimension
-    >>> from ikd_graph.study import datasets
+    >>> from ikd_graph import datasets
     >>> latent = np.random.default_rng(0).uniform(size=(60, 2))
     >>> result = dimension.estimate(datasets.gplvm_data(latent, 100, noise=0.1).X, max_components=3)
     >>> result.dimension, result.interval

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._suggest import suggest
-from .show import plot
-from .show.colors import Paint
+from .plotting import plot
+from .plotting.colors import Paint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

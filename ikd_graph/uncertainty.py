@@ -38,7 +38,7 @@ from scipy.spatial.distance import cdist
 from . import covariance, gplvm, refine
 from ._threads import block_rows, map_blocks, single_threaded_blas
 from .gplvm import GaussianProcess
-from .placement import freshness
+from .out_of_sample import freshness
 
 Floats = NDArray[np.float64]
 

@@ -24,8 +24,8 @@ from ikd_graph import (
 )
 from ikd_graph._records import Blocks
 from ikd_graph._table import SparseTable
+from ikd_graph.datasets import gp_mapping
 from ikd_graph.refine import _pairs
-from ikd_graph.study.datasets import gp_mapping
 
 _GREEDY = strategies.Blockwise(merge="greedy", reference="min_max")
 FITS = {

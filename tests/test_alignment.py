@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from ikd_graph import alignment, blocks, graph, kernels
 from ikd_graph._records import Blocks, SolvedBlocks
-from ikd_graph.study.metrics import rigid_r2
+from ikd_graph.metrics import rigid_r2
 
 SE = kernels.SquaredExponential()
 

@@ -15,13 +15,11 @@ from screens import keep, largest_difference, squares, with_letters
 from test_report import clique_view, comparison
 from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 
-from ikd_graph import IKD
-from ikd_graph.show import report
-from ikd_graph.show.page import share_plotly
-from ikd_graph.show.words import say_number
-from ikd_graph.study import datasets
-from ikd_graph.study.datasets import Dataset, Labels
-from ikd_graph.study.diagnosis import diagnose
+from ikd_graph import IKD, datasets, report
+from ikd_graph._format import say_number
+from ikd_graph.datasets import Dataset, Labels
+from ikd_graph.diagnosis._diagnosis import diagnose
+from ikd_graph.report.page import share_plotly
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver")
 

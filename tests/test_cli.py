@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ikd_graph import IKD, graph, refine, strategies
+from ikd_graph import IKD, datasets, graph, refine, strategies
 from ikd_graph.cli import flags, main
 from ikd_graph.cli.entry import build_parser
+from ikd_graph.diagnosis._diagnosis import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
-from ikd_graph.show import page
-from ikd_graph.study import datasets
-from ikd_graph.study.diagnosis import diagnose
+from ikd_graph.report import page
 
 N_POINTS, N_FEATURES = 36, 24
 

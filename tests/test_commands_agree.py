@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
+from ikd_graph import datasets
 from ikd_graph.cli import main
-from ikd_graph.study import datasets
 
 COMMANDS = {
     "embed": (),

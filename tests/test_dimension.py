@@ -5,8 +5,7 @@ import pytest
 from matplotlib import pyplot
 from scipy.stats import multivariate_normal
 
-from ikd_graph import IKD, dimension, kernels
-from ikd_graph.study import datasets
+from ikd_graph import IKD, datasets, dimension, kernels
 
 
 def drawn(size, n_columns, noise, seed=0, n_points=80):

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ikd_graph import IKD
+from ikd_graph import IKD, datasets
 from ikd_graph.cli import main
 from ikd_graph.cli.entry import build_parser
-from ikd_graph.study import datasets
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

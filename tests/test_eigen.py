@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import sq_distances
 
-from ikd_graph import IKD, eigen
-from ikd_graph.study import datasets
+from ikd_graph import IKD, datasets, eigen
 
 
 @pytest.mark.parametrize("reference", ["min_max", "min_mean", "center", 0, 7, -1])

@@ -16,9 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tables import curve, process, quiet, sheet, sq_distances, warned
 
-from ikd_graph import IKD, alignment, graph, kernels, refine, strategies
-from ikd_graph.study import datasets
-from ikd_graph.study.metrics import affine_r2, rigid_r2
+from ikd_graph import IKD, alignment, datasets, graph, kernels, refine, strategies
+from ikd_graph.metrics import affine_r2, rigid_r2
 
 KERNELS = [
     kernels.SquaredExponential(length_scale=0.8),

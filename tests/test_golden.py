@@ -13,13 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ikd_graph import (
-    IKD,
-    eigen,
-    graph,
-    kernels,
-    strategies,
-)  # fmt: skip
+from ikd_graph import IKD, eigen, graph, kernels, strategies  # fmt: skip
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SE, MATERN = kernels.SquaredExponential(length_scale=0.7), kernels.Matern(length_scale=0.7)

@@ -3,8 +3,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from ikd_graph import IKD, _limits, graph, strategies
+from ikd_graph.metrics import affine_r2
 from ikd_graph.strategies import landmarks
-from ikd_graph.study.metrics import affine_r2
 
 
 def waves(n, seed=0, n_features=60):
@@ -79,7 +79,7 @@ def test_an_estimator_with_landmarks_places_all_rows(dtype):
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("ikd_graph.pipeline.available", lambda: 10**6)
+    monkeypatch.setattr("ikd_graph._fit.available", lambda: 10**6)
     X, _ = waves(400)
     settings = {"affinity": "correlation", "graph": 8, "refine": None}
     for parameters in ({"n_landmarks": None}, {"strategy": "eigen"}):

@@ -6,8 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from tables import curve, quiet, roll, two_groups, warned
 
-from ikd_graph import IKD, graph, refine, strategies
-from ikd_graph.study import datasets
+from ikd_graph import IKD, datasets, graph, refine, strategies
 
 
 def gp(latent, n_points, n_columns, noise):

@@ -5,7 +5,7 @@ import pytest
 from tables import process
 
 from ikd_graph import IKD, missing
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.metrics import affine_r2
 
 
 def table(n=60, width=60, seed=0, share=0.2, noise=0.2):

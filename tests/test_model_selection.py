@@ -7,10 +7,10 @@ from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
 
 from ikd_graph import IKD, graph, kernels, model_selection, refine, strategies
+from ikd_graph.datasets import fixed_latent, gp_mapping
+from ikd_graph.metrics import affine_r2
 from ikd_graph.model_selection import has_significant_correlation, moments
 from ikd_graph.similarity import AFFINITIES
-from ikd_graph.study.datasets import fixed_latent, gp_mapping
-from ikd_graph.study.metrics import affine_r2
 
 NOTHING = "there may be nothing to see"
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ikd_graph import covariance, kernels
-from ikd_graph.study import datasets
+from ikd_graph import covariance, datasets, kernels
 
 
 def sample(n_points, n_columns, noise, length_scale=1.0, seed=0):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ikd_graph import kernels
-from ikd_graph.study import baselines, datasets, metrics
-from ikd_graph.study.datasets import fixed_latent, gplvm_data
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph import datasets, kernels, metrics
+from ikd_graph.comparison import baselines
+from ikd_graph.datasets import fixed_latent, gplvm_data
+from ikd_graph.metrics import affine_r2
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))

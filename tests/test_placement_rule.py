@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 from tables import r2_of_placed, roll
 
-from ikd_graph import IKD, graph, placement, similarity
-from ikd_graph.study.datasets import gplvm_data
+from ikd_graph import IKD, graph, similarity
+from ikd_graph import out_of_sample as placement
+from ikd_graph.datasets import gplvm_data
 
 
 @settings(max_examples=25, deadline=None)

@@ -15,8 +15,8 @@ from matplotlib.text import Text
 
 from ikd_graph import IKD
 from ikd_graph.dimension import DimensionEstimate
-from ikd_graph.show import charts, colors, plot
-from ikd_graph.show.charts import Chart, Curve
+from ikd_graph.plotting import charts, colors, plot
+from ikd_graph.plotting.charts import Chart, Curve
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def every_picture():
         "histogram": lambda **k: plot.chart(charts.counts([5, 4, 4], "a", "b"), **k),
         "noise": lambda **k: plot.chart(charts.noise_curves([0.0, 0.5], noisy), **k),
         "bars": lambda **k: plot.chart(charts.level_bars({"a": 0.01, "b": np.nan}), **k),
-        "dimensions": lambda **k: plot.chart(charts.dimensions(sizes), **k),
+        "dimensions": lambda **k: plot.chart(sizes.chart(), **k),
     }
 
 

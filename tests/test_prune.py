@@ -10,8 +10,8 @@ from tables import roll
 from test_graph import dense
 
 from ikd_graph import IKD, covariance, graph, kernels, similarity
-from ikd_graph.study.datasets import gp_mapping
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.datasets import gp_mapping
+from ikd_graph.metrics import affine_r2
 
 WIDE = 25
 

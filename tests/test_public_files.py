@@ -9,7 +9,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ikd_graph.cli import main
-from ikd_graph.study.datasets import Reading, read_file
+from ikd_graph.datasets import Reading, read_file
 
 pd = pytest.importorskip("pandas")
 

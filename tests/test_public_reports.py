@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import kneighbors_graph
 
 from ikd_graph import IKD, graph, strategies
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.metrics import affine_r2
 
 GIVEN = {"affinity": "precomputed"}
 PATHS = {"strategy": "geodesic", **GIVEN}

@@ -6,10 +6,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from ikd_graph import IKD, strategies
+from ikd_graph.datasets import fixed_latent, gp_mapping
 from ikd_graph.graph import Neighbors, Threshold
 from ikd_graph.kernels import SquaredExponential
-from ikd_graph.study.datasets import fixed_latent, gp_mapping
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.metrics import affine_r2
 
 pytestmark = pytest.mark.slow
 

@@ -15,14 +15,14 @@ import plotly.graph_objects as go
 import pytest
 from tables import quiet
 
-from ikd_graph import IKD, graph, refine
-from ikd_graph.show import charts, colors, figures, page, plot, report
-from ikd_graph.show.charts import Chart, Curve
-from ikd_graph.show.report.cliques import threshold_of
-from ikd_graph.show.words import say_number
-from ikd_graph.study import datasets
-from ikd_graph.study.compare import Comparison, Row, sentences
-from ikd_graph.study.datasets import Dataset, Labels
+from ikd_graph import IKD, datasets, graph, refine, report
+from ikd_graph._format import say_number
+from ikd_graph.comparison import Comparison, Row, sentences
+from ikd_graph.datasets import Dataset, Labels
+from ikd_graph.plotting import charts, colors, figures, plot
+from ikd_graph.plotting.charts import Chart, Curve
+from ikd_graph.report import page
+from ikd_graph.report.cliques import threshold_of
 
 VOID = {"meta", "link", "input", "br", "img"}
 EVIL = '<script>alert("1")</script>&\u2028<!--<a href="x">'

@@ -13,7 +13,7 @@ from scipy.stats import ortho_group
 
 from ikd_graph import IKD
 from ikd_graph.cli import main
-from ikd_graph.reproducible import fingerprint, largest_move
+from ikd_graph.fingerprint import fingerprint, largest_move
 
 ROOT = Path(__file__).parents[1]
 

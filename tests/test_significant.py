@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from ikd_graph import IKD, covariance, graph, model_selection
+from ikd_graph._used_settings import used_parameters
 from ikd_graph.cli import main
-from ikd_graph.study.settings import used_parameters
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples" / "battery"))
 

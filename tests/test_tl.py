@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from ikd_graph import IKD, pl, tl
-from ikd_graph.show import colors, plot
+from ikd_graph.plotting import colors, plot
 
 X = np.abs(np.sin(np.linspace(0, 1, 60)[:, None] * np.arange(2, 14) + np.arange(12)))
 PLAIN = {"strategy": "geodesic", "graph": 7, "refine": None, "affinity": "correlation"}

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ikd_graph import IKD, covariance, eigen, geodesics, gplvm, graph, kernels, strategies
-from ikd_graph.study import metrics
+from ikd_graph import IKD, covariance, eigen, geodesics, gplvm, graph, kernels, metrics, strategies
 
 LINE = np.arange(20.0)
 PAIR = graph.threshold(np.array([[1.0, 0.5], [0.5, 1.0]]), 0.3)

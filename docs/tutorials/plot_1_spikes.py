@@ -50,8 +50,8 @@ print(model.settings_)
 # means no better than the mean.
 from sklearn.decomposition import PCA
 
-from ikd_graph.study.datasets import Labels
-from ikd_graph.study.label_scores import score_labels
+from ikd_graph._label_scores import score_labels
+from ikd_graph.datasets import Labels
 
 latents = {"IKD": model.embedding_, "PCA": PCA(2).fit_transform(np.sqrt(counts))}
 for name, Z in latents.items():
@@ -67,7 +67,7 @@ for name, Z in latents.items():
 # are drawn. The colour is the position along x.
 from matplotlib import pyplot as plt
 
-from ikd_graph.show import plot
+from ikd_graph.plotting import plot
 
 figure, axs = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
 plot.embedding(position, position[:, 0], legend=False, ax=axs[0]).set_title("walk")

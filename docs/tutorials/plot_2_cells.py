@@ -50,14 +50,14 @@ print(model.settings_)
 # %%
 # Picture
 # -------
-from ikd_graph.show import plot
+from ikd_graph.plotting import plot
 
 ax = plot.embedding(model.embedding_, branch, label_title="branch")
 
 # %%
 # How far along its way is each cell? If the latent kept the order of cells, their neighbours in it
 # tell (1 is perfect, 0 is no better than the mean).
-from ikd_graph.study import metrics
+from ikd_graph import metrics
 
 print(f"pseudotime: {metrics.decoding_r2(model.embedding_, pseudotime, 10, seed=0):.3f}")
 print(f"branch of a cell: {metrics.knn_accuracy(model.embedding_, branch, 5):.3f}")

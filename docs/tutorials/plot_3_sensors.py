@@ -85,7 +85,7 @@ ax.set_axis_off()
 #
 # Here we ask what only a simulation can answer: how much of the two hidden states is in the latent.
 from ikd_graph import IKD
-from ikd_graph.study.metrics import affine_r2
+from ikd_graph.metrics import affine_r2
 
 sensors = table.filter(like="sensor")
 sensors = sensors.fillna(sensors.median())

@@ -64,7 +64,7 @@ def shape_points(name, n, rng):
 def draw(which, seed, index):
     """Facts, latent and rows of a cell."""
     if which == "rough":
-        from ikd_graph.study.datasets import fixed_latent, gp_mapping
+        from ikd_graph.datasets import fixed_latent, gp_mapping
 
         facts = {
             "shape": ("hard", "medium", "easy")[index % 3],

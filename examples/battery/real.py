@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import real_data
 
-from ikd_graph.study import datasets
+from ikd_graph import datasets
 
 from ._record import Absent, Points
 

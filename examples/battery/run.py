@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 
 from ikd_graph import IKD
+from ikd_graph.comparison import baselines
+from ikd_graph.comparison._timing import timed
 from ikd_graph.similarity import AFFINITIES
-from ikd_graph.study import baselines
-from ikd_graph.study.timing import timed
 
 from ._record import Absent
 from .scores import measure

@@ -5,7 +5,7 @@ from sklearn.manifold import trustworthiness
 from sklearn.metrics import r2_score
 from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph.study import metrics
+from ikd_graph import metrics
 
 FEW, MANY = 5, 10
 """Neighbours that vote on a class, neighbours whose mean decodes a position."""

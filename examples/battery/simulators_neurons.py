@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ikd_graph.study.datasets import gp_mapping, ou_latent
+from ikd_graph.datasets import gp_mapping, ou_latent
 
 from ._record import Points
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import make_s_curve
 
 from ikd_graph import kernels
-from ikd_graph.study.datasets import gp_mapping, ou_latent, swiss_roll
+from ikd_graph.datasets import gp_mapping, ou_latent, swiss_roll
 
 from ._record import Points
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import ikd_graph
 from ikd_graph import kernels
-from ikd_graph.study.datasets import Dataset
+from ikd_graph.datasets import Dataset
 
 PAIRS = (("blockwise", "geodesic"), ("paper_blockwise", "paper_geodesic"))
 SHAPES = ("cloud", "curve", "sheet")

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from ikd_graph.show import colors, plot
+from ikd_graph.plotting import colors, plot
 
 from ._lab import column, counterparts, key_of
 

@@ -7,8 +7,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import trustworthiness
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
-from ikd_graph.show import plot
-from ikd_graph.study import metrics
+from ikd_graph import metrics
+from ikd_graph.plotting import plot
 
 from ._lab import Experiment, fit, rows
 

@@ -18,9 +18,9 @@ import numpy as np
 from ikd_graph import IKD, graph, kernels, refine, strategies
 from ikd_graph._files import write_whole
 from ikd_graph._validation import check_choice
-from ikd_graph.study import baselines
-from ikd_graph.study.datasets import fixed_latent, gp_mapping
-from ikd_graph.study.timing import timed
+from ikd_graph.comparison import baselines
+from ikd_graph.comparison._timing import timed
+from ikd_graph.datasets import fixed_latent, gp_mapping
 
 from . import _published_form
 from ._peers import PEERS

@@ -5,7 +5,7 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
 from ikd_graph._validation import check_choice, check_integer
-from ikd_graph.study.datasets import Dataset, gp_mapping, ou_latent
+from ikd_graph.datasets import Dataset, gp_mapping, ou_latent
 
 MAPPINGS = ("gp", "sine", "bump", "bump_l1")
 """The mappings of Fig. 2, and the bump as the authors ran it."""

@@ -6,8 +6,7 @@ from itertools import product
 
 from real_data import fashion_mnist, load
 
-from ikd_graph import graph
-from ikd_graph.study import metrics
+from ikd_graph import graph, metrics
 
 from . import _peers
 from ._draw import finish, grid, lines

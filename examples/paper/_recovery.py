@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ikd_graph import kernels
-from ikd_graph.study import metrics
-from ikd_graph.study.datasets import gplvm_data
+from ikd_graph import kernels, metrics
+from ikd_graph.datasets import gplvm_data
 
 from ._lab import Experiment, fit, rows
 

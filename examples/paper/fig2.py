@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import product
 
-from ikd_graph.show import colors
+from ikd_graph.plotting import colors
 
 from ._draw import finish, grid, lines
 from ._lab import fit

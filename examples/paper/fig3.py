@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
-from ikd_graph.show import colors, plot
-from ikd_graph.study.datasets import FIXED_LATENTS, fixed_latent
+from ikd_graph.datasets import FIXED_LATENTS, fixed_latent
+from ikd_graph.plotting import colors, plot
 
 from ._draw import curve
 from ._lab import Experiment

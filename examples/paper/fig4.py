@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from ikd_graph.show import colors
-from ikd_graph.study import metrics
-from ikd_graph.study.datasets import FIXED_LATENTS, fixed_latent, gplvm_data
+from ikd_graph import metrics
+from ikd_graph.datasets import FIXED_LATENTS, fixed_latent, gplvm_data
+from ikd_graph.plotting import colors
 
 from ._draw import curve, finish, grid, lines
 from ._lab import fit

@@ -4,9 +4,9 @@ from itertools import product
 
 from matplotlib.figure import Figure
 
-from ikd_graph.show import colors, plot
-from ikd_graph.study import metrics
-from ikd_graph.study.datasets import fixed_latent, gplvm_data
+from ikd_graph import metrics
+from ikd_graph.datasets import fixed_latent, gplvm_data
+from ikd_graph.plotting import colors, plot
 
 from ._draw import curve
 from ._lab import fit

@@ -1,6 +1,6 @@
 """Half moons in the plane, 100 points (the comparison study's Fig. 2)."""
 
-from ikd_graph.study import datasets
+from ikd_graph import datasets
 
 from ._gallery import gallery, moons
 

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from ikd_graph.study.datasets import fixed_latent
+from ikd_graph.datasets import fixed_latent
 
 from ._draw import lattice
 from ._recovery import KERNELS, gplvm_cell, recover

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from ikd_graph.study.datasets import FIXED_LATENTS, fixed_latent
+from ikd_graph.datasets import FIXED_LATENTS, fixed_latent
 
 from ._draw import lattice
 from ._recovery import KERNELS, gplvm_cell, recover

@@ -1,6 +1,6 @@
 """A Swiss roll of 500 points (the comparison study's Fig. 3)."""
 
-from ikd_graph.study import datasets
+from ikd_graph import datasets
 
 from ._gallery import gallery, sheet
 

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ikd_graph import cliques, covariance, graph, kernels
-from ikd_graph.study import metrics
-from ikd_graph.study.datasets import fixed_latent, gplvm_data
-from ikd_graph.study.timing import timed
+from ikd_graph import cliques, covariance, graph, kernels, metrics
+from ikd_graph.comparison._timing import timed
+from ikd_graph.datasets import fixed_latent, gplvm_data
 
 from ..paper._draw import finish, grid, lines
 from ..paper._lab import Experiment, fit, rows, run

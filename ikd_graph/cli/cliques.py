@@ -7,11 +7,12 @@ import argparse
 import warnings
 from typing import Any
 
+from .. import report
+from .._format import say_number
 from .._stages import progress_bar
 from .._validation import check_integer
 from ..estimator import IKD
-from ..show import plot, report
-from ..show.words import say_number
+from ..plotting import plot
 from . import common, flags
 from .console import aligned
 from .embed import embed_command

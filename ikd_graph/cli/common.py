@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import datasets, report
 from .._files import check_writable, write_together, write_whole
+from .._format import versions
+from ..datasets import Dataset
+from ..diagnosis.quality import judge
 from ..estimator import IKD
-from ..show import plot, report
-from ..show.page import share_plotly
-from ..show.words import versions
-from ..study import datasets
-from ..study.datasets import Dataset
-from ..study.judgement import judge
+from ..plotting import plot
+from ..report.page import share_plotly
 from .console import PROG, complain, write_lines
 from .flags import STDOUT, add_reading_flags, in_flags, plain_settings, reading, reading_flags
 

@@ -7,8 +7,7 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 import argparse
 from typing import Any
 
-from ..show import plot
-from ..study.compare import STRATEGIES, Comparison, compare, lines, sentences
+from ..comparison import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
 _OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
@@ -42,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     records, points = result.to_records(), result.points()
     with common.named_stage("drawing"):
         png, html = common.drawings(
-            arguments, lambda ax: plot.comparison(result, ax=ax), plot.comparison_size(result),
+            arguments, lambda ax: result.plot(ax), result.figure_size,
             "compare_page", result, warnings=arguments.heard, steps=[step],
         )  # fmt: skip
     columns = list(dict.fromkeys(name for record in records for name in record))

@@ -2,7 +2,7 @@
 
 import argparse
 
-from ..study.datasets import BUILTIN
+from ..datasets import BUILTIN
 from .console import aligned, write_lines
 
 

@@ -8,8 +8,8 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..show import charts, plot
-from ..study.diagnosis import Diagnosis, diagnose
+from ..diagnosis import FIGURE_SIZE
+from ..diagnosis._diagnosis import Diagnosis, diagnose
 from . import common, flags
 from .console import aligned
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     png, html = common.drawings(
-        arguments, lambda ax: draw(ax, diagnosis), (9.0, 3.6),
+        arguments, lambda ax: diagnosis.plot(ax), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, steps=steps,
     )  # fmt: skip
     pairs = diagnosis.pairs(data.row_names or None)
@@ -62,12 +62,3 @@ def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tupl
         (step.words, common.paste_command(arguments, step.command, own))
         for step, own in zip(diagnosis.steps, words, strict=True)
     ]
-
-
-def draw(ax: Any, diagnosis: Diagnosis) -> None:
-    """Draw the correlations into an Axes, and next to them what the features say."""
-    pairs, measures = charts.diagnosis(diagnosis)
-    grid = ax.figure.add_gridspec(1, 2)
-    ax.set_subplotspec(grid[0])
-    plot.chart(pairs, ax=ax)
-    plot.chart(measures, ax=ax.figure.add_subplot(grid[1]))

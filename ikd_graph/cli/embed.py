@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .._format import count, say_number, say_seconds
+from .._label_scores import say_scores, score_labels
+from ..datasets import Dataset
 from ..estimator import IKD
-from ..show import plot
-from ..show.colors import paint_points, variance_shares
-from ..show.words import count, say_number, say_scores, say_seconds
+from ..plotting import plot
+from ..plotting.colors import paint_points, variance_shares
 from ..strategies import Linear
-from ..study.datasets import Dataset
-from ..study.label_scores import score_labels
 from . import common, flags
 from .console import PROG, aligned
 from .place import check_row_wise, save_model

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from .._suggest import suggest
 from .._version import __version__
-from ..study.datasets import TableError
+from ..datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
 from .console import PROG, close_pipe, complain, ended_gently, plain_messages

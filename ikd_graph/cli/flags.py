@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from .. import graph, kernels, refine, strategies
+from ..datasets import CHOICES, Reading
 from ..estimator import IKD
-from ..study.datasets import CHOICES, Reading
 
 
 def defaults_of(function: Any) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from .._format import count
 from .._suggest import suggest
+from ..datasets import Dataset
 from ..estimator import IKD
-from ..show import plot
-from ..show.words import count
-from ..study.datasets import Dataset
+from ..plotting import plot
 from . import common
 from .console import aligned
 

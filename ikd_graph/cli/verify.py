@@ -8,7 +8,7 @@ import argparse
 
 from sklearn.base import clone
 
-from ..reproducible import largest_move
+from ..fingerprint import largest_move
 from . import common
 from .console import aligned
 from .place import add_flags, load_model

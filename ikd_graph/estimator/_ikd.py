@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from .. import _fit as pipeline
 from .. import (
     _limits,
     covariance,
@@ -21,13 +21,12 @@ from .. import (
     kernels,
     missing,
     model_selection,
-    pipeline,
-    placement,
     refine,
-    reproducible,
     strategies,
     uncertainty,
 )
+from .. import fingerprint as reproducible
+from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
@@ -38,11 +37,13 @@ from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
+from ..plotting import plot
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
 from ._input import check_pairs, read
+from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
 
 Floats = NDArray[np.float64]
@@ -439,7 +440,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return float(self.noise_model().log_likelihood)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
-        """Draw the embedding; see `ikd_graph.show.plot.embedding` for options.
+        """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.
 
         Standard errors are drawn where they have been computed: by the fit, or by a look at
         ``standard_errors_``.
@@ -463,9 +464,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         'dimension 1'
         """
         check_is_fitted(self)
-        draw = import_module("ikd_graph.show.plot").embedding
         errors = self.standard_errors_ if "error bars" in self._fitted.computed else None
-        return draw(self.embedding_, color, **{"errors": errors, **options})
+        return plot.embedding(self.embedding_, color, **{"errors": errors, **options})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
@@ -814,8 +814,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """What a notebook shows: a picture and reasons, before a fit the parameters."""
         shown = ""
         if hasattr(self, "_result"):
-            # It stands on a floor above this one.
-            shown = import_module("ikd_graph.show.report.embed").model_html(self)
+            shown = model_html(self)
         return shown or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:

@@ -13,13 +13,7 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 
 from ._farthest import farthest_nodes
 from ._kernel import path_lengths, sq_distances, squares_of_lengths
-from ._paths import (
-    covariance,
-    covariance_lengths,
-    distance_lengths,
-    distances,
-    shortest_distances,
-)
+from ._paths import covariance, covariance_lengths, distance_lengths, distances, shortest_distances
 
 __all__ = [
     "covariance",

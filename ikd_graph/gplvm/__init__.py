@@ -12,11 +12,7 @@ this is the likelihood at the best constant mean of every point.
 
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._information import column_scores, expected_information
-from ._likelihood import (
-    fit_variances,
-    log_likelihood,
-    sample_covariance,
-)
+from ._likelihood import fit_variances, log_likelihood, sample_covariance
 from ._noise_model import NoiseModel, fit_noise_model
 from ._placement import ObservedRows
 from ._process import JITTER, GaussianProcess, Prediction

@@ -18,10 +18,7 @@ from .._threads import block_rows, map_blocks
 from .._validation import validate
 from ..covariance import FLOOR
 from ._csr import mirrored
-from ._nearest import (
-    block_neighbors,
-    check_correlations,
-)
+from ._nearest import block_neighbors, check_correlations
 
 WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""

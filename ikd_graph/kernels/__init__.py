@@ -17,12 +17,7 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._validation import check_choice
 from ._matern import Matern
-from ._stationary import (
-    GammaExponential,
-    RationalQuadratic,
-    SquaredExponential,
-    StationaryKernel,
-)
+from ._stationary import GammaExponential, RationalQuadratic, SquaredExponential, StationaryKernel
 
 Floats = NDArray[np.float64]
 

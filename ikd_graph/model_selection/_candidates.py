@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits, pipeline
+from .. import _fit as pipeline
+from .. import _limits
 from .._records import CsrGraph
 from .._settings import Candidate, Settings
 from .._stages import Stages
@@ -16,13 +17,7 @@ from .._table import SparseTable
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, Linear
-from ._held_out import (
-    direction_score,
-    folds,
-    held_out_r2,
-    principal_directions,
-    standard_error,
-)
+from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
 from ._numbers import with_numbers
 
 Floats = NDArray[np.float64]

@@ -80,7 +80,7 @@ def moments(X: Any) -> Moments:
     free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     gap, error = _kurtosis(rows, effective, shared)
-    # Levels of columns have a kurtosis of their own, and hide that of the rows.
+    # ThresholdScan of columns have a kurtosis of their own, and hide that of the rows.
     about_mean = covariance.doubly_centred_rows(centred)
     about_mean = about_mean[about_mean.any(axis=1)]
     if len(about_mean):

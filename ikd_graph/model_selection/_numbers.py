@@ -5,7 +5,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from .. import _limits, covariance, eigen, graph, kernels, pipeline
+from .. import _fit as pipeline
+from .. import _limits, covariance, eigen, graph, kernels
 from .._settings import Settings
 from .._stages import Stages
 from .._table import SparseTable

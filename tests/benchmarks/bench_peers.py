@@ -25,7 +25,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ikd_graph import cliques, geodesics, graph, kernels, refine
 from ikd_graph._threads import limit_threads
-from ikd_graph.study.datasets import gplvm_data
+from ikd_graph.datasets import gplvm_data
 
 K = 8
 KERNEL = kernels.SquaredExponential()

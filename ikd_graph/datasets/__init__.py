@@ -1,0 +1,23 @@
+"""Data sets: files of the user's, digits, and synthetic ones with known latents."""
+
+from .._dataset import NO_LABEL, Dataset, Labels
+from ._prepare import change_columns
+from ._reading import CHOICES, Reading, TableError
+from .files import BUILTIN, READERS, load, read_file
+from .synthetic import (
+    FIXED_LATENTS,
+    digits,
+    fixed_latent,
+    gp_mapping,
+    gplvm_data,
+    half_moons,
+    ou_latent,
+    spike_counts,
+    swiss_roll,
+)
+
+__all__ = [
+    "BUILTIN", "CHOICES", "FIXED_LATENTS", "NO_LABEL", "READERS", "Dataset", "Labels", "Reading",
+    "TableError", "change_columns", "digits", "fixed_latent", "gp_mapping", "gplvm_data",
+    "half_moons", "load", "ou_latent", "read_file", "spike_counts", "swiss_roll",
+]  # fmt: skip

@@ -1,0 +1,360 @@
+"""From a table as it stands in a file to a data set: chosen, filled, transformed, accounted for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import RobustScaler, StandardScaler
+
+from .. import covariance
+from .._dataset import Dataset, Labels, encode_labels, plain_texts
+from .._suggest import suggest
+from ._reading import Floats, Problem, Reading, TableError, flag, listed
+from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
+
+
+class Choice(NamedTuple):
+    """Positions of columns by what they are for, and columns as numbers."""
+
+    features: list[int]
+    labels: list[int]
+    row_names: int | None
+    dropped: list[int]
+    parsed: list[tuple[Floats, dict[int, str]]]
+
+
+def prepare(table: Table, reading: Reading, name: str) -> Dataset:
+    """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
+    choice = choose_columns(table, reading)
+    columns = [table.all_names[c] for c in choice.features]
+    X = np.column_stack([choice.parsed[c][0] for c in choice.features])
+    odd = [k for k, c in enumerate(choice.features) if choice.parsed[c][1]]
+    # What is wrong with these columns is said once.
+    X[:, odd] = 0.0
+    labels = [_encoded(table, at) for at in choice.labels]
+    problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
+    problems += _bad_labels(labels, reading, table)
+    if problems:
+        raise TableError(table.file, problems)
+    holes, remarks = np.isnan(X), _codes(X, columns)
+    X, done = change_columns(X, reading)
+    labels = [_measured(column, reading) for column in labels]
+    rows, row_title = _row_names(table, choice)
+    notes = [_taken(table, choice, X, labels), *table.notes]
+    notes += ["rows and columns of the file were exchanged"] * reading.transpose
+    out = [c for c in choice.dropped if c not in (*choice.labels, choice.row_names)]
+    notes += [f"left out: {listed(table.all_names[c] for c in out)}"] * bool(out)
+    if reading.impute and holes.any():
+        notes.append(
+            f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table, filled with the "
+            f"{reading.impute} of their column ({_each(holes, columns)})"
+        )
+    first = labels[0] if labels else Labels("", np.zeros(0), ())
+    return Dataset(
+        X=X,
+        y=first.y if labels else None,
+        label_names=first.names,
+        name=name,
+        image_shape=table.image_shape if not choice.dropped else None,
+        feature_names=tuple(columns) if table.names else (),
+        label_period=first.period,
+        label_title=first.title,
+        label_palette=first.palette,
+        other_labels=tuple(labels[1:]),
+        row_names=rows,
+        row_title=row_title,
+        notes=(*notes, *done),
+        remarks=tuple(remarks),
+    )
+
+
+def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
+    """Fill missing cells, transform values, scale columns, then rows; what was done, in words."""
+    done = []
+    if reading.impute is not None:
+        X = SimpleImputer(strategy=reading.impute, keep_empty_features=True).fit_transform(X)
+    if reading.transform is not None:
+        X = _TRANSFORMS[reading.transform](X)
+        done.append(f"every value transformed by {reading.transform}")
+    if reading.scale is not None:
+        standard = reading.scale == "standard"
+        X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
+        word = "standard deviation" if standard else "interquartile range"
+        done.append(f"columns centred and divided by their {word} (those without one only centred)")
+    if (reading.standardize_rows or reading.remove_mean_row) and np.isnan(X).any():
+        raise ValueError(
+            "rows must have no missing cells to be changed; --impute median fills them"
+        )
+    if reading.standardize_rows:
+        # A constant row is 0.
+        X = covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
+        done.append("rows centred and over their standard deviation")
+    if reading.remove_mean_row:
+        X = covariance.remove_mean_row(X)
+        done.append("what the mean row explains was taken off")
+    return X, done
+
+
+def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
+    """Raise if a transform is not defined for all values."""
+    problems = _outside(X, list(columns) or [str(c) for c in range(X.shape[1])], transform)
+    if problems:
+        raise TableError("the data set", problems)
+
+
+_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
+
+
+def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
+    """What to say of missing and infinite cells, and of values that no transform takes."""
+    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
+    fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
+    problems = []
+    for bad, kind, cure in (
+        (fillable, "missing", "--impute median (or mean) fills them"),
+        (holes & empty, "missing", "the column has no others"),
+        (np.isinf(X), "infinite", "--na inf takes them for missing"),
+    ):
+        if bad.any():
+            row, column = np.argwhere(bad)[0].tolist()
+            names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
+            text = (
+                f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
+                f"the first in row {row + table.first_row}, column {columns[column]!r} "
+                f"({_each(bad, columns)}); {cure}, {flag('drop', names)} leaves them out"
+            )
+            problems.append(Problem(text, () if bad is fillable else tuple(names), bad is fillable))
+    return problems + _outside(X, columns, reading.transform)
+
+
+def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
+    """What to say of values a transform is not defined for."""
+    if transform is None:
+        return []
+    with np.errstate(all="ignore"):
+        bad = np.isfinite(X) & ~np.isfinite(_TRANSFORMS[transform](X))
+    names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
+    text = (
+        f"--transform {transform} must be defined for all values, got {int(bad.sum())} for which "
+        f"it is not, such as {X[bad][:1]}, in {listed(map(repr, names), 6)}; it is for counts: "
+        f"leave it out, or {flag('drop', names)}"
+    )
+    return [Problem(text, tuple(names))] if names else []
+
+
+def _codes(X: Floats, columns: list[str]) -> list[str]:
+    """What to say of numbers that are used for missing values, far from all others of a column."""
+    remarks = []
+    for code in (sign * 10.0**power - sign for power in (2, 3, 4, 5) for sign in (-1, 1)):
+        hit, far = np.equal(X, code), []
+        for c in np.flatnonzero(hit.any(axis=0) & ~(hit | np.isnan(X)).all(axis=0)).tolist():
+            low, high = np.nanmin(X[~hit[:, c], c]), np.nanmax(X[~hit[:, c], c])
+            far += [c] * bool(max(low - code, code - high) > 2.0 * (high - low))
+        if far:
+            names = listed((repr(columns[c]) for c in far), 6)
+            remarks.append(
+                f"{int(hit[:, far].sum())} cell(s) of {names} hold {code:g}, far from all other "
+                f"values; if it stands for missing ones, --na={code:g} --impute median"
+            )
+    return remarks
+
+
+def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
+    """Number of missing cells of each column that has some."""
+    counts = holes.sum(axis=0)
+    return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
+
+
+def _encoded(table: Table, at: int) -> Labels:
+    """A column of labels, as classes or as a measurement."""
+    values = table.values(at)
+    if isinstance(values, Labels):
+        return replace(values, title=table.title(at))
+    return Labels(table.title(at), *encode_labels(values, table.class_names))
+
+
+def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
+    """What to say of labels that are to be measurements, or run around a circle, and cannot."""
+    titles = {column.title for column in labels}
+    requested = {"measured": reading.measured, "label-period": [*reading.periods()]}
+    problems = [
+        Problem(
+            f"--{option} must name labels of {table.file}: {listed(titles)}; got {name!r}"
+            f"{suggest(name, titles)}"
+        )
+        for option, names in requested.items()
+        for name in names
+        if name and name not in titles
+    ]
+    measured = {*reading.measured, *reading.periods()}
+    if "" in measured and all(column.numbers is None for column in labels):
+        text = f"--label-period must go with labels that are measurements, got none in {table.file}"
+        problems.append(Problem(f"{text}; name their column with --labels"))
+    return problems + [
+        Problem(f"the labels {column.title!r} of {table.file} must be numbers to be measured")
+        for column in labels
+        if column.title in measured and column.numbers is None
+    ]
+
+
+def _measured(labels: Labels, reading: Reading) -> Labels:
+    """Labels as the measurement that was asked for, with its period."""
+    periods, values = reading.periods(), labels.numbers
+    period = periods.get(labels.title, periods.get(""))
+    if values is None:
+        return labels
+    if labels.names and labels.title not in {*reading.measured, *periods}:
+        # A period for all is for those that are numbers anyway.
+        return replace(labels, period=period)
+    return Labels(labels.title, values, (), period)
+
+
+def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
+    """Names of the rows, and of what names them."""
+    at = choice.row_names
+    if at is None:
+        return table.row_names, table.row_title
+    values = table.values(at)
+    texts = values.texts if isinstance(values, Labels) else values
+    return tuple(plain_texts(texts)), table.title(at)
+
+
+def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:
+    """What was taken for what, in one line."""
+    rows, row_title = _row_names(table, choice)
+    named = f"{row_title!r}" if row_title else "given" if rows else "none"
+    if choice.row_names is not None and not row_title:
+        named = f"column {choice.row_names}"
+    titles = ", ".join(column.words for column in labels) or "none"
+    if not labels and table.beside:
+        titles += f" (--labels may name {listed(table.beside)})"
+    return (
+        f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
+        f"{table.header}; row names: {named}; labels: {titles}"
+    )
+
+
+def choose_columns(table: Table, reading: Reading) -> Choice:
+    """Tell numbers, labels and row names apart: as requested, else by name and content."""
+    names, own = table.all_names, range(len(table.columns))
+    problems: list[Problem] = []
+
+    def positions(requested: str | int, option: str) -> list[int]:
+        columns = _positions(table, requested)
+        if not columns:
+            valid = [*table.beside, *table.names]
+            shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
+            text = f"{option} must be a column of {table.file}: {shown}; got {requested!r}"
+            problems.append(Problem(text + suggest(requested, valid)))
+        return columns
+
+    def matches(option: str) -> set[int]:
+        columns: set[int] = set()
+        for pattern in getattr(reading, option):
+            fit = {c for c in own if fnmatchcase(names[c], pattern)}
+            if not fit:
+                text = f"--{option} {pattern} fits no column of {table.file}: "
+                valid = [names[c] for c in own]
+                problems.append(Problem(text + listed(valid) + suggest(pattern, valid)))
+            columns |= fit
+        return columns
+
+    labels = [c for requested in reading.labels for c in positions(requested, "labels")]
+    index = None if reading.index is None else next(iter(positions(reading.index, "index")), None)
+    dropped = matches("drop")
+    dropped |= set(own) - matches("columns") if reading.columns else set()
+    parsed = [parse_numbers(column, reading) for column in table.columns]
+    # A few odd cells among numbers are mistakes.
+    words = {
+        c: kind_of(values, odd)
+        for c, (values, odd) in enumerate(parsed)
+        if len(odd) > np.count_nonzero(~np.isnan(values)) and c not in (*labels, index, *dropped)
+    }
+    labels = list(dict.fromkeys(labels)) or _usual_labels(table, reading.drop)
+    if index is None and 0 not in (*labels, *dropped):
+        usual = bool(table.names) and names[0].lower() in INDEX_NAMES
+        texts = words.get(0) in ("dates", "not numbers")
+        index = 0 if usual or (texts and _all_different(plain_texts(table.columns[0]))) else None
+    plain = [c for c in words if c not in (*labels, index) and words[c] == "not numbers"]
+    labels = labels or plain * (len(plain) == 1)
+    features = [c for c in own if c not in (*labels, index, *dropped)]
+    if not features and not problems:
+        text = f"{table.file} must have a column of numbers, got {listed(names)}; "
+        problems = [Problem(text + "rows are points and columns are observed dimensions")]
+    if problems:
+        raise TableError(table.file, problems)
+    return Choice(features, labels, index, sorted(dropped), parsed)
+
+
+def _positions(table: Table, requested: str | int) -> list[int]:
+    """Columns of a name, or of that name and a number (position: position[0], position[1])."""
+    text, names, width = str(requested), table.all_names, len(table.columns)
+    # What stands beside a table was put there to be read as labels.
+    order = [*range(width, len(names)), *(range(width) if table.names else ())]
+    if text in (named := [names[c] for c in order]):
+        return [order[named.index(text)]]
+    numbered = [c for c in range(width, len(names)) if names[c].partition("[")[0] == text]
+    if numbered or not text.lstrip("-").isdigit() or not -len(names) <= int(text) < len(names):
+        return numbered
+    return [int(text) % len(names)]
+
+
+def _usual_labels(table: Table, drop: Sequence[str]) -> list[int]:
+    """The first column with a usual name of labels."""
+    named = [*enumerate(table.all_names)][0 if table.names else len(table.columns) :]
+    lowered = {
+        name.lower(): c
+        for c, name in reversed(named)
+        if not any(fnmatchcase(name, pattern) for pattern in drop)
+    }
+    return [lowered[name] for name in LABEL_NAMES if name in lowered][:1]
+
+
+def _all_different(texts: Sequence[str]) -> bool:
+    """Whether no text comes twice, of more than one."""
+    return len(texts) > 1 and len(set(texts)) == len(texts)
+
+
+def odd_columns(table: Table, choice: Choice) -> list[Problem]:
+    """What to say of columns with cells that are no numbers: a line for each kind and cure."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for c in choice.features:
+        values, odd = choice.parsed[c]
+        if odd:
+            kind = kind_of(values, odd)
+            groups.setdefault((kind, _cure(table, kind, odd)), []).append(c)
+    return [_say_odd(table, choice, *key, columns) for key, columns in groups.items()]
+
+
+def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
+    """What to do about the odd cells of a column: few among numbers are mistakes."""
+    if kind == "decimal commas":
+        return "--decimal ,"
+    if len(odd) < table.n_rows / 2:
+        return "correct it or {drop}"
+    if kind == "numbers with a unit":
+        return "{drop} or write the unit into the name of the column"
+    if kind == "dates" or _all_different([*odd.values()]):
+        return "{drop} or {index} (names of rows)"
+    return "{drop} or {labels} (labels)"
+
+
+def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[int]) -> Problem:
+    """What to say of columns with cells of a kind."""
+    names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
+    row, text = next(iter(odd.items()))
+    flags = {option: flag(option, names) for option in ("drop", "index", "labels")}
+    subject, where = f"column {names[0]!r}", ""
+    if len(names) > 1:
+        subject, where = f"{len(names)} columns", f", column {names[0]!r}"
+    if len(names) > max(len(table.columns) / 2, 1) and kind != "decimal commas":
+        cure += " or --transpose if columns are points"
+    return Problem(
+        f"{subject} of {table.file} must hold numbers only, got {text!r} in row "
+        f"{row + table.first_row}{where} ({len(odd)} of {table.n_rows} cells are {kind}); "
+        f"{cure.format(**flags)}",
+        drop=() if kind == "decimal commas" else tuple(names),
+    )

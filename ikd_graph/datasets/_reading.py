@@ -1,0 +1,208 @@
+"""How a file is to be read, and what is wrong with it."""
+
+import importlib
+import math
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._memory import available
+from .._suggest import suggest
+from .._validation import check_choice, check_positive
+
+Floats = NDArray[np.float64]
+
+CHOICES = {
+    "impute": ("mean", "median"),
+    "scale": ("standard", "robust"),
+    "transform": ("sqrt", "log1p"),
+    "decimal": (".", ","),
+}
+"""Valid values of fields of `Reading`, None aside."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read; each field is a flag of the command line.
+
+    Attributes
+    ----------
+    labels : tuple of str or int
+        Columns (or keys) of the labels, by name or position, the first of which colours the points;
+        by default found by its usual names.
+    labels_file : str or None
+        File with columns of labels and a row for each point, such as of a transposed table; rows
+        are matched by their names where both files have them.
+    key : str or None
+        Array of an archive, layer of an .h5ad, sheet of an .xlsx, series of an .nwb file.
+    transpose : bool
+        Whether rows of the file are columns of the data.
+    index : str, int or None
+        Column of the row names.
+    columns, drop : tuple of str
+        Columns to keep and to leave out; ``*`` and ``?`` stand for any letters.
+    impute : {"mean", "median"} or None
+        What fills the missing cells of a column; by default none are accepted.
+    scale : {"standard", "robust"} or None
+        Divide centred columns by their standard deviation, or by their interquartile range.
+    transform : {"sqrt", "log1p"} or None
+        Function of every value, before columns are scaled, such as sqrt for counts.
+    standardize_rows : bool
+        Centre every row and divide it by its standard deviation, after the columns.
+    remove_mean_row : bool
+        Take off what the mean row (a market, a season, a global signal) explains of every row.
+    bin : float or None
+        Seconds into which the spike times of an .nwb or .mat file are counted.
+    na : tuple of str
+        Further cells that stand for a missing value, such as -999.
+    decimal : str
+        Sign before the decimals, "." or ",".
+    measured : tuple of str
+        Labels in whole numbers that are a measurement and no classes.
+    label_period : tuple of str
+        Length of the circle that labels which are measurements run around, as 360 or angle=360.
+    keep_missing : bool
+        Whether missing cells stay as NaN.
+    """
+
+    labels: tuple[str | int, ...] = ()
+    labels_file: str | None = None
+    key: str | None = None
+    transpose: bool = False
+    index: str | int | None = None
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    impute: str | None = None
+    scale: str | None = None
+    transform: str | None = None
+    standardize_rows: bool = False
+    remove_mean_row: bool = False
+    bin: float | None = None
+    na: tuple[str, ...] = ()
+    decimal: str = "."
+    measured: tuple[str, ...] = ()
+    label_period: tuple[str, ...] = ()
+    keep_missing: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        if self.bin is not None:
+            check_positive("bin", self.bin)
+        self.periods()
+
+    def periods(self) -> dict[str, float]:
+        """Period of labels by their name, "" for all others."""
+        pairs = [text.rpartition("=") for text in self.label_period]
+        try:
+            return {name: check_positive("period", float(value)) for name, _, value in pairs}
+        except ValueError:
+            raise ValueError(
+                "label_period must be a positive number, such as 360, got "
+                f"{', '.join(self.label_period)!r}"
+            ) from None
+
+
+class Problem(NamedTuple):
+    """What is wrong with a table, and its cure."""
+
+    text: str  # with the flags that cure it
+    drop: tuple[str, ...] = ()  # columns to leave out
+    impute: bool = False  # whether missing cells may be filled
+
+
+class TableError(ValueError):
+    """Everything that is wrong with a table, each problem with the flag that cures it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    problems : sequence of Problem
+        In the order of the columns.
+    """
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        lines = [problem.text for problem in problems]
+        if len(lines) > 1:
+            lines = [f"{name} has {len(lines)} problems:", *(f"- {line}" for line in lines)]
+            drop = [name for problem in problems for name in problem.drop]
+            flags = [flag("drop", drop)] * bool(drop)
+            flags += ["--impute median"] * any(problem.impute for problem in problems)
+            if all(problem.drop or problem.impute for problem in problems):
+                lines.append(f"to read the rest of it: {' '.join(flags)}")
+        super().__init__("\n".join(lines))
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """Names between commas, the first few of many."""
+    texts = [str(name) for name in names]
+    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
+    return ", ".join([*texts[: most if more else None], *more]) or "none"
+
+
+def flag(option: str, names: Iterable[str]) -> str:
+    """Flag of the command line with names of columns, a comma within one as the joker it needs."""
+    return f"--{option} {shlex.quote(','.join(str(name).replace(',', '?') for name in names))}"
+
+
+def refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
+    """Raise if data cannot be read as asked."""
+    for option in options:
+        if getattr(reading, option) not in (None, False, ()):
+            raise ValueError(
+                f"--{option.replace('_', '-')} must not be given for {name}, got "
+                f"{getattr(reading, option)!r}; such data have no use for it"
+            )
+
+
+def choose_table(
+    name: str, tables: Mapping[str, Any], key: str | None, usual: Sequence[str]
+) -> str:
+    """Name of the table in a file: the key, or the only usual one.
+
+    ``tables`` has their shapes; a key may leave out the group before a slash.
+    """
+    shown = listed((f"{table} {shape}".strip() for table, shape in tables.items()), 30)
+    chosen = [t for t in tables if key in (t, t.partition("/")[2])] if key else usual
+    if len(chosen) == 1:
+        return chosen[0]
+    if key:
+        raise ValueError(
+            f"--key must name a table of {name}: {shown}; got {key!r}{suggest(key, tables)}"
+        )
+    raise ValueError(f"{name} must hold one table X, got {shown}; --key NAME chooses the table")
+
+
+def check_size(name: str, shape: Sequence[int]) -> None:
+    """Raise if a table of 8 bytes a value would not fit into memory."""
+    needed = 8 * math.prod(int(size) for size in shape)
+    if needed > memory():
+        raise ValueError(
+            f"{name} must fit into a quarter of the memory ({memory() / 2**30:.1f} GiB), got shape "
+            f"{tuple(map(int, shape))} = {needed / 2**30:.1f} GiB; cut it shorter"
+        )
+
+
+def memory() -> int:
+    """Bytes that a table may take, whose fit takes several times as much: files claim any size."""
+    return (available() or sys.maxsize) // 4
+
+
+def package(name: str, file: str) -> Any:
+    """A package that reads a kind of file."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        extra = "anndata" if name == "anndata" else "data"
+        raise ImportError(
+            f"reading {file} needs the package {name}, which is not installed; pip install "
+            f'"ikd_graph[{extra}]", or export the table as .csv'
+        ) from None

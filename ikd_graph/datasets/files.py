@@ -1,0 +1,173 @@
+"""Load a data set by name, or from a file by its ending."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from .._dataset import Dataset
+from .._suggest import suggest
+from ._prepare import change_columns, check_transform, prepare
+from ._reading import Reading, refuse
+from ._table import Table, with_labels
+from .arrays import read_annotated, read_mat, read_npy, read_npz, read_recording
+from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
+from .text import read_parquet, read_sheet, read_text
+
+READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
+    ".csv": (read_text, ("key", "bin")),
+    ".tsv": (read_text, ("key", "bin")),
+    ".txt": (read_text, ("key", "bin")),
+    ".npy": (read_npy, ("key", "bin")),
+    ".npz": (read_npz, ()),
+    ".mat": (read_mat, ()),
+    ".h5ad": (read_annotated, ("bin",)),
+    ".nwb": (read_recording, ("transpose",)),
+    ".parquet": (read_parquet, ("key", "bin")),
+    ".xlsx": (read_sheet, ("bin",)),
+}
+"""Reader of each file ending, and what it has no use for; text may end in .gz or .zip as well."""
+
+
+def read_file(
+    path: str | Path,
+    *,
+    label_column: str | int | Sequence[str | int] | None = None,
+    reading: Reading | None = None,
+) -> Dataset:
+    """Read a data set from a file, by its ending.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv, .tsv, .txt (these also as .gz or .zip), .npy, .npz, .mat, .h5ad, .nwb, .parquet or
+        .xlsx file.
+    label_column : str, int, sequence of these or None
+        Name (or position) of the labels, the first of several in the pictures. None takes a column
+        or key called label, labels, y, class, target or cell_type (in any case of letters) if
+        there is one, or else the only column of words (dates are none).
+    reading : Reading or None
+        How else to read the file: which columns, what to fill, scale and transform.
+
+    Returns
+    -------
+    Dataset
+        With ``X`` (n, n_features) float64, all finite; ``notes`` say what was taken for what.
+
+    Raises
+    ------
+    ValueError
+        If the file is not what its ending says, or its table cannot be read as asked: a line for
+        each fault, with its place and the flag that cures it.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If a library that reads this kind of file is not installed.
+    """
+    reading = reading or Reading()
+    if label_column is not None:
+        names = [label_column] if isinstance(label_column, (str, int)) else label_column
+        reading = replace(reading, labels=tuple(names))
+    table = _table(Path(path), reading)
+    if reading.labels_file is not None:
+        labels = _table(Path(reading.labels_file), Reading(decimal=reading.decimal))
+        table, columns = with_labels(table, labels)
+        reading = replace(reading, labels=reading.labels or columns)
+    return prepare(table, reading, _unpacked(Path(path)).stem)
+
+
+def _table(path: Path, reading: Reading) -> Table:
+    """Table of a file, or an error that names the file."""
+    inner = _unpacked(path)
+    reader, useless = READERS.get(inner.suffix.lower(), (None, ()))
+    if reader is None or (inner != path and reader is not read_text):
+        raise ValueError(
+            f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
+            f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
+        )
+    if not path.is_file():
+        near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise FileNotFoundError(
+            f"the data file must exist, got {str(path)!r}"
+            f"{suggest(path.name, near) or '; check the spelling'}"
+        )
+    if path.stat().st_size == 0:
+        raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
+    refuse(reading, path.name, useless)
+    try:
+        return reader(path, reading)
+    except (ImportError, MemoryError, Warning):
+        raise
+    except Exception as error:
+        # What the libraries say of a broken file does not name it.
+        if isinstance(error, ValueError) and path.name in str(error):
+            raise
+        raise ValueError(
+            f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
+            f"{' '.join(str(error).split())[:300]}; write it again from its source"
+        ) from error
+
+
+def _unpacked(path: Path) -> Path:
+    """A packed file as it is called when it is unpacked."""
+    return path.with_suffix("") if path.suffix.lower() in (".gz", ".zip") else path
+
+
+BUILTIN: dict[str, Callable[[], Dataset]] = {
+    "digits": digits,
+    "half_moons": half_moons,
+    "swiss_roll": swiss_roll,
+    "spike_counts": spike_counts,
+    "medium": lambda: gplvm_data("medium", 200, noise=0.1),
+}
+"""Every data set that ``load`` knows by name, and what makes it."""
+
+
+def load(
+    name_or_path: str | Path,
+    *,
+    label_column: str | int | Sequence[str | int] | None = None,
+    reading: Reading | None = None,
+) -> Dataset:
+    """Load a data set by name or from a file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name in ``BUILTIN``, or a .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad, .nwb, .parquet or
+        .xlsx file; see ``read_file``.
+    label_column : str, int, sequence of these or None
+        Name (or position) of the labels in a file; None finds them by their usual names.
+    reading : Reading or None
+        How else to read a file. A built-in data set can only be transformed and scaled.
+
+    Returns
+    -------
+    Dataset
+        Points, labels and what else is known.
+
+    Examples
+    --------
+    >>> load("digits").n_features
+    64
+    """
+    text = str(name_or_path)
+    if text in BUILTIN:
+        reading = reading or Reading()
+        if label_column is not None:
+            reading = replace(reading, labels=(str(label_column),))
+        return _changed(BUILTIN[text](), text, reading)
+    if not Path(text).suffix and not Path(text).exists():
+        raise ValueError(
+            f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
+            f"{', '.join(READERS)}; got {text!r}{suggest(text, BUILTIN)}"
+        )
+    return read_file(text, label_column=label_column, reading=reading)
+
+
+def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
+    """A built-in data set, transformed and scaled."""
+    options = ("labels", "labels_file", "key", "transpose", "index", "columns", "drop", "impute")
+    refuse(reading, f"the built-in data set {name!r}", (*options, "bin", "na"))
+    check_transform(data.X, list(data.feature_names), reading.transform)
+    X, done = change_columns(data.X, reading)
+    return replace(data, X=X, notes=tuple(done)) if done else data

@@ -1,0 +1,194 @@
+"""Tables of text (.csv, .tsv, .txt; also as .gz or .zip), sheets (.xlsx) and frames (.parquet)."""
+
+import csv
+import gzip
+import io
+import warnings
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._dataset import plain_texts
+from ._reading import Reading, choose_table, listed, memory, package
+from ._table import SAMPLE, Table, from_cells, is_number
+
+SEPARATORS = ",;\t| "
+
+
+def read_text(path: Path, reading: Reading) -> Table:
+    """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
+    lines = list(io.StringIO(_decoded(path), newline=None))
+    above = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), len(lines))
+    if not lines[above:]:
+        raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
+    separator = _separator(lines[above : above + SAMPLE])
+    rows, numbers = _rows(path, lines, above, separator)
+    _check_widths(path, rows, numbers)
+    table = from_cells(path.name, rows, reading)
+    if any(line.startswith("#") for line in lines[:above]):
+        table.notes += (f"{above} lines above the table begin with # and were left out",)
+    return table
+
+
+def _opened(path: Path) -> Any:
+    """A file of text, unpacked as it is read."""
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")
+    if path.suffix.lower() != ".zip":
+        return path.open("rb")
+    archive = zipfile.ZipFile(path)
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if len(members) != 1:
+        raise ValueError(f"{path.name} must hold one table, got {len(members)}; unpack it first")
+    return archive.open(members[0])
+
+
+def _decoded(path: Path) -> str:
+    """Text of a file, unpacked."""
+    limit = memory()
+    with _opened(path) as file:
+        data = file.read(limit)
+    if len(data) == limit:
+        raise ValueError(f"{path.name} must unpack to less than {limit / 2**30:.1f} GiB")
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
+        ) from None
+
+
+def _separator(lines: list[str]) -> str:
+    """The separator that leaves most numbers between it, else the most frequent one."""
+
+    def score(separator: str) -> tuple[int, int]:
+        rows = csv.reader(map(str.strip, lines), delimiter=separator, skipinitialspace=True)
+        numbers = 0
+        with suppress(csv.Error):
+            numbers = sum(is_number(cell.strip()) for row in rows for cell in row)
+        return numbers, lines[0].count(separator) * (separator != " ")
+
+    return max(SEPARATORS, key=score)
+
+
+def _rows(
+    path: Path, lines: list[str], above: int, separator: str
+) -> tuple[list[list[str]], list[int]]:
+    """Cells of each line that is not blank, and the numbers of these lines."""
+    blanks = separator == " "
+    reader = csv.reader(
+        (line.strip() if blanks else line for line in lines[above:]),
+        delimiter=separator, strict=True, skipinitialspace=blanks,
+    )  # fmt: skip
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    try:
+        for number, row in enumerate(reader, 1):
+            # A quote that nothing closes swallows the lines after it.
+            if reader.line_num != number:
+                raise csv.Error("a line break within quotes")
+            if len(row) > 1 or any(cell.strip() for cell in row):
+                rows.append(row)
+                numbers.append(above + number)
+    except csv.Error as error:
+        raise ValueError(
+            f"{path.name} must be a plain table of numbers, got {error} in line "
+            f"{above + reader.line_num}; save it again without quotes in it"
+        ) from None
+    return rows, numbers
+
+
+def _check_widths(path: Path, rows: list[list[str]], numbers: list[int]) -> None:
+    """Raise if rows are not of one length: what is in which column is then not known."""
+    width = len(rows[0])
+    if len(rows) > 1 and {len(row) for row in rows[1:]} == {width + 1}:
+        # Row names without a name, or separators at the ends of all lines but the first.
+        rows[0].insert(0 if any(row[-1] for row in rows[1:]) else width, "")
+        return
+    ragged = [at for at, row in enumerate(rows) if len(row) != width]
+    if ragged:
+        more = f" ({len(ragged)} such rows)" if len(ragged) > 1 else ""
+        raise ValueError(
+            f"every row of {path.name} must have {width} cells like the first, got "
+            f"{len(rows[ragged[0]])} in row {numbers[ragged[0]]}{more}; look for a missing or an "
+            "extra separator there"
+        )
+
+
+_MOST_CELLS = 10_000_000
+"""Cells that a sheet may have: more take minutes, and come of a cell far away from the table."""
+
+
+def read_parquet(path: Path, reading: Reading) -> Table:
+    """Read a .parquet table; its index names the rows."""
+    package("pyarrow", path.name)
+    frame = package("pandas", path.name).read_parquet(path)
+    if not frame.size:
+        raise ValueError(
+            f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
+        )
+    counted = type(frame.index).__name__ == "RangeIndex"
+    if reading.transpose:
+        frame = frame if counted else frame.reset_index()
+        cells = np.vstack([list(map(str, frame.columns)), frame.astype(object).to_numpy()])
+        return from_cells(path.name, [plain_texts(row) for row in cells], reading)
+    return Table(
+        path.name,
+        [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])],
+        names=tuple(map(str, frame.columns)),
+        row_names=() if counted else tuple(map(str, frame.index)),
+        row_title="" if counted else str(frame.index.name or ""),
+        header="the names of the columns",
+    )
+
+
+def read_sheet(path: Path, reading: Reading) -> Table:
+    """Read the first sheet of an .xlsx file, or the key."""
+    with warnings.catch_warnings():
+        # Of styles and extensions, which hold no values.
+        warnings.simplefilter("ignore")
+        book = package("openpyxl", path.name).load_workbook(path, read_only=True, data_only=True)
+        names = book.sheetnames
+        key = choose_table(path.name, dict.fromkeys(names, ""), reading.key, names[:1])
+        sheet = book[key]
+        # What a file declares of its size may be missing or wrong.
+        sheet.reset_dimensions()
+        rows: list[list[str]] = []
+        n_cells = 0
+        for row in sheet.iter_rows(values_only=True):
+            n_cells += max(len(row), 1)
+            if n_cells > _MOST_CELLS:
+                raise ValueError(
+                    f"sheet {key!r} of {path.name} must have at most {_MOST_CELLS} cells, got more "
+                    f"in its first {len(rows)} rows; delete cells far from the table"
+                )
+            rows.append([_text(cell) for cell in row])
+        book.close()
+    width = max((len(row) for row in rows), default=0)
+    rows = [row + [""] * (width - len(row)) for row in rows if any(row)]
+    if not rows:
+        raise ValueError(
+            f"sheet {key!r} of {path.name} must hold a table, got no cells; the file has "
+            f"{listed(names)}: --key names another"
+        )
+    table = from_cells(path.name, rows, reading)
+    if len(names) > 1:
+        table.header += f" of sheet {key!r} (of {len(names)}: {listed(names, 4)})"
+    return table
+
+
+def _cells(column: Any) -> Any:
+    """A column as numbers if its type says so, else as cells, None where missing."""
+    if column.dtype.kind in "biuf" and type(column.array).__name__ != "Categorical":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.astype(object).where(column.notna(), None).to_numpy(object)
+
+
+def _text(cell: Any) -> str:
+    """A cell of a sheet as text: whole numbers without decimals, an error is no value."""
+    if cell is None or str(cell).startswith("#"):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()

@@ -1,0 +1,1 @@
+"""Pictures: arrays in, matplotlib or plotly figures out."""

@@ -1,0 +1,573 @@
+"""Pictures: functions that draw data into an Axes (their own if none is given) and return it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._files import write_whole
+from .._warn import warn
+from . import charts, colors
+from .charts import Bars, Chart, Floats, Points
+from .colors import INK, RULE, Groups, Paint, class_marker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+__all__ = [
+    "axes", "chart", "embedding", "png", "quiet", "save",
+    "small_multiples",
+]  # fmt: skip
+
+TEXT = 11.0
+SMALL = 9.5
+_ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
+
+
+def axes(width: float = 6.4, height: float = 4.6) -> Axes:
+    """Axes of a new figure that pyplot knows nothing of, for pictures that go to a file.
+
+    Parameters
+    ----------
+    width : float
+        Width in inches.
+    height : float
+        Height in inches.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The only Axes of the figure; the figure is its ``figure`` attribute.
+    """
+    return _axes_of_new("figure", "Figure", width, height)
+
+
+def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
+    """Save the figure of an Axes, whole or not at all.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    path : str or path
+        File to write; its suffix is the format (.png, .svg, .pdf).
+    dpi : int
+        Resolution of pixel formats.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+    """
+    form = Path(path).suffix.lstrip(".").lower() or "png"
+    return write_whole(path, partial(_draw, ax, form, dpi))
+
+
+def png(ax: Axes, dpi: int = 160) -> bytes:
+    """Draw the figure of an Axes as PNG in memory.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    dpi : int
+        Resolution.
+
+    Returns
+    -------
+    bytes
+        The PNG.
+    """
+    out = BytesIO()
+    _draw(ax, "png", dpi, out)
+    return out.getvalue()
+
+
+def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
+    """Draw a figure without empty margins, and say in one line which letters no font has."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        figure_of(ax).savefig(
+            out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
+        )
+    missing = {str(warning.message) for warning in heard if "Glyph" in str(warning.message)}
+    for warning in heard:
+        if "Glyph" not in str(warning.message):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    if missing:
+        warn(
+            f"the picture lacks {len(missing)} letters of some names, because no font that "
+            "matplotlib knows has them; install one, such as Noto Sans CJK"
+        )
+
+
+def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
+    """Return the Axes given, or one in a new pyplot figure, which notebooks show by themselves."""
+    return _axes_of_new("pyplot", "figure", width, height) if ax is None else ax
+
+
+def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
+    """Axes of a new figure, with white space around it, that a module of matplotlib makes."""
+    try:
+        import_module("matplotlib")
+        made_by = import_module(f"matplotlib.{module}")
+    except ImportError as error:
+        raise ImportError(
+            'pictures need matplotlib, which is not installed; pip install "ikd_graph[plot]"'
+        ) from error
+    figure = getattr(made_by, make)(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.14, h_pad=0.14)
+    return figure.add_subplot()
+
+
+def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
+    """Take away what carries no data: box, tick marks, heavy lines; ``grid`` keeps faint lines."""
+    ax.set_facecolor("none")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["bottom"].set_color(RULE)
+    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set(fontsize=TEXT, color=INK)
+    if grid:
+        ax.grid(axis=grid, color=RULE, linewidth=0.8)
+        ax.set_axisbelow(True)
+
+
+def figure_of(ax: Axes) -> Any:
+    """Figure that an Axes belongs to, the outermost one."""
+    figure: Any = ax.figure
+    return figure.canvas.figure
+
+
+def bare(ax: Axes) -> None:
+    """Leave only the drawing: for coordinates whose unit and origin mean nothing."""
+    quiet(ax, grid=None)
+    ax.spines["bottom"].set_visible(False)
+    ax.set(xticks=[], yticks=[])
+
+
+def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
+    """Classes that have points beside a picture, or where the options of a legend put them.
+
+    ``ax`` is an Axes or a figure.
+    """
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="", marker=class_marker(code), color=groups.color(code),
+               label=shortened(name))
+        for code, name in groups.items()
+    ]  # fmt: skip
+    options = {
+        "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0,
+        "ncols": 1 + (len(handles) - 1) // 20,
+    }  # fmt: skip
+    legend = ax.legend(
+        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
+        labelcolor=INK, handletextpad=0.1, alignment="left", **(where or options),
+    )  # fmt: skip
+    for text in (*legend.get_texts(), legend.get_title()):
+        as_word(text)
+
+
+def color_map(paint: Paint) -> Any:
+    """The continuous colour scale as matplotlib wants it, one without a seam for angles."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = colors.sequence(paint.period is not None)
+    return LinearSegmentedColormap.from_list("ikd_graph", stops)
+
+
+def as_word(text: Any) -> Any:
+    """Text whose dollars are dollars, in fonts that have its letters."""
+    text.set(parse_math=False, fontfamily=_families())
+    return text
+
+
+@cache
+def _families() -> list[str]:
+    """The usual font and fonts of this machine with the letters of Asia."""
+    from matplotlib import font_manager, rcParams
+
+    names = sorted({font.name for font in font_manager.fontManager.ttflist})
+    asian = [name for name in names if any(word in name for word in _ASIAN)]
+    return [*rcParams["font.family"], *asian[:4]]
+
+
+def subplot_of(ax: Axes) -> Any:
+    """Position of an Axes in the grid of its figure, which pictures are to take; it is hidden."""
+    position = ax.get_subplotspec()
+    if position is None:
+        raise ValueError("ax must be a subplot, got free Axes; make it with figure.add_subplot()")
+    # Not removed: whoever made it may still ask it for its figure.
+    ax.set_axis_off()
+    return position
+
+
+def shortened(name: str, longest: int = 32) -> str:
+    """A name that leaves room for the picture, its end cut off where it is long.
+
+    Examples
+    --------
+    >>> len(shortened("x" * 400))
+    32
+    """
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
+    """Draw a chart that is described.
+
+    Parameters
+    ----------
+    what : Chart
+        Description, such as `ikd_graph.plotting.charts.counts` gives.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into and to return; by default those of a new figure.
+    legend : bool
+        Whether to explain the colours.
+
+    Examples
+    --------
+    >>> from ikd_graph.plotting import charts, plot
+    >>> plot.chart(charts.counts([3, 4, 4], "points", "cliques"), ax=plot.axes()).get_xlabel()
+    'points'
+    """
+    ax = drawing_axes(ax, 6.4, 4.6 if what.points is not None else 4.0)
+    for bars in what.bars:
+        _draw_bars(ax, bars, lying=bool(what.rows))
+    for curve in what.curves:
+        if curve.half is not None:
+            top = np.inf if what.ceiling is None else what.ceiling
+            above = np.minimum(curve.y + curve.half, top)
+            ax.fill_between(curve.x, curve.y - curve.half, above, color=curve.color,
+                            alpha=0.16, linewidth=0)  # fmt: skip
+        ax.plot(curve.x, curve.y, color=curve.color, linewidth=curve.width, markersize=4,
+                marker="o" if curve.dots else "", alpha=curve.opacity, zorder=1.5,
+                label=shortened(curve.name) or "_")  # fmt: skip
+    if not (what.bars or what.curves or what.points):
+        ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=colors.MUTED)
+    (bare if what.equal else quiet)(ax, *(["x"] if what.rows else []))
+    if what.log_x:
+        ax.set_xscale("log")
+    if what.log_y:
+        ax.set_yscale("log")
+    if what.rows:
+        ax.set_yticks(range(len(what.rows)), [shortened(name) for name in what.rows])
+        ax.invert_yaxis()
+        ax.margins(x=0.16)
+    if what.mark is not None:
+        _draw_mark(ax, *what.mark)
+    ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
+    if what.points is not None:
+        _draw_points(ax, what, legend)
+    elif legend and len(ax.get_legend_handles_labels()[1]) > 1:
+        outside: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3}
+        ax.legend(frameon=False, fontsize=SMALL, labelcolor=colors.INK,
+                  **(outside if what.rows else {}))  # fmt: skip
+    return ax
+
+
+def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
+    """Bars with their errors and texts, upright or lying."""
+    step = float(bars.at[1] - bars.at[0]) if bars.at.size > 1 else 1.0
+    thick = bars.width * (1.0 if lying else step)
+    draw: Any = ax.barh if lying else ax.bar
+    errors = "xerr" if lying else "yerr"
+    draw(bars.at, bars.lengths, thick, color=bars.color, label=bars.name or "_",
+         error_kw={"ecolor": colors.INK, "elinewidth": 1}, **{errors: bars.errors})  # fmt: skip
+    if not lying:
+        ax.axhline(0.0, color=colors.RULE, linewidth=1.0)
+    for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
+        ax.annotate(text, (length, at), xytext=(5, 0), va="center", fontsize=SMALL,
+                    textcoords="offset points", color=colors.INK)  # fmt: skip
+
+
+def _draw_mark(ax: Axes, at: float, text: str) -> None:
+    """Dashed upright line with its text above."""
+    ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
+    ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(5, 2),
+                textcoords="offset points", va="bottom", fontsize=SMALL,
+                color=colors.INK)  # fmt: skip
+
+
+def embedding(
+    Z: ArrayLike,
+    labels: Any = None,
+    *,
+    errors: ArrayLike | None = None,
+    points: Mapping[int, str] | Iterable[int] = (),
+    names: Any = None,
+    shares: ArrayLike | None = None,
+    label_title: str = "",
+    legend: bool = True,
+    palette: Sequence[str] = (),
+    period: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Scatter of an embedding, coloured by labels, by a quantity or by an angle.
+
+    One coordinate is drawn against the row order; of more than two the first two are drawn. Few
+    classes that lie apart are named where they lie, others in a legend.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, m)
+        Coordinates.
+    labels : array-like of shape (n,), optional
+        Classes (whole numbers or text) or a quantity (other numbers).
+    errors : array-like of shape (n, m) or (n, m, m), optional
+        Standard errors of the coordinates, in their units, or their covariances; NaN where unknown.
+        Ellipses of one standard error around up to 400 points; of more, the uncertain are pale.
+    points : mapping of int to str, or iterable of int
+        Rows to name in the picture and their names, or rows to number.
+    names : sequence of str, optional
+        Names of the classes, when labels are their positions in this sequence.
+    shares : array-like of shape (m,), optional
+        Share of each coordinate in the spread of the embedding, written beside its axis.
+    label_title : str
+        What the labels are: title of the legend or of the colour scale.
+    legend : bool
+        Whether to explain the colours.
+    palette : sequence of str
+        Colours of the classes, in their order; classes beyond it have the package's own.
+    period : float, optional
+        Length of the circle that a quantity runs around, such as 360: its colours have no seam.
+        Numbers that fill one turn in radians or degrees are taken for angles by themselves.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into and to return; by default those of a new figure.
+
+    Raises
+    ------
+    ValueError
+        If ``errors`` or ``labels`` do not fit ``Z``.
+
+    Examples
+    --------
+    >>> from ikd_graph.plotting import plot
+    >>> ax = plot.embedding([[0, 0], [1, 2], [2, 1]], labels=["a", "b", "b"], ax=plot.axes())
+    >>> ax.get_xlabel()
+    'dimension 1'
+    """
+    coordinates = charts.columns(Z)
+    paint = colors.paint(labels, names, title=label_title, palette=palette, period=period)
+    values = paint.values if paint.groups is None else paint.groups.codes
+    if values is not None and values.shape != coordinates.shape[:1]:
+        raise ValueError(
+            f"labels must be one for each of the {len(coordinates)} rows of Z, got an array of "
+            f"shape {values.shape}"
+        )
+    n, m = coordinates.shape
+    shape = (n, m) if errors is None else charts.columns(errors).shape
+    if shape not in ((n, m), (n, m, m)):
+        raise ValueError(
+            f"errors must have the shape of Z, {(n, m)}, or be covariances {(n, m, m)}, got "
+            f"{shape}; pass model.standard_errors_"
+        )
+    what = charts.scatter(coordinates, paint, shares=shares, errors=errors)
+    ax = chart(what, ax=ax, legend=legend)
+    named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
+    if named:
+        assert what.points is not None
+        _write(ax, what.points.at[[*named]], [*named.values()], beside=True)
+    return ax
+
+
+def small_multiples(
+    panels: Mapping[str, ArrayLike],
+    labels: Any = None,
+    *,
+    captions: Mapping[str, str] | None = None,
+    n_columns: int = 3,
+    ax: Axes | None = None,
+) -> Axes:
+    """Small scatters of the same points, each with its name above, in the same colours.
+
+    The classes are named below all of them.
+
+    Parameters
+    ----------
+    panels : mapping of str to array-like of shape (n, m)
+        Coordinates of each picture; the first two are drawn, a single one against the row order.
+    labels : array-like of shape (n,), optional
+        Classes, or numbers with fractions, which become a continuous scale.
+    captions : mapping of str to str, optional
+        What is written under a picture.
+    n_columns : int
+        Pictures in a row.
+    ax : matplotlib.axes.Axes, optional
+        Axes whose position the pictures take.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The first picture.
+    """
+    n_rows = -(-len(panels) // n_columns)
+    ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
+    figure, grid = figure_of(ax), subplot_of(ax).subgridspec(n_rows, n_columns)
+    paint, drawn = colors.paint(labels), []
+    for k, (name, Z) in enumerate(panels.items()):
+        what = charts.scatter(Z, paint)
+        assert what.points is not None
+        small = what.points._replace(size=0.63 * np.asarray(what.points.size))
+        what = what._replace(points=small, xlabel=(captions or {}).get(name, ""), ylabel="")
+        panel = figure.add_subplot(grid[k // n_columns, k % n_columns])
+        chart(what, ax=panel, legend=False)
+        bare(panel)
+        panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=colors.INK)
+        drawn.append(panel)
+    if paint.groups is not None:
+        class_legend(figure, paint.groups, paint.title, loc="outside lower center", ncols=6)
+    return drawn[0]
+
+
+def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
+    """Draw points in mixed order, so that no class covers another, and explain their colours."""
+    assert what.points is not None
+    points, paint = what.points, what.points.paints[0]
+    n = len(points.at)
+    alpha, sizes = (np.broadcast_to(value, n) for value in (points.opacity, points.size))
+    order = np.random.default_rng(0).permutation(n)
+    # More points than this make a vector file that no reader opens.
+    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > 5000, "zorder": 2}
+    if np.ndim(points.size):
+        look |= {"linewidths": 0.7, "edgecolors": "white"}
+    codes = np.zeros(n, np.intp) if paint.groups is None else paint.groups.codes
+    shades = np.array([colors.ACCENT] * n if paint.groups is None else paint.groups.shades)
+    markers = np.array([colors.class_marker(code) for code in codes.tolist()])
+    scale: dict[str, Any] = {}
+    if paint.values is not None:
+        markers = np.where(np.isfinite(paint.values), markers, "missing")
+        order, (low, high) = np.arange(n), paint.ends
+        scale = {"cmap": color_map(paint), "vmin": low, "vmax": high}
+    for marker in dict.fromkeys(markers.tolist()):
+        rows = order[markers[order] == marker]
+        color: dict[str, Any] = {"c": shades[rows], "marker": marker}
+        if marker == "missing":
+            color = {"color": colors.MUTED}
+        elif paint.values is not None:
+            color = {"c": paint.values[rows], **scale}
+        x, y = points.at[rows, :2].T
+        ax.scatter(x, y, s=sizes[rows] ** 2, alpha=alpha[rows], **look, **color)
+    _frame(ax, what)
+    if legend and paint.values is not None:
+        _color_bar(ax, paint)
+    elif legend and paint.groups is not None and not _name_classes(ax, points, paint):
+        class_legend(ax, paint.groups, paint.title)
+
+
+def _frame(ax: Axes, what: Chart) -> None:
+    """Limits around everything; a narrow latent keeps a third of the height, for its names."""
+    assert what.points is not None
+    ax.margins(0.04)
+    lines = [np.column_stack([line.x, line.y]) for line in what.curves]
+    every = np.vstack([what.points.at[:, :2], *lines])
+    finite = every[np.isfinite(every).all(axis=1)]
+    if not what.equal or not finite.size:
+        return
+    low, high = finite.min(axis=0), finite.max(axis=0)
+    half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
+    half = np.where(half > 0.0, half, 1.0)
+    centre = 0.5 * (low + high)
+    (left, bottom), (right, top) = centre - half, centre + half
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    ax.set_aspect("equal", adjustable="box")
+
+
+def _name_classes(ax: Axes, points: Points, paint: Paint) -> bool:
+    """Name classes where they lie, if each has a region of its own; whether this was done."""
+    groups = paint.groups
+    codes: list[int] = [] if groups is None else np.unique(groups.codes).tolist()
+    if groups is None or not 2 <= len(codes) <= 12 or codes[0] < 0 or ax.get_aspect() == "auto":
+        return False
+    middles = np.array([_middle(points.at, groups.codes, code) for code in codes])
+    if not np.isfinite(middles).all():
+        return False
+    names, shades = [groups.names[code] for code in codes], [groups.color(code) for code in codes]
+    _write(ax, middles, names, shades)
+    if paint.title:
+        as_word(ax.set_title(shortened(paint.title), loc="left", fontsize=SMALL, color=colors.INK))
+    return True
+
+
+def _middle(at: Floats, codes: NDArray[np.intp], code: int) -> Floats:
+    """Middle of a class; NaN where other classes are more frequent around it."""
+    own = at[codes == code]
+    middle = np.median(own, axis=0)
+    middle = own[np.argmin(np.linalg.norm(own - middle, axis=1))]
+    distances = np.linalg.norm(at - middle, axis=1)
+    nearest = np.argsort(distances, kind="stable")[: max(5, len(own) // 4)]
+    values, numbers = np.unique(codes[nearest], return_counts=True)
+    return middle if values[numbers.argmax()] == code else np.full(2, np.nan)
+
+
+def _write(
+    ax: Axes, at: Floats, names: Sequence[str], shades: Sequence[str] = (), beside: bool = False
+) -> None:
+    """Write names at positions, or beside them with a line to each, so that no two overlap."""
+    from matplotlib.patheffects import withStroke
+
+    size = SMALL if beside else TEXT
+    words = [shortened(name) for name in names]
+    # Points of the page for a unit of the data, and the width and height of each word.
+    inches = np.array(figure_of(ax).get_size_inches()) * ax.get_position().size
+    scale = 72.0 * inches / np.abs(np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1))
+    scale = np.full(2, scale.min()) if ax.get_aspect() != "auto" else scale
+    boxes = np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words])
+    middles = at * scale + (0.5 * boxes + 5.0 if beside else 0.0)
+    moved = _apart(middles, boxes) - at * scale
+    for word, point, shift, color in zip(
+        words, at, moved, shades or [colors.INK] * len(words), strict=True
+    ):
+        text = ax.annotate(
+            word, tuple(point), xytext=tuple(shift), textcoords="offset points", ha="center",
+            va="center", color=color, fontsize=size, annotation_clip=False,
+            fontweight="normal" if beside else "bold", zorder=3,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": colors.MUTED} if beside else None,
+        )  # fmt: skip
+        as_word(text).set_path_effects([withStroke(linewidth=3.0, foreground="white")])
+
+
+def _apart(middles: Floats, boxes: Floats, n_rounds: int = 100) -> Floats:
+    """Middles of boxes, those that overlap pushed apart the shorter way."""
+    middles = middles.copy()
+    for _ in range(n_rounds):
+        still = True
+        for a in range(len(middles)):
+            for b in range(a):
+                gap = middles[a] - middles[b]
+                overlap = 0.5 * (boxes[a] + boxes[b]) - np.abs(gap)
+                if (overlap > 1e-9).all():
+                    axis, still = int(overlap.argmin()), False
+                    push = 0.5 * overlap[axis] * (1.0 if gap[axis] >= 0.0 else -1.0)
+                    middles[a, axis] += push
+                    middles[b, axis] -= push
+        if still:
+            break
+    return middles
+
+
+def _color_bar(ax: Axes, paint: Paint) -> None:
+    """Slim colour scale beside the picture."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    scale = ScalarMappable(Normalize(*paint.ends), color_map(paint))
+    bar = figure_of(ax).colorbar(scale, ax=ax, fraction=0.035, pad=0.03, aspect=28)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=colors.INK)
+    if paint.title:
+        bar.set_label(shortened(paint.title), size=TEXT, color=colors.INK, parse_math=False)

@@ -1,0 +1,549 @@
+"""A look at the cliques of a data set, its words and its page: what they are and how they fit."""
+
+import itertools
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import median_abs_deviation
+
+from .. import alignment, blocks, cliques, graph
+from .._format import count, say_number
+from .._records import Blocks, CsrGraph
+from .._used_settings import say_graph
+from .._validation import check_integer
+from ..cliques import Cliques
+from ..datasets import Dataset
+from ..estimator import IKD
+from ..plotting import charts, colors
+from ..plotting.charts import Chart
+from ..plotting.colors import Groups, Paint, paint_points
+from ..plotting.figures import figure, with_slider
+from ..similarity import GIVEN
+from ..threshold_scan import ThresholdScan, threshold_scan
+from . import page
+
+
+@dataclass(frozen=True)
+class CliqueView:
+    """What a look at the cliques of a data set gave.
+
+    Links that join components are no trusted similarities: they are not among the edges here, and
+    no clique holds one.
+
+    Attributes
+    ----------
+    model : IKD
+        Fitted with ``strategy="blockwise"``.
+    data : Dataset
+        Points and labels.
+    graph : CsrGraph
+        Distinct rows and the edges among them.
+    n_links : int
+        Edges that join components.
+    sizes : (k,) ndarray of int64
+        Sizes of the maximal cliques of at least two points.
+    complete : bool
+        Whether ``sizes`` holds all of them.
+    cliques : Cliques
+        Rows of cliques of at least two points that cover the graph, duplicate rows too: those
+        that the model solved, or if it had to join components a cover without the links.
+    proposals : (total, m) ndarray of float64
+        Where each clique would put each of its members.
+    summary : dict
+        See `ikd_graph.cliques.summary`.
+    levels : ThresholdScan
+        Counts at many thresholds.
+    """
+
+    model: IKD
+    data: Dataset
+    graph: CsrGraph
+    n_links: int
+    sizes: NDArray[np.int64]
+    complete: bool
+    cliques: Cliques
+    proposals: NDArray[np.float64]
+    summary: dict[str, Any]
+    levels: ThresholdScan
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What the rows are called: by their names, else by their numbers."""
+        return [str(name) for name in self.data.row_names or range(self.data.n_samples)]
+
+    @cached_property
+    def disagreement(self) -> NDArray[np.float64]:
+        """Distance of each member from where its clique would put it, (total,)."""
+        Z = self.model.embedding_[self.cliques.blocks.members]
+        return np.asarray(np.linalg.norm(self.proposals - Z, axis=1), dtype=np.float64)
+
+    @cached_property
+    def of_cliques(self) -> NDArray[np.float64]:
+        """Mean disagreement of each clique, (n_cliques,)."""
+        starts = self.cliques.blocks.indptr[:-1]
+        return np.asarray(np.add.reduceat(self.disagreement, starts) / self.cliques.sizes)
+
+    @cached_property
+    def links(self) -> Any:
+        """NetworkX graph of the 500 largest cliques (positions in `cliques`) that share points."""
+        import networkx as nx
+
+        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:500])
+        chosen = cliques.clique_graph([self.cliques[k] for k in largest])
+        return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
+
+    def facts(self) -> dict[str, Any]:
+        """Count what there is in the graph and its cliques; what does not apply is left out."""
+        facts, g, used = self.summary, self.graph, threshold_of(self.model)
+        n_above = None
+        if used is not None and self.model.settings_.graph.n_neighbors:
+            n_above = int(np.count_nonzero(g.weights > used)) // 2
+        removed = self.model.removed_edges_
+        counts = {
+            "points": self.data.n_samples,
+            "duplicate rows": self.data.n_samples - g.n_nodes or None,
+            "graph": say_graph(self.model),
+            "edges": g.n_edges,
+            "edges above the threshold": n_above,
+            "edges removed as short cuts": None if removed is None else len(removed) or None,
+            "links between components": self.n_links or None,
+            "mean neighbours": facts["degrees"]["mean"],
+            "components": self.n_components(),
+            "maximal cliques": self.n_maximal(),
+            "largest clique": self.largest(),
+            "mean clique size": float(self.sizes.mean()) if self.sizes.size else None,
+            "cliques listed": len(self.cliques),
+            "points covered": f"{facts['solvable_coverage']:.1%}",
+            "mean overlap": facts["overlaps"]["mean"] or None,
+        }
+        return {name: value for name, value in counts.items() if value is not None}
+
+    def n_maximal(self) -> str:
+        """Number of maximal cliques, or that there are more than were listed."""
+        return ("" if self.complete else "more than ") + say_number(self.sizes.size)
+
+    def largest(self) -> int:
+        """Points in the largest clique; where not all are listed it may be one that was solved."""
+        return int(max(self.sizes.max(initial=0), self.summary["sizes"]["max"]))
+
+    def n_components(self) -> int:
+        """Connected components before any were joined."""
+        return int(self.model.component_labels_.max()) + 1
+
+    def advice(self) -> list[str]:
+        """Sentences on what to do about the threshold, and on what the cliques disagree about."""
+        model, levels = self.model, self.levels
+        top = levels.connected_up_to
+        advice = [
+            f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
+            "components are joined by nearest neighbours or links."
+            if top > 0.0
+            else "No threshold above 0 keeps the graph connected: components are joined by nearest "
+            "neighbours or links."
+        ]
+        whole = np.flatnonzero(levels.coverage >= 0.999)
+        size = model.embedding_.shape[1] + 2
+        if whole.size:
+            advice.append(
+                f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a "
+                f"clique of at least {size} points, the minimum in {size - 2}-D."
+            )
+        if self.n_components() > 1:
+            labels = np.bincount(model.component_labels_)
+            links = count(self.n_links, "link")
+            joined = f" {links} alone fix their positions." if self.n_links else ""
+            advice.append(
+                f"The graph used has {count(labels.size, 'component')}; the largest holds "
+                f"{labels.max()} of {labels.sum()} points.{joined}"
+            )
+        rows, limit = self.disagreed()
+        if rows.size:
+            few = ", ".join(self.names[row] for row in rows[:8])
+            more = f" and {say_number(rows.size - 8)} more" if rows.size > 8 else ""
+            advice.append(
+                f"The cliques disagree about {count(rows.size, 'point')} by more than {limit:.3g} "
+                f"(three robust standard deviations above the median): {few}{more}."
+            )
+        else:
+            advice.append(
+                "The cliques disagree about no point much more than about the others (median "
+                f"{np.median(self.residual):.2g}, at most {self.residual.max():.2g})."
+            )
+        if (share := model.merge_start_share_ or 0.0) >= 0.1:
+            advice.append(
+                "The cliques are noisy: the geodesic solution has "
+                f"{share:.1g} times their total weight in the merge."
+            )
+        return advice
+
+    @property
+    def residual(self) -> NDArray[np.float64]:
+        """How far cliques disagree about each point, (n,)."""
+        return np.nan_to_num(np.asarray(self.model.merge_residuals_, dtype=np.float64))
+
+    def disagreed(self) -> tuple[NDArray[np.intp], float]:
+        """Rows about which cliques disagree unusually much, the most first, and the limit.
+
+        The limit is the residual from which a row counts: three robust deviations above the median.
+        """
+        residual = self.residual
+        limit = float(np.median(residual) + 3.0 * median_abs_deviation(residual, scale="normal"))
+        order = np.argsort(-residual, kind="stable")
+        # Residuals of rounding size are agreement, whatever their spread.
+        floor = 1e-6 * (float(np.ptp(self.model.embedding_)) or 1.0)
+        return order[residual[order] > max(limit, floor)], limit
+
+    def groups(self, paint: Paint) -> Groups | None:
+        """Most frequent class of each clique in the graph of cliques; None without classes."""
+        if paint.groups is None:
+            return None
+        codes = np.full(len(self.links), -1, dtype=np.intp)
+        for at, node in enumerate(self.links):
+            labelled = paint.groups.codes[self.cliques[node]]
+            labelled = labelled[labelled >= 0]
+            if labelled.size:
+                codes[at] = np.bincount(labelled).argmax()
+        return paint.groups._replace(codes=codes)
+
+    def places(self) -> NDArray[np.float64]:
+        """Mean coordinates of the members of each clique, where they are drawn."""
+        Z = np.column_stack([self.model.embedding_, np.zeros(self.data.n_samples)])[:, :2]
+        return np.array([Z[self.cliques[node]].mean(axis=0) for node in self.links]).reshape(-1, 2)
+
+    def largest_apart(self, most: int) -> list[int]:
+        """Positions of the largest cliques that are not almost the same, the largest first.
+
+        At most half of each is in one before it.
+        """
+        chosen: list[int] = []
+        inside = np.zeros((most, self.data.n_samples), dtype=bool)
+        for k in np.argsort(-self.cliques.sizes, kind="stable").tolist():
+            if len(chosen) == most:
+                break
+            shared = inside[: len(chosen), self.cliques[k]].sum(axis=1)
+            if 2 * shared.max(initial=0) <= self.cliques.sizes[k]:
+                inside[len(chosen), self.cliques[k]] = True
+                chosen.append(k)
+        return chosen
+
+    def memberships(self) -> tuple[list[str], Iterator[list[Any]]]:
+        """Table of the members of all cliques: heads, and a row for each member of each clique."""
+        texts = {column.title or "label": column.texts for column in self.data.all_labels}
+        numbers = np.repeat(np.arange(len(self.cliques)), self.cliques.sizes)
+        entries = zip(
+            numbers.tolist(), self.cliques.blocks.members, self.disagreement.tolist(), strict=True
+        )
+        rows = (
+            [k, self.names[row], *(text[row] for text in texts.values()), off]
+            for k, row, off in entries
+        )
+        return ["clique", "member", *texts, "disagreement"], rows
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts and cliques of a look at a data set, for JSON."""
+        paint, components = paint_points(self.data), np.bincount(self.model.component_labels_)
+        rows, limit = self.disagreed()
+        sizes, numbers = np.unique(self.sizes, return_counts=True)
+        listed = enumerate(zip(self.cliques, self.of_cliques, strict=True))
+        return {
+            "data": self.data.name,
+            "n_points": self.data.n_samples,
+            "graph": say_graph(self.model),
+            "n_edges": self.graph.n_edges,
+            "n_links": self.n_links,
+            "components": {"count": components.size, "sizes": -np.sort(-components)},
+            "maximal_cliques": {
+                "count": self.sizes.size,
+                "complete": self.complete,
+                "size_distribution": dict(zip(map(str, sizes), numbers, strict=True)),
+            },
+            "listed_cliques": self.summary,
+            "cliques": [
+                {
+                    "clique": number,
+                    "members": [self.names[row] for row in members],
+                    "labels": count_labels(members, paint),
+                    "disagreement": off,
+                }
+                for number, (members, off) in listed
+            ],
+            "disagreed_about": {"limit": limit, "points": [self.names[row] for row in rows]},
+            "merge_start_share": self.model.merge_start_share_,
+            "thresholds": {
+                name: getattr(self.levels, name)
+                for name in ("threshold", "edges", "components", "cliques", "coverage")
+            },
+            "advice": self.advice(),
+        }
+
+
+def view_cliques(
+    model: IKD,
+    data: Dataset,
+    *,
+    limit: int = 100_000,
+    progress: Callable[[Any], Iterable[Any]] | None = None,
+) -> CliqueView:
+    """Look at the cliques of a data set.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted on ``data.X`` with ``strategy="blockwise"``.
+    data : Dataset
+        Points and labels.
+    limit : int
+        List at most this number of maximal cliques.
+    progress : callable, optional
+        Wraps the iterable of thresholds, as ``tqdm`` does.
+
+    Returns
+    -------
+    CliqueView
+        What there is to see.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph.datasets import half_moons
+    >>> moons = half_moons(60)
+    >>> model = IKD(strategy="blockwise", affinity="cosine", graph=0.9).fit(moons.X + 2)
+    >>> view_cliques(model, moons).complete
+    True
+    """
+    check_integer("limit", limit, 1)
+    solved = model._result.solution.solved
+    if model.graph_ is None or solved is None:
+        raise ValueError(
+            "the model must be fitted with strategy='blockwise' to look at its cliques, got "
+            f"{model.settings_.strategy.name!r}"
+        )
+    whole = graph.subgraph(model.graph_, model._first)
+    labels = model.component_labels_[model._first]
+    first, second, weights = graph.edges(whole)
+    own = labels[first] == labels[second]
+    g = graph.from_edges(whole.n_nodes, first[own], second[own], weights[own])
+    listed = itertools.islice(cliques.iter_cliques(g, 2), limit + 1)
+    sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
+    size = model.embedding_.shape[1]
+    if not own.all():
+        solved = blocks.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
+    solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
+    rows, proposals = _with_duplicates(
+        solved.blocks, alignment.proposals(solved, model._points), model._inverse
+    )
+    return CliqueView(
+        model,
+        data,
+        g,
+        int((~own).sum()),
+        sizes[:limit],
+        sizes.size <= limit,
+        Cliques(rows, data.n_samples),
+        proposals,
+        cliques.summary(g, solved.blocks, size),
+        _levels(model, data.X, progress),
+    )
+
+
+def _with_duplicates(
+    cliques: Blocks, proposals: NDArray[np.float64], inverse: NDArray[np.int64]
+) -> tuple[Blocks, NDArray[np.float64]]:
+    """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
+    same = np.argsort(inverse, kind="stable").astype(np.int32)
+    copies = Blocks(np.append(0, np.cumsum(np.bincount(inverse))), same)
+    _, entries = copies.entries(cliques.members.astype(np.intp))
+    rows = copies.members[entries]
+    n_copies = copies.sizes[cliques.members]
+    clique = np.repeat(np.repeat(np.arange(cliques.n_blocks), cliques.sizes), n_copies)
+    order = np.lexsort((rows, clique))
+    starts = np.append(0, np.cumsum(np.bincount(clique, minlength=cliques.n_blocks)))
+    return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
+
+
+def _levels(model: IKD, X: Any, progress: Any) -> ThresholdScan:
+    """What every threshold makes of the distinct rows; that of the graph is among them."""
+    used = threshold_of(model)
+    with warnings.catch_warnings():
+        # The fit has warned of the rows.
+        warnings.simplefilter("ignore", UserWarning)
+        return threshold_scan(
+            X if model.settings_.affinity in GIVEN else X[np.sort(model._first)],
+            affinity=model.settings_.affinity,
+            also=() if used is None else (used,),
+            n_components=model.embedding_.shape[1],
+            progress=progress,
+        )
+
+
+def threshold_of(model: IKD) -> float | None:
+    """Threshold of the graph of a fitted model; None where neighbours alone make it."""
+    s0: float | None = getattr(model.settings_.graph, "s0_used", None)
+    return s0
+
+
+def count_labels(members: NDArray[Any], paint: Paint) -> dict[str, int]:
+    """Classes of the members of a clique and how many have each, the most frequent first."""
+    if paint.groups is None:
+        return {}
+    names = ["no label" if c < 0 else paint.groups.names[c] for c in paint.groups.codes[members]]
+    return dict(Counter(names).most_common())
+
+
+def say_labels(members: NDArray[Any], paint: Paint) -> list[str]:
+    """Classes of the members of a clique, as "8 cell × 12" and "morula × 3"."""
+    return [f"{name} × {n}" for name, n in count_labels(members, paint).items()]
+
+
+_DISAGREEMENT = "disagreement of cliques"
+
+
+def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
+    """Page of the cliques of a data set.
+
+    Parameters
+    ----------
+    view : CliqueView
+        What `view_cliques` returned.
+    command, **around
+        As in `embed_page`.
+
+    Returns
+    -------
+    str
+        HTML of the whole page, with its pictures.
+    """
+    paint, rows = colors.paint_points(view.data), colors.rows_to_draw(view.data)
+    residual = [f"{value:.2g}" for value in view.residual]
+    more = {"disagreement": residual, "cliques": _holding(view)}
+    network = page.drawing(clique_chart(view), caption=_network_note(view), size="main")
+    sizes = page.drawing(charts.counts(view.sizes, "points in a clique", "maximal cliques"))
+    note = "From the largest down, those that share at most half their points with one above."
+    return page.render(
+        "Cliques",
+        view.data.name,
+        _lead(view),
+        [
+            ("Advice", [page.block("list", view.advice())]),
+            ("Cliques and the points they share", [page.figures(network)]),
+            ("What a threshold does", [page.figures(_slider(view))]),
+            ("Counts", [page.block("facts", view.facts()), page.figures(sizes)]),
+            ("Largest cliques", [page.block("note", note), _largest(view, paint)]),
+            ("How well the cliques agree", [page.figures(_picture(view, paint, rows))]),
+        ],
+        command=command,
+        described=colors.described(view.data, rows, more),
+        **around,
+    )
+
+
+def _lead(view: CliqueView) -> str:
+    """The result in two sentences."""
+    links = f" joined by {count(view.n_links, 'link')}" if view.n_links else ""
+    noun = "maximal clique" if view.complete and view.sizes.size == 1 else "maximal cliques"
+    return (
+        f"{count(view.data.n_samples, 'point')}, {count(view.graph.n_edges, 'edge')} "
+        f"({say_graph(view.model)}), {count(view.n_components(), 'component')}{links}: "
+        f"{view.n_maximal()} {noun}, the largest of {view.largest()} points. "
+        f"{say_number(len(view.cliques))} of them cover the graph and are listed here."
+    )
+
+
+def clique_chart(view: CliqueView) -> Chart:
+    """Graph of cliques, laid out by the embedding, by most members' labels or by disagreement."""
+    paint = colors.paint_points(view.data)
+    paints = [Paint(_DISAGREEMENT, None, view.of_cliques[list(view.links)])]
+    groups = view.groups(paint)
+    if groups is not None:
+        paints.insert(0, Paint(paint.title or "most members", groups))
+    hover = [
+        ", ".join([f"clique {node}", count(size, "point"), *say_labels(view.cliques[node], paint)])
+        for node, size in view.links.nodes(data="size")
+    ]
+    texts = [colors.short(text) for text in hover]
+    return charts.network(view.links, view.places(), *paints, hover=texts)
+
+
+def _network_note(view: CliqueView) -> str:
+    """What discs and lines are, and which of them are drawn."""
+    drawn, listed = len(view.links), len(view.cliques)
+    return (
+        "A disc is a clique, larger for more points, at the mean of the coordinates of its "
+        "members. A line joins cliques that share points, stronger for more; the strongest are "
+        "drawn." + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
+    )
+
+
+def _slider(view: CliqueView) -> page.Block:
+    """Curves over the threshold, with a slider that writes the numbers; that in use is marked."""
+    levels, used = view.levels, threshold_of(view.model)
+    at = levels.threshold
+    start = int(np.abs(at - (used if used is not None else np.median(at))).argmin())
+    spec = figure(*levels.charts(used))
+    texts = [_level_text(levels, k) for k in range(at.size)]
+    caption = (
+        f"Logarithmic scale above; cliques are listed up to {levels.clique_limit}. Covered: in a "
+        "clique that is large enough to place its points."
+    )
+    spec = with_slider(spec, at.tolist(), texts, start, "threshold")
+    return page.drawing(spec, caption=caption, size="main", title="what a threshold does")
+
+
+def _level_text(levels: ThresholdScan, k: int) -> str:
+    """Numbers at a threshold, in two lines."""
+    number, limit = float(levels.cliques[k]), levels.clique_limit
+    complete = np.isfinite(number)
+    cliques = say_number(number) if complete else f"over {say_number(limit)}"
+    size = f" (largest {say_number(levels.largest_clique[k])})" if complete else ""
+    return (
+        f"{count(levels.edges[k], 'edge')}, {count(levels.components[k], 'component')}<br>"
+        f"{cliques} maximal cliques{size}<br>{levels.coverage[k]:.1%} of the points covered"
+    )
+
+
+def _largest(view: CliqueView, paint: Paint) -> page.Block:
+    """Table of the largest cliques with the labels of their members, and their names."""
+    labelled = paint.groups is not None
+    rows = [
+        [(k, str(k)), len(view.cliques[k])]
+        + ([", ".join(say_labels(view.cliques[k], paint))] if labelled else [])
+        + [", ".join(view.names[row] for row in view.cliques[k])]
+        for k in view.largest_apart(most=15)
+    ]
+    return page.table(["clique", "points", *["labels"] * labelled, "members"], rows)
+
+
+def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Block:
+    """Points by the disagreement of the cliques that hold them, or by their labels."""
+    paints = [Paint(_DISAGREEMENT, None, view.residual)]
+    if paint.groups is not None or paint.values is not None:
+        paints.append(paint)
+    Z = view.model.embedding_
+    chart = charts.scatter(
+        Z[rows],
+        *(colors.paint_of(paint, rows) for paint in paints),
+        title="disagreement on the embedding",
+        shares=colors.variance_shares(Z),
+        rows=np.arange(rows.size),
+    )
+    caption = (
+        "Yellow points are where the cliques that hold a point put it in different positions. "
+        "Point at one to see its cliques; the CSV of the cliques has all."
+        + colors.drawn_note(rows, view.data.n_samples)
+    )
+    return page.drawing(chart, caption=caption, size="main")
+
+
+def _holding(view: CliqueView) -> list[str]:
+    """Numbers of the cliques that hold each point."""
+    blocks = view.cliques.blocks
+    order = np.argsort(blocks.members, kind="stable")
+    numbers = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)[order]
+    starts = np.searchsorted(blocks.members[order], np.arange(1, view.data.n_samples))
+    return [", ".join(map(str, own.tolist())) for own in np.split(numbers, starts)]

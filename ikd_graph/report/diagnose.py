@@ -1,0 +1,43 @@
+"""Page of a diagnosis: what an embedding of a data set can be worth."""
+
+from typing import Any
+
+import numpy as np
+
+from ..diagnosis._diagnosis import Diagnosis
+from . import page
+
+
+def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: Any) -> str:
+    """Page of a diagnosis.
+
+    Parameters
+    ----------
+    result : Diagnosis
+        What `ikd_graph.diagnose` returned.
+    name : str
+        Name of the data.
+    command, **around
+        As in `embed_page`.
+
+    Returns
+    -------
+    str
+        HTML of the whole page.
+    """
+    warned = "with warnings" if result.warnings else "with nothing to warn of"
+    finite = np.isfinite(result.agreement)
+    agreement = f"agree by R² {result.agreement:.2f}" if finite else "are too few to be compared"
+    drawings = [page.drawing(chart, caption=chart.title) for chart in result.charts()]
+    return page.render(
+        "Diagnosis",
+        name,
+        f"Two halves of the features {agreement}, {warned}.",
+        [
+            ("What was found", [page.block("pairs", result.findings()), page.figures(*drawings)]),
+            ("Why these settings", [page.block("pairs", result.reasons)]),
+        ],
+        command=command,
+        warnings=result.warnings,
+        **{"steps": [(step.words, step.python) for step in result.steps], **around},
+    )

@@ -1,0 +1,169 @@
+"""Page of one embedding: the picture, how it was made, why."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._format import say_seconds
+from .._label_scores import say_scores
+from ..datasets import Dataset
+from ..estimator import IKD, lead
+from ..plotting import charts, colors
+from ..plotting.figures import figure
+from . import page
+
+_SPECTRUM_NOTE = (
+    "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
+    "before any refinement. Negative eigenvalues mean "
+    "distances that no points in space have: noise, or a kernel that does not fit."
+)
+
+_CANDIDATES_NOTE = (
+    "Candidate settings, compared by 4-fold cross-validation over features: each point's held-out "
+    "features are predicted by the mean of its nearest neighbours in the embedding of the others. "
+    "The score, which ranks, is the mean R² over principal directions, all of which count alike; "
+    "the held-out R² is that of the features, each by its variance."
+)
+
+
+def embed_page(
+    model: IKD,
+    data: Dataset,
+    command: str = "",
+    scores: Mapping[str, Mapping[str, float]] | None = None,
+    **around: Any,
+) -> str:
+    """Page of a fitted model.
+
+    Parameters
+    ----------
+    model : IKD
+        Fitted on ``data.X``.
+    data : Dataset
+        Points and labels.
+    command : str
+        What to type to make the page again.
+    scores : dict of str to dict of str to float, or None
+        Scores of each column of labels; see `ikd_graph._label_scores.score_labels`.
+    **around
+        ``warnings``, sentences, by default the remarks about the data; ``steps``, a sentence and a
+        command each; ``picture``, a PNG for browsers that run no script.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD
+    >>> from ikd_graph import datasets
+    >>> from ikd_graph import report
+    >>> data = datasets.load("digits")
+    >>> "<h1>digits" in report.embed_page(IKD().fit(data.X), data)
+    True
+    """
+    written = {title or "labels": say_scores(score) for title, score in (scores or {}).items()}
+    rows = colors.rows_to_draw(data)
+    errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
+    sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
+    more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
+    # As on the terminal: settings with the reason for each, and what there is to beware of.
+    settings = str(model.settings_).splitlines()
+    return page.render(
+        "Embedding",
+        data.name,
+        lead(model, data.n_features),
+        [
+            ("", [_pictures(model, data, rows, errors)]),
+            ("What was read", [page.block("list", data.notes)]),
+            ("Labels", [page.block("pairs", written)]),
+            ("Settings, and why", [page.block("list", settings), *_tried(model)]),
+            ("Spectrum and time", [page.figures(*_charts(model))]),
+        ],
+        command=command,
+        described=colors.described(data, rows, more),
+        **{"warnings": data.remarks, **around},
+    )
+
+
+def _pictures(
+    model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
+) -> page.Block:
+    """The embedding with what may colour it; of more dimensions also turned, and all pairs."""
+    Z, m = model.embedding_[rows], model.embedding_.shape[1]
+    paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
+    options: dict[str, Any] = {
+        "shares": colors.variance_shares(model.embedding_),
+        "errors": None if errors is None else errors[rows],
+        "rows": np.arange(rows.size),
+    }
+    main = charts.scatter(Z, *paints, title=f"embedding of {data.name}", **options)
+    caption = _axes_note(model, errors) + colors.drawn_note(rows, data.n_samples)
+    drawings = [page.drawing(main, caption=caption, size="main")]
+    if m > 2:
+        solid = charts.scatter(Z, *paints, dims=range(3), title="in three dimensions", **options)
+        drawings.append(page.drawing(solid, "In three dimensions", size="main"))
+        for a, b in combinations(range(min(m, 4)), 2):
+            heading = f"dimensions {a + 1} and {b + 1}"
+            chart = charts.scatter(Z, *paints, title=heading, dims=(a, b), **options)
+            spec = figure(chart, small=True, legend=False)
+            drawings.append(page.drawing(spec, heading, size="small", title=heading))
+    return page.figures(*drawings, linked=True)
+
+
+def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
+    """What the two axes of the picture are, and how its error bars are drawn."""
+    if model.embedding_.shape[1] == 1:
+        return "The coordinate, upwards, against the row."
+    shares = colors.variance_shares(model.embedding_)
+    across, upwards = (charts.axis_name(dim, shares) for dim in range(2))
+    few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
+    shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
+    return (
+        f"Across: {across}; upwards: {upwards}. Same scale both ways."
+        + ("" if errors is None else f" {shown}")
+        + " Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
+    )
+
+
+def _tried(model: IKD) -> list[page.Block]:
+    """Candidates of "auto", the chosen one first."""
+    rows = []
+    for tried in model.candidates_:
+        apart = f"{tried.difference:+.3f} ± {tried.difference_error:.3f}"
+        shown = (
+            (tried.score, f"{tried.score:.3f} ± {tried.score_error:.3f}"),
+            (tried.difference, "chosen" if tried.chosen else apart),
+            (tried.r2, f"{tried.r2:.3f} ± {tried.r2_error:.3f}"),
+        )
+        words = tried.affinity.replace("_", " "), tried.strategy, tried.refine or "none"
+        rows.append((*words, *shown))
+    columns = ("affinity", "strategy", "refinement", "score", "difference", "held-out R²")
+    return [page.table(columns, rows), page.block("note", _CANDIDATES_NOTE)] if rows else []
+
+
+def _shares(model: IKD) -> dict[str, float]:
+    """Shares of the squared eigenvalues of the closed form: retained, others, negative."""
+    closed = model._result.embedding
+    shares = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
+    not_used = max(0.0, 1.0 - sum(shares.values()) - closed.negative_mass)
+    return {**shares, "not used": not_used, "negative": closed.negative_mass}
+
+
+def _charts(model: IKD) -> list[page.Block]:
+    """Spectrum, time per stage, neighbours per point, sizes of cliques."""
+    spectrum = charts.level_bars(_shares(model), "{:.1%}".format, "share of squared eigenvalues")
+    times = charts.level_bars(model.stage_times_, say_seconds, "seconds")
+    drawings = [
+        page.drawing(spectrum, "Spectrum", _SPECTRUM_NOTE),
+        page.drawing(times, "Time per stage"),
+    ]
+    if model.graph_ is not None:
+        degrees = np.diff(model.graph_.indptr)
+        chart = charts.counts(degrees, "neighbours of a point", "points")
+        drawings.append(page.drawing(chart, "Neighbours"))
+    return drawings

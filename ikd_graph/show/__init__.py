@@ -1,1 +1,0 @@
-"""Everything to look at: pictures for Python, self-contained pages for the browser."""

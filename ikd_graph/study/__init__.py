@@ -1,1 +1,0 @@
-"""Everything for comparing: data, peers, measures, diagnosis."""
