@@ -45,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator, a function, or a module of the package."""
+    """Load the estimator, a function, or a module of the package."""
     if name == "IKD":
         return import_module(".estimator", __name__).IKD
     if name == "compare":

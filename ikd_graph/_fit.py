@@ -139,7 +139,7 @@ def _landmarks(n_samples: int, settings: Settings) -> Landmarks | None:
 def _connected_graph(
     similarity: Similarity, rule: Rule | CsrGraph
 ) -> tuple[CsrGraph, NDArray[np.int64], NDArray[np.int64] | None]:
-    """Connected graph of a rule, the components that were joined, and the edges pruned."""
+    """Build the graph of a rule, connected; with components before joining, and pruned edges."""
     removed = None
     g = rule if isinstance(rule, CsrGraph) else rule.build(similarity)
     if getattr(rule, "prune", False):

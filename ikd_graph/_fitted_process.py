@@ -181,7 +181,7 @@ class FittedProcess:
         )
 
     def _compared(self, numbers: Indices) -> Floats:
-        """Some of the distinct rows as they were compared."""
+        """Return some of the distinct rows as they were compared."""
         rows = dense_rows(some_rows(self.rows, self.first[numbers]))
         return np.asarray(self.result.similarity.modelled(rows), dtype=np.float64)
 

@@ -46,7 +46,7 @@ def say_seconds(seconds: float) -> str:
 
 
 def count(number: int, noun: str, many: str = "") -> str:
-    """A number with its noun; an empty ``many`` adds an s.
+    """Return a number with its noun; an empty ``many`` adds an s.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def _discard_stale(cache_folder: str, source_folder: str) -> None:
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    """A compiled function with a cache on disk, or without one where no folder can be written."""
+    """Compile a function with a cache on disk, or without one where no folder can be written."""
     if os.environ.get(CACHE_SWITCH, "1") != "0":
         try:
             compiled = numba.njit(cache=True, **_FLAGS, **options)(function)

@@ -113,13 +113,13 @@ class CsrGraph(_CsrArrays):
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, no longer writable. Numba compiles for such arrays apart from others."""
+    """Freeze an array. Numba compiles for such arrays apart from others."""
     array.flags.writeable = False
     return array
 
 
 def _kept(array: NDArray[Any], dtype: type) -> NDArray[Any]:
-    """The array in its type, or a copy where someone else could still write to it."""
+    """Return the array in its type, or a copy where someone else could still write to it."""
     mine = not array.flags.writeable and array.base is None
     return np.asarray(array, dtype, "C") if mine else np.array(array, dtype, order="C")
 
@@ -145,14 +145,14 @@ class Blocks(NamedTuple):
         return np.diff(self.indptr)
 
     def entries(self, which: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Starts of some blocks put one after the other, and the place of each of their members."""
+        """Return starts of some blocks in a row, and the place of each of their members."""
         starts = np.zeros(which.size + 1, dtype=np.int64)
         np.cumsum(self.sizes[which], out=starts[1:])
         shift = np.repeat(self.indptr[which] - starts[:-1], self.sizes[which])
         return starts, shift + np.arange(starts[-1])
 
     def renamed(self, names: NDArray[np.integer]) -> Blocks:
-        """The same sets of nodes by other names, in which members ascend again."""
+        """Return the same sets of nodes by other names, in which members ascend again."""
         members = names[self.members].astype(np.int32)
         ones = np.ones(members.size, dtype=np.bool_)
         shape = (self.n_blocks, int(members.max(initial=-1)) + 1)
@@ -195,7 +195,7 @@ class SolvedBlocks(NamedTuple):
         return int(self.blocks.members.max(initial=0)) + 1
 
     def take(self, order: NDArray[np.intp]) -> SolvedBlocks:
-        """The blocks in another order."""
+        """Return the blocks in another order."""
         starts, entries = self.blocks.entries(order)
         return self._replace(
             blocks=Blocks(starts, self.blocks.members[entries]),

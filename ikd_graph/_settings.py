@@ -66,16 +66,16 @@ class Settings:
         return "\n".join([*(f"{name}={getattr(self, name)!r}" for name in given), *lines])
 
     def choose(self, why: str, **choices: Any) -> Settings:
-        """Settings with a choice for what is still "auto", and the reason."""
+        """Return settings with a choice for what is still "auto", and the reason."""
         new = {name: value for name, value in choices.items() if getattr(self, name) == "auto"}
         return replace(self, **new).explain(**dict.fromkeys(new, why))
 
     def explain(self, **reasons: str) -> Settings:
-        """Settings with more reasons."""
+        """Return settings with more reasons."""
         return replace(self, reasons={**self.reasons, **reasons})
 
     def add_warning(self, text: str) -> Settings:
-        """Settings with one more warning."""
+        """Return settings with one more warning."""
         return replace(self, warnings=(*self.warnings, text))
 
     def reasons_in_words(self) -> dict[str, str]:
@@ -83,7 +83,7 @@ class Settings:
         return {", ".join(n).replace("_", " "): r for r, n in self.names_by_reason().items()}
 
     def names_by_reason(self) -> dict[str, list[str]]:
-        """Settings that each reason is for."""
+        """Return settings that each reason is for."""
         names: dict[str, list[str]] = {}
         for name, reason in self.reasons.items():
             names.setdefault(reason, []).append(name)

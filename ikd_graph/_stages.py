@@ -8,7 +8,7 @@ from typing import Any
 
 
 def progress_bar(verbose: int, **settings: Any) -> Any:
-    """A ``tqdm`` bar, to be closed by the caller; None without a terminal or with ``verbose=0``."""
+    """Open a ``tqdm`` bar, which the caller closes; None without a terminal or ``verbose=0``."""
     if not verbose or sys.stderr is None or not sys.stderr.isatty():
         return None
     from tqdm import tqdm

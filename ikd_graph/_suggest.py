@@ -6,7 +6,7 @@ from typing import Any
 
 
 def suggest(word: Any, valid: Iterable[Any]) -> str:
-    """The nearest valid word, as the end of a sentence; empty if nothing is near.
+    """Suggest the nearest valid word, as the end of a sentence; empty if nothing is near.
 
     Examples
     --------

@@ -40,11 +40,11 @@ class SparseTable:
         return np.asarray(self.stored[rows].toarray())
 
     def take(self, rows: NDArray[np.int64]) -> SparseTable:
-        """Some rows as a table of this kind."""
+        """Return some rows as a table of this kind."""
         return SparseTable(self.stored[rows])
 
     def mean(self, axis: int = 0) -> NDArray[np.floating]:
-        """The mean row, (p,)."""
+        """Return the mean row, (p,)."""
         return np.asarray(self.stored.mean(axis=axis)).ravel()
 
     def map(self, function: Callable[[Any], Any]) -> SparseTable:
@@ -66,7 +66,7 @@ def rows_of(matrix: Any) -> Any:
 
 
 def some_rows(rows: Any, which: NDArray[np.int64]) -> Any:
-    """A copy of some rows, sparse ones sparse."""
+    """Return a copy of some rows, sparse ones sparse."""
     return rows.take(which) if isinstance(rows, SparseTable) else rows[which]
 
 

@@ -31,7 +31,7 @@ def used_parameters(model: IKD) -> dict[str, Any]:
 
 
 def say_graph(model: IKD) -> str:
-    """What joins two points of a fitted model, in words.
+    """Describe what joins two points of a fitted model.
 
     Examples
     --------

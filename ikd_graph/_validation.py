@@ -100,7 +100,7 @@ def one_of(choices: Iterable[str]) -> Rule:
 
 
 def whole(low: int, high: int | None = None, cure: str = "") -> Rule:
-    """A whole number in a range."""
+    """Require a whole number in a range."""
     return lambda name, value: check_integer(name, value, low, high, cure)
 
 
@@ -125,7 +125,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") 
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False."""
+    """Require True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return bool(value)
@@ -143,12 +143,12 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, cure
 
 
 def count(name: str, value: Any) -> int:
-    """A whole number from 1 up that an array can have as its length."""
+    """Require a whole number from 1 up that an array can have as its length."""
     return check_integer(name, value, 1, 2**31 - 1)
 
 
 def seed(name: str, value: Any) -> int | None:
-    """A whole number from 0 up that starts a random sequence, or None."""
+    """Require None, or a whole number from 0 up that starts a random sequence."""
     return None if value is None else check_integer(name, value, 0, 2**32 - 1)
 
 
@@ -199,7 +199,7 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
 
 
 def as_real(name: str, value: Any) -> NDArray[np.floating]:
-    """An array of floats, NaN and infinity among them as they are; whole numbers become float64."""
+    """Convert to floats, NaN and infinity as they are; whole numbers become float64."""
     if sp.issparse(value):
         # Its first sum would follow places that nobody has checked.
         raise TypeError(f"{name} must be a dense array, got a sparse matrix; pass X.toarray()")
@@ -246,7 +246,7 @@ def square(name: str, value: Any) -> NDArray[np.floating]:
 
 
 def symmetric(name: str, value: Any) -> NDArray[np.floating]:
-    """The same from both ends of a pair."""
+    """Require the same from both ends of a pair."""
     array = square(name, value)
     check_symmetric(name, array)
     return array
@@ -429,7 +429,7 @@ def check_sparse(name: str, matrix: Any) -> None:
 
 
 def sparse(name: str, value: Any) -> Any:
-    """A square scipy sparse matrix of finite numbers that does not point outside itself."""
+    """Require a square scipy sparse matrix of finite numbers that does not point outside itself."""
     if not sp.issparse(value) or len(value.shape) != 2 or value.shape[0] != value.shape[1]:
         raise TypeError(
             f"{name} must be square and scipy sparse, got {type(value).__name__}; wrap a dense "

@@ -233,7 +233,7 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
 
 @validate(eigenvalues=check.numbers)
 def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
-    """Number of dimensions that a spectrum speaks for.
+    """Estimate the number of dimensions that a spectrum speaks for.
 
     The dimensions end at the last drop by a factor of 1.6 or more between neighbouring eigenvalues,
     counted above a floor of noise (see `gap_ratios`); a spectrum without one ends at its widest

@@ -163,7 +163,7 @@ def place(
 def _place_block(
     placement: Placement, sim: Similarity, X_new: Any, process: GaussianProcess | None
 ) -> tuple[Floats, Floats]:
-    """The same for a few rows."""
+    """Return the same for a few rows."""
     latent = np.empty((X_new.shape[0], placement.latent.shape[1]))
     residual = np.empty(len(latent))
     # One row at a time: the bits of a product depend on how many rows it is made of.

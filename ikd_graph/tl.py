@@ -165,7 +165,7 @@ def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
 
 
 def _packed(model: IKD) -> NDArray[np.uint8]:
-    """A saved model as bytes."""
+    """Return a saved model as bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.ikd"
         model.save(path)
@@ -173,7 +173,7 @@ def _packed(model: IKD) -> NDArray[np.uint8]:
 
 
 def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> Any:
-    """The table to embed, in memory; dense where the estimator takes nothing else."""
+    """Return the table to embed, in memory; dense where the estimator takes nothing else."""
     if use_rep is not None and layer is not None:
         raise ValueError(
             f"use_rep and layer must not both be given, got {use_rep!r} and {layer!r}; each names "
@@ -196,7 +196,7 @@ def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> An
 
 
 def _storable(value: Any) -> Any:
-    """A setting as files of annotated matrices hold it: they know no None and no kernels."""
+    """Return a setting as files of annotated matrices hold it: they know no None and no kernels."""
     if value is None:
         return "none"
     return value if isinstance(value, (bool, int, float, str)) else str(value)

@@ -332,7 +332,7 @@ def _largest_residual(fit: refine.LocalOptimum, sample_cov: Floats, n_free: floa
 
 
 def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> float:
-    """Number of independent columns: fewer where they differ more than the model expects."""
+    """Estimate the number of independent columns: fewer where they differ more than expected."""
     n_free = max(covariance.effective_columns(rows) - centred, 1.0)
     scores = gplvm.column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
     scores -= scores.mean(axis=1, keepdims=True)
@@ -382,7 +382,7 @@ def _covariances(factor: Floats, latent: Floats) -> Floats:
 
 
 def _aligned(latent: Floats, frame: Floats) -> tuple[Floats, Floats]:
-    """A latent rigidly aligned with another one, and the rotation."""
+    """Return a latent rigidly aligned with another one, and the rotation."""
     centred, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
     rotation = orthogonal_procrustes(centred, frame - middle)[0]
     return centred @ rotation + middle, rotation

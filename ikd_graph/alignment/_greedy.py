@@ -124,7 +124,7 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
 
 
 def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
-    """A merger with how well the blocks, all weighed alike, agree with it."""
+    """Return a merger with how well the blocks, all weighed alike, agree with it."""
     alike = solved._replace(precision=np.ones_like(solved.precision))
     consensus = Rounds(alike, merged.labels.size)
     consensus.fit(merged.coordinates)

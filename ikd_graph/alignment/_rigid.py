@@ -73,7 +73,7 @@ def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> N
 
 @validate(_check_groups, points=check.table, labels=check.nodes, frame=check.table)
 def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Floats:
-    """Groups of points moved rigidly to where they are nearest to another latent.
+    """Move groups of points rigidly to where they are nearest to another embedding.
 
     Parameters
     ----------

@@ -77,12 +77,12 @@ def read_data(arguments: argparse.Namespace, judged: bool = True) -> Dataset:
 
 
 def typed_command(arguments: argparse.Namespace) -> str:
-    """The command as it was typed."""
+    """Return the command as it was typed."""
     return shlex.join([PROG, *arguments.typed])
 
 
 def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
-    """A command on the data typed, with nothing left to choose."""
+    """Return a command on the data typed, with nothing left to choose."""
     return shlex.join([PROG, command, str(arguments.data), *reading_flags(arguments), *flags])
 
 
@@ -105,7 +105,7 @@ def drawings(
     *content: Any,
     **options: Any,
 ) -> tuple[bytes | None, str | None]:
-    """A PNG that ``draw`` fills and the HTML of a page of `show.report` with it.
+    """Draw a PNG by ``draw``, and render a page of `report` with it.
 
     Without matplotlib, or a library of pages, None takes its place, and the cure is a warning.
     """  # fmt: skip
@@ -125,7 +125,7 @@ def drawings(
 
 
 def settings_lines(model: IKD) -> list[str]:
-    """Settings of a fit, with the reason for each and what to beware of."""
+    """Return settings of a fit, with the reason for each and what to beware of."""
     settings = replace(model.settings_, reasons=fit_record(model)["reasons"])
     return [f"  {line}" for line in str(settings).splitlines()]
 
@@ -213,7 +213,7 @@ def coordinates_csv(
 
 
 def fit_record(model: IKD) -> dict[str, Any]:
-    """Settings and reasons of a fit, for JSON."""
+    """Return settings and reasons of a fit, for JSON."""
     reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
     return {"settings": plain_settings(model.settings_), "reasons": reasons}
 
@@ -229,7 +229,7 @@ def describe_data(data: Dataset) -> dict[str, Any]:
 
 
 def json_text(record: Any) -> str:
-    """A record as JSON: arrays as lists, what is not finite as null, other objects as text.
+    """Return a record as JSON: arrays as lists, what is not finite as null, other objects as text.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def next_step(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
-    """What to do next, and the command: the better strategy, or else the first that ran."""
+    """Say what to do next, and the command: the better strategy, or else the first that ran."""
     ran = [row.method for row in result.rows if row.method in STRATEGIES and not row.failure]
     better = result.tests[0].better if result.tests else None
     usual = [name for name in (better, "geodesic", *ran) if name in ran and name[:6] != "paper_"]

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """What to do next: a sentence and a command each."""
+    """Say what to do next: a sentence and a command each."""
     fit = flags.settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
     words = [[*step.flags, *(fit if step.parameters else ())] for step in diagnosis.steps]
     return [

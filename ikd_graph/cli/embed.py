@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
-    """The embedding as a command with nothing left to choose."""
+    """Return the embedding as a command with nothing left to choose."""
     used = flags.plain_settings(model.settings_)
     # One that the likelihood chose is chosen again, since the closed form had another.
     used.pop("kernel", None)
@@ -86,7 +86,7 @@ def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
 
 
 def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """What to do with an embedding: a sentence and a command each."""
+    """Say what to do with an embedding: a sentence and a command each."""
     size = ["--components", str(model.n_components_)]
     commands = {
         "diagnose": "Whether there is anything to see, and what would improve it:",

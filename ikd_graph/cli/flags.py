@@ -114,7 +114,7 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
 
 
 def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
-    """A value of ``--strategy``, ``--graph`` or ``--refine`` with the flags that belong to it."""
+    """Return a value of ``--strategy``, ``--graph`` or ``--refine`` with its flags."""
     kinds = _OBJECTS[name]
     if value == "auto" and "fdr" in options:
         value = "threshold"
@@ -131,7 +131,7 @@ def _parameter(name: str, value: Any, options: dict[str, Any]) -> Any:
 
 
 def settings_flags(settings: Any) -> list[str]:
-    """Flags that spell out parameters of `IKD`, or settings of a fit.
+    """Return flags that spell out parameters of `IKD`, or settings of a fit.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def plain_settings(settings: Any) -> dict[str, Any]:
 
 
 def in_flags(text: str) -> str:
-    """A message that names parameters as they are passed in Python, in flags.
+    """Return a message that names parameters as they are passed in Python, in flags.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
 
 
 def reading_flags(arguments: argparse.Namespace) -> list[str]:
-    """The flags that were given, as words of a command."""
+    """Return the flags that were given, as words of a command."""
     words: list[str] = []
     for name, default in vars(Reading()).items():
         value: Any = getattr(arguments, name, default)

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def load_model(arguments: argparse.Namespace) -> tuple[IKD, Dataset]:
-    """A saved model, and a file of rows with the same columns."""
+    """Return a saved model, and a file of rows with the same columns."""
     check_row_wise(arguments)
     model = IKD.load(arguments.model)
     # Names are matched here; the estimator has no use for them.

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _count_compiled(folders: set[str]) -> int:
-    """Number of compiled functions in the folders of the cache."""
+    """Count compiled functions in the folders of the cache."""
     return sum(1 for folder in folders for _ in Path(folder).glob("*.nbc"))
 
 

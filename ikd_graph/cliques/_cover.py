@@ -103,7 +103,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
 
 
 def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
-    """The cover in the order of the points, with room for so many members of its cliques."""
+    """Return the cover in the order of the points, with room for so many members of its cliques."""
     start = prepare(g)
     state = _empty_cover(g)
     order = start.graph.order

@@ -190,14 +190,14 @@ def _shared_points(holds: sp.csr_array) -> Iterator[tuple[Numbers, Numbers, Numb
 
 
 def _joined(group: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
-    """Groups (k,) of blocks after pairs of blocks were joined."""
+    """Return groups (k,) of blocks after pairs of blocks were joined."""
     n = group.size
     links = sp.csr_array((np.ones(rows.size), (group[rows], group[columns])), shape=(n, n))
     return connected_components(links, directed=False)[1][group]
 
 
 def _count_covered(g: CsrGraph, holds: sp.csr_array) -> int:
-    """Number of edges that lie in a block."""
+    """Count edges that lie in a block."""
     count, step, held_by = 0, block_rows(g.n_nodes), holds.T.tocsr()
     ones = np.ones(g.indices.size, dtype=np.int32)
     adjacent = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))

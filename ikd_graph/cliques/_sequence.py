@@ -123,11 +123,11 @@ class Cliques(Sequence[NDArray[np.int32]]):
         return self._blocks.members[self._blocks.indptr[at] : self._blocks.indptr[at + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
-        """The cliques in turn."""
+        """Return the cliques in turn."""
         return arrays(self._blocks)
 
     def __len__(self) -> int:
-        """Number of cliques."""
+        """Count the cliques."""
         return self._blocks.n_blocks
 
     def __repr__(self) -> str:
@@ -169,7 +169,7 @@ def any_cliques(name: str, value: Any) -> Blocks:
 
 
 def _listed(clique: Any) -> Any:
-    """Sets as lists, of which numpy makes arrays."""
+    """Return sets as lists, of which numpy makes arrays."""
     return list(clique) if isinstance(clique, Set) else clique
 
 

@@ -196,7 +196,7 @@ class _Scores:
             return np.asarray(model.fit_transform(X))
 
     def table(self, level: float, draw: int) -> Floats:
-        """The table with noise, the same for all methods."""
+        """Return the table with noise, the same for all methods."""
         rng = np.random.default_rng([self.seed, draw])
         scale = level * self.data.X.std(axis=0)
         noisy = self.data.X + scale * rng.standard_normal(self.data.X.shape)
@@ -272,7 +272,7 @@ class _Scores:
 def _resolve(
     X: Floats, n_components: int, settings: dict[str, Any], refine: Any
 ) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
-    """Settings with nothing left to choose, for all strategies, and the words for them."""
+    """Return settings with nothing left to choose, for all strategies, and the words for them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
@@ -299,7 +299,7 @@ def _levels(noise: float | Sequence[float]) -> list[float]:
 
 
 def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
-    """The table with its names and labels."""
+    """Return the table with its names and labels."""
     data = X
     if not isinstance(X, Dataset):
         index: Any = getattr(X, "index", getattr(X, "obs_names", None))
@@ -323,7 +323,7 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
 
 
 def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
-    """The data set, or random rows of it in their order."""
+    """Return the data set, or random rows of it in their order."""
     if data.n_samples <= most:
         return data
     rows = np.sort(np.random.default_rng(seed).permutation(data.n_samples)[:most])
@@ -362,7 +362,7 @@ def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]
 
 
 def _run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
-    """Result of work in a process that is ended after so many seconds."""
+    """Return result of work in a process that is ended after so many seconds."""
     from joblib.externals.loky import TimeoutError, get_reusable_executor
 
     executor = get_reusable_executor(max_workers=1)

@@ -247,7 +247,7 @@ class Comparison:
 
 
 def lines(result: Comparison) -> list[str]:
-    """The whole comparison as text."""
+    """Return the whole comparison as text."""
     head = "; ".join(f"{name}: {text}" for name, text in result.head.items())
     return [f"{result.data.name}: {head}", *table(result), *(f"- {s}" for s in sentences(result))]
 
@@ -281,14 +281,14 @@ def label_words(name: str) -> str:
 
 
 def score(value: float, error: float = np.nan) -> str:
-    """A score with its error, a dash where there is none."""
+    """Return a score with its error, a dash where there is none."""
     if not np.isfinite(value):
         return "–"
     return f"{value:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
 
 
 def sentences(result: Comparison) -> list[str]:
-    """What follows: the test of the pair, refinements, the other methods, where they disagree."""
+    """Say what follows: the paired test, refinements, other methods, where they disagree."""
     texts = [say_test(test, result) for test in result.tests]
     texts += [*_refinements(result), *_others(result), *_disagreement(result)]
     heard: dict[str, list[str]] = {}
@@ -299,7 +299,7 @@ def sentences(result: Comparison) -> list[str]:
 
 
 def say_test(test: Difference, result: Comparison, *, where: bool = True) -> str:
-    """The test of two methods at a noise level as a sentence."""
+    """Return the test of two methods at a noise level as a sentence."""
     pair = f"{test.first} and {test.second}"
     prefix = f"At noise {test.noise:g} " if where and len(result.levels) > 1 else ""
     gap = _width(abs(test.mean), test)
@@ -312,14 +312,14 @@ def say_test(test: Difference, result: Comparison, *, where: bool = True) -> str
 
 
 def _width(gap: float, test: Difference, form: str = ".3f") -> str:
-    """A difference and the half width of its interval."""
+    """Return a difference and the half width of its interval."""
     if np.isnan(test.half_width):
         return f"{gap:{form}}, too few columns for a test"
     return f"{gap:{form}}" + (f" ± {test.half_width:.3f}" if test.half_width else "")
 
 
 def _refinements(result: Comparison) -> list[str]:
-    """What refinement adds to each strategy, and what is left between those of the pair."""
+    """Return what refinement adds to each strategy, and what is left between those of the pair."""
     level = result.levels[0]
     rows = [row for row in result.rows if row.refine and row.noise == level and not row.failure]
     texts = []
@@ -336,7 +336,7 @@ def _refinements(result: Comparison) -> list[str]:
 
 
 def _others(result: Comparison) -> list[str]:
-    """The best of the strategies against the best of all other methods."""
+    """Return the best of the strategies against the best of all other methods."""
     level = result.levels[0]
     able = [row for row in result.rows if row.noise == level and not row.failure]
     ours = [row for row in able if row.method not in PEERS]

@@ -17,7 +17,7 @@ _ROUNDING = 1e-13  # of a value of a unit row: some hundred last bits, as one ro
 
 @validate(X=check.table, n_removed=check.whole(0))
 def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
-    r"""Number of independent columns whose correlations would scatter as those of X do.
+    r"""Estimate how many independent columns have correlations that scatter as those of X do.
 
     The correlation of two unrelated rows of N columns with autocorrelations ρ and ρ' has the
     variance (1 + 2 Σ_k (1 - k/N) ρ_k ρ'_k) / N (Bartlett, Journal of the Royal Statistical Society
@@ -137,7 +137,7 @@ def remove_mean_row(X: ArrayLike) -> Floats:
 
 
 def doubly_centred_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
-    """Unit rows less their mean row, of unit length again, (n, p).
+    """Return unit rows less their mean row, of unit length again, (n, p).
 
     What all rows share, such as levels of columns, makes all of them correlate, and is no structure
     among them. Neither are units of columns: ``scaled`` ones have one variance, as the rows have

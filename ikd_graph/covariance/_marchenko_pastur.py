@@ -74,7 +74,7 @@ def bulk_variance(values: Floats, longer: float) -> tuple[float, int]:
 
 
 def _marchenko_pastur(size: int, longer: float) -> Floats:
-    """Expected eigenvalues, ascending, of the products of unit noise, (size,)."""
+    """Compute the expected eigenvalues, ascending, of the products of unit noise, (size,)."""
     low, high = (np.sqrt(longer) + np.array([-1.0, 1.0]) * np.sqrt(size)) ** 2
     # In this angle the density has no edges that a grid would miss.
     angle = (np.arange(2000) + 0.5) * np.pi / 2000

@@ -150,7 +150,7 @@ def into_domain(corr: Floats) -> Floats:
 
 @validate(corr=check.numbers, n_observed=check.count)
 def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
-    """Sampling variance of a correlation from ``n_observed`` independent dimensions.
+    """Compute the sampling variance of a correlation from ``n_observed`` independent dimensions.
 
     To first order (1 - r^2)^2 / N: the exact form of the paper's sketch in Eq. 11.
 
@@ -177,7 +177,7 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
 
 @validate(X=check.table)
 def column_units(X: NDArray[np.floating]) -> Floats:
-    """Standard deviation of every column, infinite where a column has one value.
+    """Compute the standard deviation of every column, infinite where a column has one value.
 
     Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
     as any.

@@ -83,7 +83,7 @@ class SparseRows:
         return self.pairs_from(np.minimum(first, second), np.maximum(first, second))
 
     def pairs_from(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-        """The same, as fast as can be where many pairs in turn have one row on the left."""
+        """Return the same, as fast as can be where many pairs in turn have one row on the left."""
         out = np.empty(first.size)
         _jit.sparse.pair_products(self._rows, first, second, np.zeros(self.table.shape[1]), out)
         return out
@@ -169,11 +169,11 @@ def sparse_euclidean_rows(
 
 
 def _stored(matrix: Any) -> Any:
-    """What a CSR or a CSC matrix stores, in the types that compiled code takes."""
+    """Return what a CSR or a CSC matrix stores, in the types that compiled code takes."""
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     return _jit.sparse.Stored(indptr, indices, matrix.data)
 
 
 def _like(table: SparseTable, data: Floats) -> SparseTable:
-    """A table with other values in the same places, in the same precision."""
+    """Return a table with other values in the same places, in the same precision."""
     return table.map(lambda _: data.astype(table.dtype, copy=False))

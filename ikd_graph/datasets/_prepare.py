@@ -109,7 +109,7 @@ _TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": 
 
 
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
-    """What to say of missing and infinite cells, and of values that no transform takes."""
+    """Describe missing and infinite cells, and of values that no transform takes."""
     holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
     fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     problems = []
@@ -131,7 +131,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
 
 
 def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
-    """What to say of values a transform is not defined for."""
+    """Describe values a transform is not defined for."""
     if transform is None:
         return []
     with np.errstate(all="ignore"):
@@ -146,7 +146,7 @@ def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[P
 
 
 def _codes(X: Floats, columns: list[str]) -> list[str]:
-    """What to say of numbers that are used for missing values, far from all others of a column."""
+    """Describe numbers that are used for missing values, far from all others of a column."""
     remarks = []
     for code in (sign * 10.0**power - sign for power in (2, 3, 4, 5) for sign in (-1, 1)):
         hit, far = np.equal(X, code), []
@@ -163,13 +163,13 @@ def _codes(X: Floats, columns: list[str]) -> list[str]:
 
 
 def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
-    """Number of missing cells of each column that has some."""
+    """Count missing cells of each column that has some."""
     counts = holes.sum(axis=0)
     return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
 
 
 def _encoded(table: Table, at: int) -> Labels:
-    """A column of labels, as classes or as a measurement."""
+    """Return a column of labels, as classes or as a measurement."""
     values = table.values(at)
     if isinstance(values, Labels):
         return replace(values, title=table.title(at))
@@ -177,7 +177,7 @@ def _encoded(table: Table, at: int) -> Labels:
 
 
 def _bad_labels(labels: Sequence[Labels], reading: Reading, table: Table) -> list[Problem]:
-    """What to say of labels that are to be measurements, or run around a circle, and cannot."""
+    """Describe labels that are to be measurements, or run around a circle, and cannot."""
     titles = {column.title for column in labels}
     requested = {"measured": reading.measured, "label-period": [*reading.periods()]}
     problems = [
@@ -223,7 +223,7 @@ def _row_names(table: Table, choice: Choice) -> tuple[tuple[str, ...], str]:
 
 
 def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) -> str:
-    """What was taken for what, in one line."""
+    """Return what was taken for what, in one line."""
     rows, row_title = _row_names(table, choice)
     named = f"{row_title!r}" if row_title else "given" if rows else "none"
     if choice.row_names is not None and not row_title:
@@ -303,7 +303,7 @@ def _positions(table: Table, requested: str | int) -> list[int]:
 
 
 def _usual_labels(table: Table, drop: Sequence[str]) -> list[int]:
-    """The first column with a usual name of labels."""
+    """Return the first column with a usual name of labels."""
     named = [*enumerate(table.all_names)][0 if table.names else len(table.columns) :]
     lowered = {
         name.lower(): c
@@ -319,7 +319,7 @@ def _all_different(texts: Sequence[str]) -> bool:
 
 
 def odd_columns(table: Table, choice: Choice) -> list[Problem]:
-    """What to say of columns with cells that are no numbers: a line for each kind and cure."""
+    """Describe columns with cells that are no numbers: a line for each kind and cure."""
     groups: dict[tuple[str, str], list[int]] = {}
     for c in choice.features:
         values, odd = choice.parsed[c]
@@ -330,7 +330,7 @@ def odd_columns(table: Table, choice: Choice) -> list[Problem]:
 
 
 def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
-    """What to do about the odd cells of a column: few among numbers are mistakes."""
+    """Say what to do about the odd cells of a column: few among numbers are mistakes."""
     if kind == "decimal commas":
         return "--decimal ,"
     if len(odd) < table.n_rows / 2:
@@ -343,7 +343,7 @@ def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
 
 
 def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[int]) -> Problem:
-    """What to say of columns with cells of a kind."""
+    """Describe columns with cells of a kind."""
     names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
     row, text = next(iter(odd.items()))
     flags = {option: flag(option, names) for option in ("drop", "index", "labels")}

@@ -197,7 +197,7 @@ def memory() -> int:
 
 
 def package(name: str, file: str) -> Any:
-    """A package that reads a kind of file."""
+    """Return a package that reads a kind of file."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -96,7 +96,7 @@ def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table
 
 
 def asked_columns(name: str, values: NDArray[Any], reading: Reading) -> dict[str, NDArray[Any]]:
-    """What stands beside a table: an array with a value a row, or the columns of one asked for."""
+    """Return the array with a value a row next to a table, or the columns of one asked for."""
     if values.ndim == 1 or values.shape[1] == 1:
         return {name: values.ravel()}
     asked = {str(label).partition("[")[0] for label in reading.labels}
@@ -185,7 +185,7 @@ def parse_numbers(cells: NDArray[Any], reading: Reading) -> tuple[Floats, dict[i
 
 
 def as_number(text: str) -> float:
-    """A text as a number, NaN if it is none."""
+    """Return a text as a number, NaN if it is none."""
     try:
         return float(text)
     except ValueError:
@@ -193,7 +193,7 @@ def as_number(text: str) -> float:
 
 
 def kind_of(values: Floats, odd: Mapping[int, str]) -> str:
-    """What cells that are not numbers are: decimal commas, dates, numbers with a unit, or words."""
+    """Tell what cells that are no numbers are: decimal commas, dates, numbers with units, words."""
     texts = list(odd.values())
     if texts and _DATE.match(texts[0]):
         return "dates"
@@ -211,7 +211,7 @@ def is_number(text: str) -> bool:
 
 
 def _kinds(cells: NDArray[Any], reading: Reading) -> NDArray[np.str_]:
-    """What each cell is: "n" a number, "w" a word, "-" missing."""
+    """Return what each cell is: "n" a number, "w" a word, "-" missing."""
     missing = (MISSING - {"nan"}) | set(reading.na)
     letters = ["-" if c.lower() in missing else "wn"[is_number(c)] for c in cells.ravel()]
     return np.array(letters).reshape(cells.shape)

@@ -86,7 +86,7 @@ def _header(file: Any) -> tuple[tuple[int, ...], str]:
 
 
 def _dense(name: str, matrix: Any) -> NDArray[Any]:
-    """A sparse matrix of a file, dense."""
+    """Return a sparse matrix of a file, dense."""
     check_size(name, matrix.shape)
     check_sparse(name, matrix)
     return np.asarray(matrix.toarray())
@@ -111,7 +111,7 @@ def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Sto
 
 
 def _hdf_value(name: str, file: Any, item: Any) -> Any:
-    """What scipy would read of an item of a 7.3 file: MATLAB counts columns first, HDF5 rows."""
+    """Read an item of a 7.3 file as scipy would: MATLAB counts columns first, HDF5 rows."""
     attributes = getattr(item, "attrs", {})
     kind = plain_texts([attributes.get("MATLAB_class", b"")])[0]
     if attributes.get("MATLAB_empty", 0):
@@ -283,7 +283,7 @@ def _from_series(stored: Mapping[str, Any], path: Path, reading: Reading) -> Tab
 
 
 def _at_times(series: Any, times: Floats) -> Floats:
-    """A series at the times of the rows: the nearest sample, NaN if none is near."""
+    """Return a series at the times of the rows: the nearest sample, NaN if none is near."""
     own, values = np.asarray(series.t), np.asarray(series.d, dtype=np.float64)
     after = np.clip(np.searchsorted(own, times), 0, len(own) - 1)
     before = np.maximum(after - 1, 0)
@@ -338,7 +338,7 @@ def _shape(item: Any) -> tuple[int, ...]:
 
 
 def _labels(column: Any, colors: Any) -> Any:
-    """A column of obs: classes with the colours scanpy keeps for them, or values."""
+    """Return a column of obs: classes with the colours scanpy keeps for them, or values."""
     if not hasattr(column, "cat"):
         if column.dtype.kind in "biuf" and column.notna().all():
             return column.to_numpy()

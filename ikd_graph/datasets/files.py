@@ -108,7 +108,7 @@ def _table(path: Path, reading: Reading) -> Table:
 
 
 def _unpacked(path: Path) -> Path:
-    """A packed file as it is called when it is unpacked."""
+    """Return a packed file as it is called when it is unpacked."""
     return path.with_suffix("") if path.suffix.lower() in (".gz", ".zip") else path
 
 
@@ -165,7 +165,7 @@ def load(
 
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
-    """A built-in data set, transformed and scaled."""
+    """Return a built-in data set, transformed and scaled."""
     options = ("labels", "labels_file", "key", "transpose", "index", "columns", "drop", "impute")
     refuse(reading, f"the built-in data set {name!r}", (*options, "bin", "na"))
     check_transform(data.X, list(data.feature_names), reading.transform)

@@ -188,7 +188,7 @@ def gplvm_data(
     noise: float = 0.0,
     seed: Seed = 0,
 ) -> Dataset:
-    """Data set of the paper's Fig. 4 to 6: a fixed latent, a GP mapping, noise.
+    """Simulate the data of the paper's Fig. 4 to 6: fixed latent positions, a GP mapping, noise.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> D
 
 
 def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Dataset:
-    """A rolled-up sheet in three dimensions (scikit-learn's).
+    """Sample a rolled-up sheet in three dimensions (scikit-learn's).
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
 def spike_counts(
     n_samples: int = 400, n_features: int = 60, *, mean_count: float = 3.0, seed: Seed = 0
 ) -> Dataset:
-    """Counts of neurons whose log rates are Gaussian processes over a path in the plane.
+    """Simulate counts of neurons whose log rates are Gaussian processes over a path in the plane.
 
     Parameters
     ----------

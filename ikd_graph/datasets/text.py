@@ -34,7 +34,7 @@ def read_text(path: Path, reading: Reading) -> Table:
 
 
 def _opened(path: Path) -> Any:
-    """A file of text, unpacked as it is read."""
+    """Return a file of text, unpacked as it is read."""
     if path.suffix.lower() == ".gz":
         return gzip.open(path, "rb")
     if path.suffix.lower() != ".zip":
@@ -62,7 +62,7 @@ def _decoded(path: Path) -> str:
 
 
 def _separator(lines: list[str]) -> str:
-    """The separator that leaves most numbers between it, else the most frequent one."""
+    """Return the separator that leaves most numbers between it, else the most frequent one."""
 
     def score(separator: str) -> tuple[int, int]:
         rows = csv.reader(map(str.strip, lines), delimiter=separator, skipinitialspace=True)
@@ -181,14 +181,14 @@ def read_sheet(path: Path, reading: Reading) -> Table:
 
 
 def _cells(column: Any) -> Any:
-    """A column as numbers if its type says so, else as cells, None where missing."""
+    """Return a column as numbers if its type says so, else as cells, None where missing."""
     if column.dtype.kind in "biuf" and type(column.array).__name__ != "Categorical":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return column.astype(object).where(column.notna(), None).to_numpy(object)
 
 
 def _text(cell: Any) -> str:
-    """A cell of a sheet as text: whole numbers without decimals, an error is no value."""
+    """Read a cell of a sheet as text: whole numbers without decimals, an error is no value."""
     if cell is None or str(cell).startswith("#"):
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()

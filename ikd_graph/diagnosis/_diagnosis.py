@@ -237,7 +237,7 @@ class Diagnosis:
         return texts
 
     def _trusted_words(self) -> str:
-        """The trusted pairs in words."""
+        """Return the trusted pairs in words."""
         if not self.n_trusted:
             return f"no single pair is significantly correlated (false discovery rate {self.fdr:g})"
         joined = (
@@ -429,7 +429,7 @@ def diagnose(
 
 
 def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
-    """The rows to examine, as they came and as floats, their numbers, and the number of all."""
+    """Return the rows to examine, as they came and as floats, their numbers, and how many."""
     # The estimator knows a table of counts, where a row may be silent, by its type.
     counts = np.asarray(X).dtype.kind in "iub"
     data = check_array(X, dtype=np.float64)
@@ -447,7 +447,7 @@ def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int
 def _correlations(
     data: Floats, picked: NDArray[np.int64], fdr: float, n_removed: int
 ) -> dict[str, Any]:
-    """The fields of a diagnosis that say which correlations can be trusted."""
+    """Return the fields of a diagnosis that say which correlations can be trusted."""
     rows = covariance.unit_rows(data, allow_flat=True)
     upper = np.triu_indices(len(data), 1)
     raw, pairs = (
@@ -478,7 +478,7 @@ def _correlations(
 
 
 def problems(diagnosis: Diagnosis) -> list[str]:
-    """What is to be warned of, as clauses without a capital or a full stop."""
+    """Return what is to be warned of, as clauses without a capital or a full stop."""
     d, clauses = diagnosis, []
     if d.p_value > LEVEL:
         why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
@@ -517,7 +517,7 @@ def problems(diagnosis: Diagnosis) -> list[str]:
 
 
 def steps(diagnosis: Diagnosis) -> list[Step]:
-    """What to do next, the most urgent first."""
+    """Say what to do next, the most urgent first."""
     d, todo = diagnosis, []
     if d.row_levels:
         words, python = "Compare rows whatever their levels and lengths", "covariance.unit_rows(X)"

@@ -114,12 +114,12 @@ def chance_test(
 
 
 def _normal_scores(X: Floats) -> Floats:
-    """Normal scores of the values within each column."""
+    """Return normal scores of the values within each column."""
     return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
 
 
 def _innovations(series: Floats) -> Floats:
-    """What the value before leaves of each value of the columns, (n - 1, p)."""
+    """Return what the value before leaves of each value of the columns, (n - 1, p)."""
     before, after = series[:-1], series[1:]
     lagged = before - before.mean(axis=0)
     squares = np.einsum("ij,ij->j", lagged, lagged)

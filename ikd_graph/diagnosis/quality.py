@@ -147,7 +147,7 @@ def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
 
 
 def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
-    """The few columns that decide alone, what share they hold, and of what.
+    """Return the few columns that decide alone, what share they hold, and of what.
 
     Parameters
     ----------

@@ -537,7 +537,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
 
     def _requested(self) -> Settings:
-        """The parameters, or ValueError on one that breaks a rule; a graph is taken with X."""
+        """Check the parameters; a graph is taken with X."""
         size = self.n_components
         if not (isinstance(size, str) and size == "auto"):
             size = check_integer("n_components", size, 1, cure="'auto' chooses")
@@ -760,7 +760,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
 
     def _read_new(self, X: Any) -> Any:
-        """New rows as `_place` takes them."""
+        """Return new rows as `_place` takes them."""
         check_is_fitted(self)
         dtype = self._rows.dtype if self._has_rows else np.float64
         X = read(self, X, dtype=dtype, reset=False, accept_sparse="csr")
@@ -811,14 +811,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 
     def _repr_html_inner(self) -> str:
-        """What a notebook shows: a picture and reasons, before a fit the parameters."""
+        """Show a picture and reasons, before a fit the parameters."""
         shown = ""
         if hasattr(self, "_result"):
             shown = model_html(self)
         return shown or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """The same for front ends that ask for all kinds at once."""
+        """Show the same to front ends that ask for all kinds at once."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         if "text/html" in bundle:
             bundle["text/html"] = self._repr_html_inner()
@@ -840,7 +840,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:
-    """The object that a name stands for, "auto", or the checked object itself."""
+    """Return the object that a name stands for, "auto", or the checked object itself."""
     if isinstance(value, classes):
         value.check()  # type: ignore[attr-defined]
         return value
@@ -894,7 +894,7 @@ def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, I
 
 
 def _with_reference(settings: Settings, inverse: Indices) -> Settings:
-    """Settings with the reference point, which is a row of X, among the distinct rows."""
+    """Return settings with the reference point, which is a row of X, among the distinct rows."""
     reference = getattr(settings.strategy, "reference", "center")
     if isinstance(reference, str):
         return settings

@@ -9,7 +9,7 @@ from ..plotting import colors, plot
 
 
 def lead(model: Any, n_features: int) -> str:
-    """The result in a sentence."""
+    """Return the result in a sentence."""
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     return (
@@ -20,7 +20,7 @@ def lead(model: Any, n_features: int) -> str:
 
 
 def model_html(model: Any) -> str:
-    """What a notebook shows: picture with error bars, and reasons; empty without matplotlib.
+    """Show the picture with error bars and the reasons; nothing without matplotlib.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def _from_dask(X: Any, kind: str, *, pairs: bool) -> Any:
 
 
 def _as_declared(X: Any) -> Any:
-    """A dask array whose blocks are refused where they are not what it declares."""
+    """Return a dask array whose blocks are refused where they are not what it declares."""
 
     def check(block: Any, block_info: Any = None) -> Any:
         shape, dtype = block_info[None]["chunk-shape"], block_info[None]["dtype"]

@@ -102,7 +102,7 @@ class _Writer:
         self._numbers: dict[int, tuple[int, Any]] = {}  # by id, with the value to keep it alive
 
     def encode(self, value: Any) -> Any:
-        """A value as JSON holds it."""
+        """Return a value as JSON holds it."""
         if value is None or isinstance(value, (bool, str, int)):
             return value
         if isinstance(value, float) and not isinstance(value, np.generic):
@@ -152,7 +152,7 @@ class _Reader:
         self.records: list[Any] = []
 
     def decode(self, value: Any) -> Any:
-        """The value that `_Writer.encode` was passed."""
+        """Return the value that `_Writer.encode` was passed."""
         if not isinstance(value, dict):
             return value
         ((kind, content),) = value.items()
@@ -175,7 +175,7 @@ class _Reader:
         return bytes.fromhex(content) if kind == "bytes" else float(content)
 
     def record(self, stored: Sequence[Any]) -> Any:
-        """A record of its name and fields."""
+        """Return a record of its name and fields."""
         module, _, name = stored[0].rpartition(".")
         if module.partition(".")[0] != _PACKAGE:
             raise ValueError(f"it holds a {stored[0]!r:.40}")

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
-    """The graph with lengths of edges whose shortest paths are the best ones."""
+    """Return the graph with lengths of edges whose shortest paths are the best ones."""
     if path == "covariance":
         return covariance_lengths(g)
     return distance_lengths(g, kernel)

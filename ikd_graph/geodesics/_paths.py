@@ -180,7 +180,7 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
 
 
 def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
-    """The graph with lengths of correlations up to 1, infinite where one is not positive."""
+    """Return the graph with lengths of correlations up to 1, infinite where one is not positive."""
     lengths = np.full(g.weights.size, np.inf)
     walkable = g.weights > 0.0
     lengths[walkable] = length(np.minimum(g.weights[walkable], 1.0))

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 def expected_information(
     latent: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:
-    r"""Expected information that one observed dimension carries of latent and variances.
+    r"""Compute the expected information of one observed dimension about points and variances.
 
     For parameters a and b it is 1/2 tr(A^-1 dA/da A^-1 dA/db). A move of point i along axis c
     changes row and column i of A by u_ic, with entries 2 v f'(d_ij) (z_ic - z_jc), so that
@@ -97,7 +97,7 @@ def expected_information(
 def column_scores(
     latent: Floats, rows: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:
-    r"""Derivative of the log likelihood of each column in latent and variances.
+    r"""Compute the derivative of the log likelihood of each column in points and variances.
 
     With w = A^-1 x it is 1/2 (w^T dA w - tr(A^-1 dA)) for a column x. Over samples of the model its
     mean is 0 and its covariance the expected information.

@@ -26,7 +26,7 @@ def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Float
 
 
 def fill_covariances(latent: Floats, kernel: StationaryKernel, cov: Floats, change: Floats) -> None:
-    """The same into arrays that are there."""
+    """Compute the same into given arrays."""
     points = np.ascontiguousarray(latent)
     form = compiled_form(kernel)
     if form is not None:

@@ -81,12 +81,12 @@ def place(process: Conditioned, observed: ObservedRows, init: Floats) -> tuple[F
 
 
 def curvature_at(process: Conditioned, row: ObservedRows, point: Floats) -> Floats:
-    """Expected curvature, (m, m), of the cost of a row at a point (m,)."""
+    """Compute the expected curvature, (m, m), of the cost of a row at a point (m,)."""
     return _evaluate(process, row.rows[None], np.array([row.outside]), point[None]).curvature[0]
 
 
 def gradient_at(process: Conditioned, point: Floats) -> Floats:
-    """Derivative, (m, r), of what the process predicts at a point (m,)."""
+    """Compute the derivative, (m, r), of the prediction at a point (m,)."""
     return product(_covariances_at(process, point[None])[2][0], process.weights)
 
 

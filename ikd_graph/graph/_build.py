@@ -198,7 +198,7 @@ def walkable(weights: NDArray[np.float64], floor: float = WEIGHT_FLOOR) -> NDArr
 def _shared_fraction(
     neighbors: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Common neighbours of pairs of points over k + 1, each point being a neighbour of its own."""
+    """Count common neighbours of pairs over k + 1, each point being a neighbour of its own."""
     n, k = neighbors.shape
     members = np.column_stack((np.arange(n), neighbors)).ravel()
     starts = (k + 1) * np.arange(n + 1)

@@ -242,7 +242,7 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
 
 @validate(g=check_graph)
 def component_labels(g: CsrGraph) -> NDArray[np.int64]:
-    """Number the connected components in the order of their smallest nodes.
+    """Label the connected components in the order of their smallest nodes.
 
     Parameters
     ----------

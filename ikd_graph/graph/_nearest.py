@@ -30,12 +30,12 @@ SEARCHES = ("auto", "exact", "approximate")
 
 
 def check_rows(name: str, rows: Any) -> NDArray[np.floating]:
-    """A table of finite numbers in one piece; float32 stays float32."""
+    """Return a table of finite numbers in one piece; float32 stays float32."""
     return np.ascontiguousarray(check.table(name, rows))
 
 
 def check_correlations(name: str, corr: Any) -> NDArray[np.float64]:
-    """A square table of finite numbers in one piece."""
+    """Return a square table of finite numbers in one piece."""
     return np.ascontiguousarray(check.square(name, corr), np.float64)
 
 
@@ -160,7 +160,7 @@ def nearest_rows(
 
 
 def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Floats]:
-    """The k largest of (b, n) values in each row, best first, ties by index, see `nearest_rows`."""
+    """Find the k largest of (b, n) values in each row, best first, see `nearest_rows`."""
     near = np.empty((len(values), min(k, values.shape[1])), np.int32)
     _jit.graph.strongest(np.ascontiguousarray(values), -len(values), near)
     indices = near.astype(np.int64)
@@ -290,7 +290,7 @@ class _Index:
 
 
 def _ranked(points: Indices, near: Indices, k: int, exact_values: Pairs) -> Indices:
-    """The k best of the candidates of some points, ties by index."""
+    """Return the k best of the candidates of some points, ties by index."""
     near.sort(axis=1)
     values = exact_values(np.repeat(points, near.shape[1]), np.maximum(near, 0).ravel())
     excluded = (near < 0) | (near == points[:, None])
@@ -319,7 +319,7 @@ def _principal(rows: Any) -> NDArray[np.float32]:
 
 
 def _library(neighbors: str, n: int) -> Any:
-    """The module of the approximate search, None for an exact one."""
+    """Return the module of the approximate search, None for an exact one."""
     if neighbors == "exact" or (neighbors == "auto" and n <= _limits.NEIGHBORS_EXACT):
         return None
     cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"

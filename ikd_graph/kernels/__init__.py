@@ -73,7 +73,7 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
 
 
 def as_kernel(name: str, kernel: str | StationaryKernel) -> StationaryKernel:
-    """The rule of arguments that are kernels, see `get`."""
+    """Return the rule of arguments that are kernels, see `get`."""
     return get(kernel)
 
 

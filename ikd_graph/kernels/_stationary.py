@@ -124,7 +124,7 @@ class StationaryKernel:
         return np.minimum(sq_dist, _FARTHEST) * self.length_scale**2
 
     def derivative(self, sq_dist: ArrayLike) -> Floats:
-        """Derivative of the covariance in the squared distance.
+        """Compute the derivative of the covariance in the squared distance.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class StationaryKernel:
         return self._f_prime(scaled) / self.length_scale**2
 
     def derivative_in_shape(self, sq_dist: ArrayLike) -> Floats:
-        """Derivative of the covariance in the kernel's shape parameter.
+        """Compute the derivative of the covariance in the kernel's shape parameter.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class StationaryKernel:
         raise NotImplementedError
 
     def _f_by_shape(self, d: Floats) -> Floats:
-        """Derivative of f in the shape; 0 without one."""
+        """Compute the derivative of f in the shape; 0 without one."""
         return np.zeros_like(d)
 
 

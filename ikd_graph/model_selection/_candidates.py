@@ -41,7 +41,7 @@ _HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
 
 
 def candidates(rows: Any, settings: Settings, are_counts: bool) -> list[Settings]:
-    """Closed forms that agree with what was asked for, the simplest first.
+    """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _procrustes_r2(first: Floats, second: Floats) -> float:
 
 
 def embed(table: Floats, option: Settings) -> Floats:
-    """Closed form of some columns under a candidate.
+    """Solve some columns under a candidate in closed form.
 
     Strategies on a graph are compared by their geodesics. A row that is constant in these columns
     is an isolated point.

@@ -94,7 +94,7 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
 
 
 def direction_score(points: Floats, directions: Floats) -> Floats:
-    """What each point adds to the mean R² over directions, (n,), predicted by its nearest points.
+    """Score each point by what it adds to the mean R² over directions, predicted by its nearest.
 
     A direction counts by its R², averaged over 5, 10 and 20 nearest points, or as nothing where
     that is below zero. All count alike, however little variance they have: what is large in a
@@ -115,7 +115,7 @@ def direction_score(points: Floats, directions: Floats) -> Floats:
 
 
 def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST) -> Floats:
-    """What each point adds to the R² of columns that its nearest points predict, (n,).
+    """Score each point by what it adds to the R² of columns that its nearest points predict.
 
     Their sum is 1 - residual / deviation from the mean of each column, both summed over all
     columns: a column counts by its variance. NaN where none varies.
@@ -139,5 +139,5 @@ def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
 
 
 def standard_error(by_point: Floats) -> float:
-    """Standard error of a sum over points."""
+    """Compute the standard error of a sum over points."""
     return float(by_point.std() * np.sqrt(by_point.size))

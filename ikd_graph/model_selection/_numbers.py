@@ -28,7 +28,7 @@ _N_LEADING = 15
 
 
 def with_numbers(rows: Any, settings: Settings) -> Settings:
-    """Settings in which graph, weights of the stress and kernel have no "auto" left.
+    """Return settings in which graph, weights of the stress and kernel have no "auto" left.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def with_numbers(rows: Any, settings: Settings) -> Settings:
 
 
 def _graph_rule(rows: Any, settings: Settings) -> Settings:
-    """Settings with the numbers of the graph."""
+    """Return settings with the numbers of the graph."""
     if not settings.strategy.uses_graph:
         return replace(settings, graph=None)
     has_rows = settings.affinity not in GIVEN
@@ -107,7 +107,7 @@ def describe_effective_columns(n_observed: int, free: float) -> str:
 
 
 def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Settings with the number of coordinates, at the last wide gap of the spectrum, and landmarks.
+    """Choose the number of coordinates, at the last wide gap of the spectrum, and landmarks.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
 
 
 def _with_landmarks(n: int, settings: Settings) -> Settings:
-    """Settings with the number of landmarks, None where all points are solved."""
+    """Return settings with the number of landmarks, None where all points are solved."""
     if not settings.strategy.uses_landmarks:
         return replace(settings, n_landmarks=None)
     count, reason = landmarks.number(settings.n_landmarks, n, int(settings.n_components))

@@ -62,7 +62,7 @@ def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
 
 
 def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Settings whose number of coordinates is estimated, if the rows have enough columns."""
+    """Return settings whose number of coordinates is estimated, if the rows have enough columns."""
     if settings.n_components != "auto" or rows.shape[0] < 2:
         return settings
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
@@ -75,7 +75,7 @@ def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Setti
 
 
 def _of_rows(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Settings of a table of rows: strategy, affinity and refinement are named."""
+    """Return settings of a table of rows: strategy, affinity and refinement are named."""
     observed, table = moments(rows), sample(rows)
     # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
     asked = isinstance(settings.refine, Likelihood) and observed.is_plausible
@@ -96,7 +96,7 @@ def _estimates_the_kernel(settings: Settings) -> bool:
 
 
 def _of_noise(rows: Any, settings: Settings, observed: Moments) -> Settings:
-    """Settings of a table of which no rows are correlated."""
+    """Return settings of a table of which no rows are correlated."""
     why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
     settings = settings.choose(why, strategy=Geodesic(), affinity="correlation")
     settings = replace(settings, model_based=True)
@@ -109,7 +109,7 @@ def _of_noise(rows: Any, settings: Settings, observed: Moments) -> Settings:
 
 
 def _of_model(table: Floats, asked: Settings, observed: Moments) -> Settings:
-    """Settings of a table that looks like samples of the model."""
+    """Return settings of a table that looks like samples of the model."""
     on_graph = asked.strategy == "auto" or asked.strategy.uses_graph
     choices = {
         "strategy": Geodesic(),
@@ -129,7 +129,7 @@ def _of_model(table: Floats, asked: Settings, observed: Moments) -> Settings:
 
 
 def _agreeing(settings: Settings, agreement: float) -> Settings:
-    """Settings with the agreement of two halves of the columns."""
+    """Return settings with the agreement of two halves of the columns."""
     if not np.isfinite(agreement):
         return settings
     weak = ": the arrangement is weak" if agreement < SUPPORTED else ""
@@ -140,7 +140,7 @@ def _agreeing(settings: Settings, agreement: float) -> Settings:
 
 
 def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> Settings:
-    """Settings of a table that is no sample of the model."""
+    """Return settings of a table that is no sample of the model."""
     options = candidates(rows, asked, observed.are_counts)
     tried: tuple[Candidate, ...] = ()
     chosen, agreement, seen = options[0], np.nan, True
@@ -177,13 +177,13 @@ def _why(tried: tuple[Candidate, ...]) -> str:
 
 
 def _nothing_to_see(settings: Settings) -> Settings:
-    """Settings with the warning that columns do not predict one another."""
+    """Return settings with the warning that columns do not predict one another."""
     text = "no method predicts held-out columns better than their mean: there may be nothing to see"
     return settings.explain(warning=text).add_warning(text)
 
 
 def _close_call(settings: Settings) -> Settings:
-    """Settings with a word where other candidates predict as well."""
+    """Return settings with a word where other candidates predict as well."""
     close = [each for each in settings.candidates[1:] if each.difference > -each.difference_error]
     if not close:
         return settings
@@ -195,7 +195,7 @@ def _close_call(settings: Settings) -> Settings:
 
 
 def _with_descent(settings: Settings, observed: Moments) -> Settings:
-    """Settings in which a likelihood descends from many starts, or from the closed form alone."""
+    """Choose whether a likelihood descends from many starts, or from the closed form alone."""
     refine = settings.refine
     if not isinstance(refine, Likelihood) or refine.descent != "auto":
         return settings

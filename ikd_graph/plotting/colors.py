@@ -149,7 +149,7 @@ def class_marker(code: int) -> str:
 
 
 def sequence(cyclic: bool = False) -> list[str]:
-    """The stops of the continuous scale, least first; of a circle the last is the first."""
+    """Return the stops of the continuous scale, least first; of a circle the last is the first."""
     return list(_CYCLE if cyclic else _SEQUENCE)
 
 
@@ -215,7 +215,7 @@ def short(text: Any, longest: int = 80) -> str:
 
 
 def paint_of(paint: Paint, rows: NDArray[np.intp]) -> Paint:
-    """The colours of some of the points."""
+    """Return the colours of some of the points."""
     groups = None if paint.groups is None else paint.groups._replace(codes=paint.groups.codes[rows])
     return paint._replace(
         groups=groups, values=None if paint.values is None else paint.values[rows]

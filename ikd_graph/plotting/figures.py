@@ -85,7 +85,7 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
 def with_slider(
     spec: dict[str, Any], at: Sequence[float], texts: Sequence[str], start: int, label: str
 ) -> dict[str, Any]:
-    """A figure with plotly's slider, which moves a line over the positions and writes their texts.
+    """Add plotly's slider, which moves a line over the positions and writes their texts.
 
     ``texts`` are trusted: they may hold the tags that plotly takes.
     """
@@ -127,7 +127,7 @@ def _traces(chart: Chart) -> list[dict[str, Any]]:
 
 
 def _paint(points: Points, paint: Paint) -> list[dict[str, Any]]:
-    """A trace for each class, or one of a quantity and one of what has no value."""
+    """Return a trace for each class, or one of a quantity and one of what has no value."""
     title = escape(paint.title)
     if paint.groups is not None:
         return [

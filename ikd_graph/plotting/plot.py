@@ -183,7 +183,7 @@ def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None
 
 
 def color_map(paint: Paint) -> Any:
-    """The continuous colour scale as matplotlib wants it, one without a seam for angles."""
+    """Return the continuous colour scale as matplotlib wants it, one without a seam for angles."""
     from matplotlib.colors import LinearSegmentedColormap
 
     stops = colors.sequence(paint.period is not None)
@@ -198,7 +198,7 @@ def as_word(text: Any) -> Any:
 
 @cache
 def _families() -> list[str]:
-    """The usual font and fonts of this machine with the letters of Asia."""
+    """Return the usual font and fonts of this machine with the letters of Asia."""
     from matplotlib import font_manager, rcParams
 
     names = sorted({font.name for font in font_manager.fontManager.ttflist})
@@ -217,7 +217,7 @@ def subplot_of(ax: Axes) -> Any:
 
 
 def shortened(name: str, longest: int = 32) -> str:
-    """A name that leaves room for the picture, its end cut off where it is long.
+    """Return a name that leaves room for the picture, its end cut off where it is long.
 
     Examples
     --------

@@ -67,12 +67,12 @@ def random_closed_form(
 
 
 def _neighbor_graph(corr: Floats, n_neighbors: int) -> CsrGraph:
-    """A connected graph."""
+    """Return a connected graph."""
     g = graph.neighbors(corr, min(n_neighbors, len(corr) - 1))
     return graph.join(g, corr).graph
 
 
 def _geodesic(g: CsrGraph, n_components: int, kernel: StationaryKernel) -> Floats:
-    """Closed form of the geodesic distances of a graph."""
+    """Return closed form of the geodesic distances of a graph."""
     sq_dist = geodesics.sq_distances(g, kernel, "distance")
     return eigen.coordinates(sq_dist, n_components).coordinates

@@ -206,7 +206,7 @@ def _line_search(
     direction: Floats,
     bounds: tuple[Floats, Floats],
 ) -> tuple[Optimum, Floats] | None:
-    """The first of shorter and shorter steps that goes down enough, with the gradient there."""
+    """Take the first of shorter and shorter steps that goes down enough, with its gradient."""
     expected = float(slope @ direction)
     if expected >= 0.0:
         return None

@@ -43,7 +43,7 @@ class OptimumRecord(NamedTuple):
     latent: Floats  # (n, m), centred and rigidly aligned
 
     def __repr__(self) -> str:
-        """The record without its latent."""
+        """Return the record without its latent."""
         return (
             f"OptimumRecord(start={self.start!r}, log_likelihood={self.log_likelihood:.6g}, "
             f"distance={self.distance:.3g})"
@@ -129,7 +129,7 @@ def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: ob
 
 
 def _floor(name: str, value: object) -> float | str:
-    """A noise floor, or "auto"."""
+    """Require a noise floor, or "auto"."""
     return "auto" if isinstance(value, str) and value == "auto" else check.not_negative(name, value)
 
 
@@ -301,7 +301,7 @@ def _further_starts(
     n_observed: int,
     rng: np.random.Generator,
 ) -> list[tuple[str, Floats]]:
-    """Closed forms of the threshold graph, unless it was given, and of random graphs."""
+    """Return closed forms of the threshold graph, unless it was given, and of random graphs."""
     corr, m = to_correlation(cov), given[0].shape[1]
     starts: list[tuple[str, Floats]] = []
     if restarts:
@@ -334,19 +334,19 @@ def _in_threads(tasks: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
-    """The named kernel, or those that "auto" chooses from."""
+    """Return the named kernel, or those that "auto" chooses from."""
     if isinstance(kernel, str) and kernel == "auto":
         return [kernels.get(name) for name in kernels.KERNELS]
     return [kernels.get(kernel)]
 
 
 def _likeliest(optima: list[Optimum]) -> Optimum:
-    """The likeliest optimum, the first of equals."""
+    """Return the likeliest optimum, the first of equals."""
     return min(optima, key=lambda at: at.value)
 
 
 def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum]:
-    """The optimum with the kernel's shape parameter free."""
+    """Return the optimum with the kernel's shape parameter free."""
     free = Objective(
         objective.likelihood,
         objective.kernel,
@@ -367,7 +367,7 @@ def _report(
     order: NDArray[np.intp],
     scale: float,
 ) -> LikelihoodFit:
-    """The result in the order of the points and the units of the covariance."""
+    """Return the result in the order of the points and the units of the covariance."""
     kernel = objective.kernel_of(best.vector)
     variance, noise = objective.variances(best.vector)
     latent = _principal_axes(objective.latent(best.vector))
@@ -401,13 +401,13 @@ def _report(
 
 
 def _order_of_points(cov: Floats) -> NDArray[np.intp]:
-    """An order that does not depend on the one the points come in, except for equal rows."""
+    """Return an order that does not depend on the one the points come in, except for equal rows."""
     # Sorted before they are added up: a sum in another order has other last bits.
     return np.lexsort((np.sort(cov, axis=1).sum(axis=1), np.diagonal(cov)))
 
 
 def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """A latent of the right shape."""
+    """Require a latent of the right shape."""
     points = np.asarray(latent, dtype=np.float64)
     if points.shape != shape:
         raise ValueError(
@@ -424,6 +424,6 @@ def _principal_axes(latent: Floats) -> Floats:
 
 
 def _aligned(latent: Floats, estimate: Floats) -> Floats:
-    """An estimate after the best rotation or reflection and shift to a centred latent."""
+    """Return an estimate after the best rotation or reflection and shift to a centred latent."""
     centred = estimate - estimate.mean(axis=0)
     return np.asarray(centred @ orthogonal_procrustes(centred, latent)[0])

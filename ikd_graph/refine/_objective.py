@@ -142,7 +142,7 @@ class Objective:
         return self.likelihood(latent, self.kernel_of(vector), *variances).value
 
     def information(self, vector: Floats) -> Floats:
-        """Expected information of one observed dimension about the latent and the variances."""
+        """Compute the expected information of one observed dimension about points and variances."""
         return expected_information(
             self.latent(vector), self.kernel_of(vector), *self.variances(vector)
         )

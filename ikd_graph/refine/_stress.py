@@ -116,7 +116,7 @@ def stress(
 def _majorise(
     pairs: Pairs, solve: Callable[[Floats, Floats], Floats], points: Floats, max_iter: int
 ) -> StressFit:
-    """Steps of majorisation until one takes off next to nothing."""
+    """Majorise step by step until a step takes off next to nothing."""
     centre = points.mean(axis=0)
     points = points - centre
     force, value = _forces(pairs, points)
@@ -134,7 +134,7 @@ def _majorise(
 
 
 def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
-    """What anchors and edges pull at every point, and the stress."""
+    """Return what anchors and edges pull at every point, and the stress."""
     force, by_row = np.zeros_like(points), np.zeros(len(points))
     if pairs.edges is not None:
         g = pairs.edges

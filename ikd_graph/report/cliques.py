@@ -125,7 +125,7 @@ class CliqueView:
         return {name: value for name, value in counts.items() if value is not None}
 
     def n_maximal(self) -> str:
-        """Number of maximal cliques, or that there are more than were listed."""
+        """Count maximal cliques, or that there are more than were listed."""
         return ("" if self.complete else "more than ") + say_number(self.sizes.size)
 
     def largest(self) -> int:
@@ -133,7 +133,7 @@ class CliqueView:
         return int(max(self.sizes.max(initial=0), self.summary["sizes"]["max"]))
 
     def n_components(self) -> int:
-        """Connected components before any were joined."""
+        """Return connected components before any were joined."""
         return int(self.model.component_labels_.max()) + 1
 
     def advice(self) -> list[str]:
@@ -246,7 +246,7 @@ class CliqueView:
         return ["clique", "member", *texts, "disagreement"], rows
 
     def statistics(self) -> dict[str, Any]:
-        """Counts and cliques of a look at a data set, for JSON."""
+        """Return counts and cliques of a look at a data set, for JSON."""
         paint, components = paint_points(self.data), np.bincount(self.model.component_labels_)
         rows, limit = self.disagreed()
         sizes, numbers = np.unique(self.sizes, return_counts=True)
@@ -368,7 +368,7 @@ def _with_duplicates(
 
 
 def _levels(model: IKD, X: Any, progress: Any) -> ThresholdScan:
-    """What every threshold makes of the distinct rows; that of the graph is among them."""
+    """Return what every threshold makes of the distinct rows; that of the graph is among them."""
     used = threshold_of(model)
     with warnings.catch_warnings():
         # The fit has warned of the rows.
@@ -444,7 +444,7 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
 
 
 def _lead(view: CliqueView) -> str:
-    """The result in two sentences."""
+    """Return the result in two sentences."""
     links = f" joined by {count(view.n_links, 'link')}" if view.n_links else ""
     noun = "maximal clique" if view.complete and view.sizes.size == 1 else "maximal cliques"
     return (
@@ -471,7 +471,7 @@ def clique_chart(view: CliqueView) -> Chart:
 
 
 def _network_note(view: CliqueView) -> str:
-    """What discs and lines are, and which of them are drawn."""
+    """Return what discs and lines are, and which of them are drawn."""
     drawn, listed = len(view.links), len(view.cliques)
     return (
         "A disc is a clique, larger for more points, at the mean of the coordinates of its "

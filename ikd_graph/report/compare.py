@@ -94,7 +94,7 @@ def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
 
 
 def _scores(result: Comparison) -> page.Block:
-    """A row for each method and noise level."""
+    """Return a row for each method and noise level."""
     marks = list(dict.fromkeys(name for row in result.rows for name in row.labels))
     heads = ["method", "noise", SCORES[result.measure], "± standard error"]
     heads += [*map(label_words, marks), "seconds", "failure"]

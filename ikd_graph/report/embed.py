@@ -93,7 +93,7 @@ def embed_page(
 def _pictures(
     model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
 ) -> page.Block:
-    """The embedding with what may colour it; of more dimensions also turned, and all pairs."""
+    """Draw the embedding with what may colour it; of more dimensions also all pairs."""
     Z, m = model.embedding_[rows], model.embedding_.shape[1]
     paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
     options: dict[str, Any] = {
@@ -116,7 +116,7 @@ def _pictures(
 
 
 def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
-    """What the two axes of the picture are, and how its error bars are drawn."""
+    """Return what the two axes of the picture are, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
     shares = colors.variance_shares(model.embedding_)

@@ -54,7 +54,7 @@ def render(
 
 
 def block(kind: str, items: Any) -> Block:
-    """A "list" of sentences, a "note", or "pairs" or "facts": names with a text or a value each."""
+    """Describe a "list" of sentences, a "note", or "pairs" or "facts" of names with values."""
     return {"kind": kind, "items": items}
 
 
@@ -67,7 +67,7 @@ def drawing(
     spec: Chart | dict[str, Any], heading: str = "", caption: str = "", size: str = "",
     title: str = "",
 ) -> Block:  # fmt: skip
-    """A chart, or what plotly draws, with its heading, its caption and its title."""
+    """Return a chart, or what plotly draws, with its heading, its caption and its title."""
     if isinstance(spec, Chart):
         title, spec = title or spec.title, figure(spec)
     return {"spec": spec, "title": title, "heading": heading, "caption": caption, "size": size}
@@ -99,7 +99,7 @@ def table(
 
 @cache
 def _templates() -> Any:
-    """The template of this package, with what it calls."""
+    """Return the template of this package, with what it calls."""
     try:
         from jinja2 import Environment, PackageLoader
         from plotly.offline import get_plotlyjs
@@ -135,5 +135,5 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
 
 
 def _fingerprint(script: str) -> str:
-    """What lets a script run: the policy of a page names those that are ours."""
+    """Return what lets a script run: the policy of a page names those that are ours."""
     return "sha256-" + b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -58,7 +58,7 @@ class Affinity:
         return np.asarray(X / units, dtype=X.dtype)
 
     def column_units(self, X: Any) -> Floats | None:
-        """Standard deviation of every column, where columns are divided by it."""
+        """Compute the standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
         return np.asarray(covariance.column_units(X))

@@ -123,7 +123,7 @@ class Similarity(ABC):
         return None
 
     def factor_of(self, X: Any) -> Floats:
-        """The same of new rows, (b, q)."""
+        """Return the same of new rows, (b, q)."""
         raise NotImplementedError
 
     def neighbors(self, k: int) -> NDArray[np.int32]:
@@ -170,7 +170,7 @@ class Similarity(ABC):
         return graph.pairs_above(upper, self.n_samples, s0)
 
     def effective_columns(self, n_removed: int = 0) -> float | None:
-        """Number of independent columns (`covariance.effective_columns`), None where not known."""
+        """Count independent columns (`covariance.effective_columns`), None where not known."""
         return self.n_observed
 
     def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:

@@ -40,7 +40,7 @@ def row_keys(X: Any) -> list[bytes]:
 
 
 def _digest(data: Any) -> bytes:
-    """A few bytes that stand for many."""
+    """Return a few bytes that stand for many."""
     return hashlib.blake2b(data, digest_size=_SIZE).digest()
 
 
@@ -104,7 +104,7 @@ def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """What some rows are put in order by: their kurtoses, and for equal ones a projection.
+    """Compute what rows are put in order by: their kurtoses, and for equal ones a projection.
 
     Neither an offset nor a scale of a row nor the order of columns changes more than the last bits
     of a kurtosis, which are rounded off; a row without spread has -1. Neither a positive scale nor

@@ -34,7 +34,7 @@ class Precomputed(Similarity):
         self._scale, self._values = self._measured(X) if distances else self._divided(X)
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
-        """Standard deviations (n,) and correlations."""
+        """Return standard deviations (n,) and correlations."""
         corr = covariance.to_correlation(X)
         return covariance.standard_deviations(X), 0.5 * (corr + corr.T)
 

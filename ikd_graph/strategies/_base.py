@@ -84,7 +84,7 @@ class Strategy(BaseEstimator, ABC):
         n_components: int,
         landmarks: Landmarks | None = None,
     ) -> Solution:
-        """Closed form of n points.
+        """Solve n points in closed form.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ class Blockwise(Strategy):
 
     @classmethod
     def paper(cls) -> Blockwise:
-        """The paper's settings."""
+        """Return the paper's settings."""
         return cls(merge="greedy", reference="min_max")
 
     def check(self) -> None:
@@ -132,7 +132,7 @@ def _merged_by(
 
 
 def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
-    """Merged coordinates on their principal axes, with the mean negative mass of the cliques."""
+    """Turn merged coordinates to their principal axes, with the mean negative mass of cliques."""
     points = points - points.mean(axis=0)
     # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
     values, axes = np.linalg.eigh(points.T @ points)

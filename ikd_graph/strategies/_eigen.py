@@ -37,7 +37,7 @@ class Eigen(Strategy):
 
     @classmethod
     def paper(cls) -> Eigen:
-        """The paper's settings."""
+        """Return the paper's settings."""
         return cls(reference="min_max")
 
     def solve(

@@ -50,7 +50,7 @@ class Geodesic(Strategy):
 
     @classmethod
     def paper(cls) -> Geodesic:
-        """The paper's settings."""
+        """Return the paper's settings."""
         return cls(path="covariance", reference="min_max")
 
     def check(self) -> None:
@@ -76,7 +76,7 @@ class Geodesic(Strategy):
     def _by_landmarks(
         self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
     ) -> Solution:
-        """The same with paths from landmarks only: no (n, n) array."""
+        """Return the same with paths from landmarks only: no (n, n) array."""
         lengths = path_lengths(graph, kernel, self.path)
         first = None if isinstance(self.reference, str) else int(self.reference)
         nodes, distances = by_landmarks.draw(lengths, landmarks, first)

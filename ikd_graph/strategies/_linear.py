@@ -43,7 +43,7 @@ class Linear(Strategy):
 
     @classmethod
     def paper(cls) -> Linear:
-        """The paper's settings."""
+        """Return the paper's settings."""
         return cls()
 
     def most_components(self, n_points: int, n_columns: int) -> int:
@@ -134,7 +134,7 @@ def _times(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
 
 
 def _back(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
-    """A vector times rows."""
+    """Return a vector times rows."""
     if isinstance(rows, SparseRows):
         return np.asarray(vector @ rows.table.stored - rows.shift @ vector)
     return np.asarray(sum(vector[batch] @ rows[batch] for batch in blocks))

@@ -33,7 +33,7 @@ AUTO_LANDMARKS = 300
 def number(
     n_landmarks: float | str | None, n_samples: int, n_components: int
 ) -> tuple[int | None, str]:
-    """Number of landmarks that a setting stands for, and why if "auto" chose.
+    """Count landmarks that a setting stands for, and why if "auto" chose.
 
     The setting is "auto", a number of points, a fraction of them, or None; None is returned where
     all points are solved. There are at least 2 M + 1 landmarks.
