@@ -11,7 +11,7 @@ from ikd_graph import IKD
 from ikd_graph.plotting import plot
 
 X, y = load_digits(return_X_y=True)  # rows are points, columns are measurements
-model = IKD(n_components=2, graph=7)  # a graph of the 7 best neighbours of each point
+model = IKD(n_components=2, graph=7)  # a graph of the 7 best neighbors of each point
 Z = model.fit_transform(X)  # (1797, 2)
 
 print(model.graph_)

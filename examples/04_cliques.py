@@ -27,7 +27,7 @@ for level, components, share in zip(
 
 overlaps = cliques.clique_graph(model.cliques_)
 digit = [y[members[len(members) // 2]] for _, members in overlaps.nodes(data="members")]
-centres = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
+centers = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
 shade = colors.paint(digit, title="most members")
-ax = plot.chart(charts.network(overlaps, centres, shade), ax=plot.axes(7.2, 5.4))
+ax = plot.chart(charts.network(overlaps, centers, shade), ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

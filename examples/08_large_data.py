@@ -23,6 +23,6 @@ seconds = time.perf_counter() - start
 r2 = metrics.affine_r2(latent, model.embedding_)
 print(f"{len(X)} points, {model.graph_.n_edges} edges: {seconds:.1f} s, R² {r2:.3f}")
 
-colour = latent[:, 0]
-ax = plot.embedding(model.embedding_, colour, label_title="true first coordinate", ax=plot.axes())
+color = latent[:, 0]
+ax = plot.embedding(model.embedding_, color, label_title="true first coordinate", ax=plot.axes())
 print("picture:", plot.save(ax, "08_large_data.png"))

@@ -40,7 +40,7 @@ N_NEW = 20
 
 
 def shape_points(name, n, rng):
-    """Points (n, 2 or 3) of a shape, centred, of root mean square radius 1."""
+    """Points (n, 2 or 3) of a shape, centered, of root mean square radius 1."""
     t, s = np.sort(rng.uniform(0.0, 2.0 * np.pi, n)), rng.uniform(0.0, 2.0 * np.pi, n)
     if name == "cloud":
         points = rng.normal(size=(n, 2)) * [1.2, 1.0]

@@ -114,7 +114,7 @@ def page(rows, ends, n_jobs):
         "",
         "Wall time of `fit` and peak memory of its process, written by `python cost_curves.py` on "
         f"{datetime.date.today():%d %B %Y}. Points of a surface, 100 measurements of each, two "
-        "coordinates, graph of 10 neighbours, no refinement.",
+        "coordinates, graph of 10 neighbors, no refinement.",
         "",
         f"- {n_jobs} thread(s) (`n_jobs`), BLAS on one; {os.cpu_count()} cores, which other work "
         f"shared: load average {min(loads):.1f} to {max(loads):.1f} (column `load` of the CSV)",

@@ -1,6 +1,6 @@
 """Grids of what a parameter does: ``python examples/parameter_grids.py [--quick]``.
 
-Writes into docs/static/grids: threshold x neighbours and strategy x noise, a figure of eight each.
+Writes into docs/static/grids: threshold x neighbors and strategy x noise, a figure of eight each.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def grid(rows, columns, fit):
 
 
 def threshold_neighbors(n_points):
-    """Rows: thresholds; columns: numbers of neighbours."""
+    """Rows: thresholds; columns: numbers of neighbors."""
     data, angle = figure_eight(n_points, noise=0.7)
 
     def fit(threshold, n_neighbors):
@@ -46,7 +46,7 @@ def threshold_neighbors(n_points):
         )
 
     rows = {f"threshold {s}": s for s in (0.1, 0.4, 0.6)}
-    return grid(rows, {f"{k} neighbours": k for k in (3, 6, 20)}, fit)
+    return grid(rows, {f"{k} neighbors": k for k in (3, 6, 20)}, fit)
 
 
 def strategy_noise(n_points):

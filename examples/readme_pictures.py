@@ -56,7 +56,7 @@ def open_tsne():
 
 
 def isomap():
-    """Isomap with as many neighbours as IKD often takes."""
+    """Isomap with as many neighbors as IKD often takes."""
     return Isomap(n_neighbors=10)
 
 
@@ -388,7 +388,7 @@ DRAWINGS = {
 
 
 def save(figure, path):
-    """A PNG of 256 colours: a third of the bytes, and no difference to see."""
+    """A PNG of 256 colors: a third of the bytes, and no difference to see."""
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=110, facecolor="white")
     picture = Image.open(buffer).convert("RGB")

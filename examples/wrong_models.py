@@ -55,11 +55,11 @@ def main():
                 model = IKD(2, refine="likelihood", random_state=0).fit(X)
                 errors, reliability = model.standard_errors_, model.reliability_
             Z = model.embedding_ - model.embedding_.mean(axis=0)
-            centred = z - z.mean(axis=0)
+            centered = z - z.mean(axis=0)
             # The truth in the units of the embedding.
-            away = np.abs(centred @ np.linalg.lstsq(centred, Z, rcond=None)[0] - Z)
-            back = Z @ np.linalg.lstsq(Z, centred, rcond=None)[0]
-            r2 = 1.0 - ((centred - back) ** 2).sum() / (centred**2).sum()
+            away = np.abs(centered @ np.linalg.lstsq(centered, Z, rcond=None)[0] - Z)
+            back = Z @ np.linalg.lstsq(Z, centered, rcond=None)[0]
+            r2 = 1.0 - ((centered - back) ** 2).sum() / (centered**2).sum()
             held = [np.mean(away <= norm.ppf(0.5 + level / 2) * errors) for level in (0.5, 0.95)]
             results.append([r2, *held, reliability, any("reliab" in str(w.message) for w in heard)])
         mean = np.mean(results, axis=0)

@@ -32,7 +32,7 @@ class Labels:
     period : float or None
         Length of the circle that measurements run around.
     palette : tuple of str
-        Colour "#rrggbb" of each class, where the labels came with colours of their own.
+        Color "#rrggbb" of each class, where the labels came with colors of their own.
     """
 
     title: str
@@ -102,7 +102,7 @@ class Dataset:
     label_title : str
         Name of the column of labels; empty if unknown.
     label_palette : tuple of str
-        Colour "#rrggbb" of each class; empty where the labels have no colours of their own.
+        Color "#rrggbb" of each class; empty where the labels have no colors of their own.
     other_labels : tuple of Labels
         Further columns of labels.
     row_names : tuple of str
@@ -150,7 +150,7 @@ class Dataset:
 
     @property
     def all_labels(self) -> tuple[Labels, ...]:
-        """Every column of labels, the one that colours points first."""
+        """Every column of labels, the one that colors points first."""
         if self.y is None:
             return ()
         first = Labels(
@@ -178,7 +178,7 @@ def encode_labels(
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
             return y, ()
-        # Beyond 2**53 neighbouring numbers are equal: their digits tell them apart.
+        # Beyond 2**53 neighboring numbers are equal: their digits tell them apart.
         if np.abs(numbers).max() <= 2**53:
             present = np.array([str(int(number)) for number in numbers], dtype=object)
         if names and set(present) <= set(map(str, range(len(names)))):
@@ -237,9 +237,9 @@ def class_codes(labels: Labels) -> NDArray[np.int64] | None:
     """
     if not labels.names:
         return None
-    labelled, codes = labels.known, np.full(len(labels.y), -1)
-    names = labels.y[labelled].astype(np.int64)
-    present, codes[labelled] = np.unique(names, return_inverse=True)
+    labeled, codes = labels.known, np.full(len(labels.y), -1)
+    names = labels.y[labeled].astype(np.int64)
+    present, codes[labeled] = np.unique(names, return_inverse=True)
     return codes if 1 < present.size < names.size else None
 
 

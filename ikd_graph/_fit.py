@@ -20,7 +20,7 @@ from .strategies import Landmarks
 Floats = NDArray[np.float64]
 
 _N_SUPPORT = 25
-"""Neighbours among which short-circuit edges are searched: of fewer a surface has holes, whose rims
+"""Neighbors among which short-circuit edges are searched: of fewer a surface has holes, whose rims
 look like short-circuit edges."""
 
 
@@ -69,9 +69,9 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         with stages("likelihood"):
             refined = core = settings.refine.run(
                 latent / similarity.unit,
-                similarity.modelled(dense_rows(rows)),
+                similarity.modeled(dense_rows(rows)),
                 settings.likelihood_kernel,
-                centered=similarity.centres_rows,
+                centered=similarity.centers_rows,
                 random_state=_seed(settings.random_state),
             )
         latent, kernel = core.latent, core.fit.kernel
@@ -157,7 +157,7 @@ def _connected_graph(
         )
     if getattr(rule, "disconnected", "join") == "raise":
         raise ValueError(
-            f"the graph must be connected for disconnected='raise', {counted}; more neighbours or "
+            f"the graph must be connected for disconnected='raise', {counted}; more neighbors or "
             "a lower threshold leaves fewer, disconnected='join' links them"
         )
     return similarity.join(g), labels, removed

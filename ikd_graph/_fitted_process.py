@@ -73,7 +73,7 @@ class FittedProcess:
     def process(self) -> gplvm.GaussianProcess:
         """The process of the sampled rows as they were compared."""
         points, rows = self.points[self.sample], self._compared(self.sample)
-        centered, core = self.result.similarity.centres_rows, self.result.core
+        centered, core = self.result.similarity.centers_rows, self.result.core
         if core is not None:
             variance, noise = core.fit.variance, core.fit.noise
         else:
@@ -183,10 +183,10 @@ class FittedProcess:
     def _compared(self, numbers: Indices) -> Floats:
         """Return some of the distinct rows as they were compared."""
         rows = dense_rows(some_rows(self.rows, self.first[numbers]))
-        return np.asarray(self.result.similarity.modelled(rows), dtype=np.float64)
+        return np.asarray(self.result.similarity.modeled(rows), dtype=np.float64)
 
     def _sample_covariance(self, rows: Floats) -> Floats:
         """Covariance of rows: of samples of the model about their means, else about those of X."""
         if not self.result.settings.model_based:
             rows = rows - self.rows.mean(axis=0)
-        return gplvm.sample_covariance(rows, centered=self.result.similarity.centres_rows)
+        return gplvm.sample_covariance(rows, centered=self.result.similarity.centers_rows)

@@ -12,8 +12,8 @@ def say_number(value: Any) -> str:
 
     Examples
     --------
-    >>> say_number(1797), say_number(0.12345), say_number("centre"), say_number(3.0)
-    ('1\u202f797', '0.123', 'centre', '3')
+    >>> say_number(1797), say_number(0.12345), say_number("center"), say_number(3.0)
+    ('1\u202f797', '0.123', 'center', '3')
     """
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"

@@ -20,8 +20,8 @@ WORDS = {
 def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
     """Compute every score that the kind of labels allows, of the points that have a label.
 
-    Classes are predicted by neighbours and have a silhouette.
-    Measurements are predicted by neighbours, in shuffled parts and in blocks of consecutive rows:
+    Classes are predicted by neighbors and have a silhouette.
+    Measurements are predicted by neighbors, in shuffled parts and in blocks of consecutive rows:
     the blocks are the harder test where rows follow one another in time. A measurement around a
     circle (``period``) is predicted by its sine and cosine.
 
@@ -47,8 +47,8 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
     out = {}
     codes, quantity = class_codes(labels), label_quantity(labels)
     if codes is not None:
-        labelled = codes >= 0
-        points, codes = np.asarray(Z)[labelled], codes[labelled]
+        labeled = codes >= 0
+        points, codes = np.asarray(Z)[labeled], codes[labeled]
         if np.bincount(codes).min() >= FEWEST_OF_A_CLASS:
             out["knn"] = metrics.knn_accuracy(points, codes)
         out["silhouette"] = metrics.silhouette(points, codes)

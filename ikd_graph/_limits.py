@@ -13,8 +13,8 @@ way. A larger one stays sparse; its rows are dense some thousands at a time (65 
 and 4096 rows)."""
 
 NEIGHBORS_EXACT = 20_000
-"""Rows up to which neighbours are searched exactly (6 s for 784 columns); beyond, by faiss
-(docs/decisions/005-neighbour-search.md)."""
+"""Rows up to which neighbors are searched exactly (6 s for 784 columns); beyond, by faiss
+(docs/decisions/005-neighbor-search.md)."""
 
 EUCLIDEAN_ENTRIES = 100_000_000
 """Entries of a table whose Euclidean similarities the default tries: two copies in double precision

@@ -27,7 +27,7 @@ class _CsrArrays(NamedTuple):
     """What a graph is stored as."""
 
     indptr: NDArray[np.int64]  # (n + 1,) row starts
-    indices: NDArray[np.int32]  # (m,) neighbours, sorted in each row
+    indices: NDArray[np.int32]  # (m,) neighbors, sorted in each row
     weights: NDArray[np.float64]  # (m,) correlations
 
 
@@ -46,7 +46,7 @@ class CsrGraph(_CsrArrays):
     indptr : (n + 1,) int64
         Row starts.
     indices : (m,) int32
-        Neighbours, sorted in each row.
+        Neighbors, sorted in each row.
     weights : (m,) float64
         Correlations, or lengths.
     """
@@ -175,7 +175,7 @@ class Embedding(NamedTuple):
     eigenvalues: NDArray[np.float64]  # (m,) leading eigenvalues of the Gram matrix, descending
     explained_variance_ratio: NDArray[np.float64]  # (m,) lambda_i^2 / sum of all lambda^2
     negative_mass: float  # share of sum lambda^2 in negative eigenvalues
-    reference: int  # index of the reference point, -1 for the centre
+    reference: int  # index of the reference point, -1 for the center
 
 
 class SolvedBlocks(NamedTuple):

@@ -38,7 +38,7 @@ def say_graph(model: IKD) -> str:
     >>> from ikd_graph import IKD
     >>> from ikd_graph.datasets import half_moons
     >>> say_graph(IKD(graph=7).fit(half_moons(60).X))
-    '7 nearest neighbours'
+    '7 nearest neighbors'
     """
     if model.graph_ is None:
         return "none: all pairs of points are used"

@@ -389,7 +389,7 @@ def check_varies(X: NDArray[np.floating]) -> None:
 def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     """Raise if a row has no spread, so that its correlation with any other is 0 / 0.
 
-    ``spread`` is the norm of each row, after centring where the affinity centres.
+    ``spread`` is the norm of each row, after centering where the affinity centers.
     """
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:

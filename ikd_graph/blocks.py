@@ -57,7 +57,7 @@ def solve(
     n_components : int
         M, number of latent coordinates.
     reference : {"center", "min_max", "min_mean"}
-        Origin of each clique's inner products: its centre, or the point whose largest or mean
+        Origin of each clique's inner products: its center, or the point whose largest or mean
         squared distance to the others is smallest (Section 2.5).
 
     Returns

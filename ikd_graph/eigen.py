@@ -1,8 +1,8 @@
 r"""Squared distances to coordinates: reference point, Gram matrix, leading eigenpairs.
 
 The eigen core of inverse kernel decomposition (Li & Wu 2024, Alg. 1, Eq. 4, 5, 8 and 9). With a
-reference point r the Gram matrix is g_ij = (d_ir + d_rj - d_ij) / 2; with the centre of all points
-as the reference it is the doubly centred -J D J / 2 of classical scaling.
+reference point r the Gram matrix is g_ij = (d_ir + d_rj - d_ij) / 2; with the center of all points
+as the reference it is the doubly centered -J D J / 2 of classical scaling.
 """
 
 from numbers import Integral
@@ -64,14 +64,14 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     sq_dist : (n, n) ndarray of float64, symmetric
         Squared distances.
     reference : {"min_max", "min_mean", "center"} or int
-        The point whose largest (the paper's choice) or mean distance is smallest, the centre of
+        The point whose largest (the paper's choice) or mean distance is smallest, the center of
         all points, or an index. Among equal largest distances the smallest mean decides, so that
         the order of the rows does not.
 
     Returns
     -------
     int
-        An index, or -1 for the centre.
+        An index, or -1 for the center.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
     sq_dist : (n, n) ndarray of float64, symmetric
         Squared distances.
     reference : int
-        Index of the reference point, or -1 for the centre.
+        Index of the reference point, or -1 for the center.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
 def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     """Estimate the number of dimensions that a spectrum speaks for.
 
-    The dimensions end at the last drop by a factor of 1.6 or more between neighbouring eigenvalues,
+    The dimensions end at the last drop by a factor of 1.6 or more between neighboring eigenvalues,
     counted above a floor of noise (see `gap_ratios`); a spectrum without one ends at its widest
     drop. The widest drop alone would be that after the longest side of a latent whose sides differ:
     a strip would count as a line.

@@ -14,7 +14,7 @@ def fingerprint(coordinates: ArrayLike) -> str:
     """Few digits that two embeddings have in common if they are the same up to a rigid motion.
 
     Random signs are given to the points, the same for every table of that many rows. The length
-    of the signed sum of the centred coordinates does not depend on rotation, reflection or shift.
+    of the signed sum of the centered coordinates does not depend on rotation, reflection or shift.
     It is given in thousandths of what it is on average.
 
     Parameters

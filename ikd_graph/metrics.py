@@ -5,7 +5,7 @@ alignment, which flatters: it forgives every linear distortion of the latent. ``
 only a rigid motion (and, if asked, a scale).
 
 Rows that follow one another are often alike (one writer's digits, one object's views, a recording
-in time): shuffled folds test on the neighbours of what they were fitted to, and flatter. Folds of
+in time): shuffled folds test on the neighbors of what they were fitted to, and flatter. Folds of
 consecutive rows are the harder test.
 """
 
@@ -95,11 +95,11 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
 
 
 def aligned(points: Floats, target: Floats, *, scale: bool = True) -> Floats:
-    """Points after the best rigid motion, and scale, onto a centred target of as many columns."""
-    centred = points - points.mean(axis=0)
-    rotation, trace = orthogonal_procrustes(centred, target)
-    factor = trace / (float(np.sum(centred**2)) or 1.0) if scale else 1.0
-    return np.asarray(factor * centred @ rotation)
+    """Points after the best rigid motion, and scale, onto a centered target of as many columns."""
+    centered = points - points.mean(axis=0)
+    rotation, trace = orthogonal_procrustes(centered, target)
+    factor = trace / (float(np.sum(centered**2)) or 1.0) if scale else 1.0
+    return np.asarray(factor * centered @ rotation)
 
 
 def _mean_r2(truth: Floats, fitted: Floats) -> float:
@@ -146,7 +146,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
 def knn_scores(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> Floats:
-    """Accuracy of a k-nearest-neighbour classifier on each part of a cross-validation.
+    """Accuracy of a k-nearest-neighbor classifier on each part of a cross-validation.
 
     Parts are stratified by class. The paper does not say whether rows were shuffled. Without a
     shuffle rows that follow one another fall into one part, and the accuracy is some hundredths
@@ -159,7 +159,7 @@ def knn_scores(
     y : (n,) array
         Classes.
     k : int
-        Number of neighbours that vote.
+        Number of neighbors that vote.
     n_splits : int
         Number of parts.
     seed : int or None
@@ -182,7 +182,7 @@ def knn_scores(
 def knn_accuracy(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> float:
-    """Mean accuracy of a k-nearest-neighbour classifier in a cross-validation: see `knn_scores`.
+    """Mean accuracy of a k-nearest-neighbor classifier in a cross-validation: see `knn_scores`.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def decoding_r2(
     y : (n,) float64
         The quantity; points where it is NaN are left out.
     k : int
-        Number of neighbours.
+        Number of neighbors.
     n_splits : int
         Number of parts.
     seed : int or None
@@ -260,9 +260,9 @@ def decoding_r2(
     """
     points, wanted = _as_table("Z", Z), np.asarray(y, dtype=np.float64)
     _check_one_label_each(wanted, len(points))
-    labelled = ~np.isnan(wanted)
-    check_integer("the number of labels", int(labelled.sum()), 2)
-    points, wanted = points[labelled], wanted[labelled]
+    labeled = ~np.isnan(wanted)
+    check_integer("the number of labels", int(labeled.sum()), 2)
+    points, wanted = points[labeled], wanted[labeled]
     check_finite("y", wanted)
     check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
     check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))

@@ -1,6 +1,6 @@
 r"""Placing rows by local linear reconstruction among the rows they are joined to.
 
-With C_ij = <x - x_i, x - x_j> for the joined rows, which similarities give, the weights minimise
+With C_ij = <x - x_i, x - x_j> for the joined rows, which similarities give, the weights minimize
 
     \|x - Σ w_j x_j\|² + Σ p_j w_j² \|x - x_j\|²    with Σ w_j = 1, and the latent is Σ w_j z_j.
 
@@ -38,7 +38,7 @@ N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
 
 RIDGE = 0.1
-"""Penalty p_j of a weight, which a neighbourhood that is not flat needs.
+"""Penalty p_j of a weight, which a neighborhood that is not flat needs.
 
 From .03 to .3 hardly anything changes; without it weights of exact data are arbitrary.
 """
@@ -94,9 +94,9 @@ def prepare(
     unit = float(np.median(ratios)) if ratios.size else 0.0
     if not linear:
         return Placement(latent, g, unit)
-    # Coordinates are centred, so that the mean of the rows takes no part.
-    centre, rows = latent.mean(axis=0), sim.factor()
-    pull = (latent - centre) @ np.linalg.pinv((latent - centre).T @ (latent - centre))
+    # Coordinates are centered, so that the mean of the rows takes no part.
+    center, rows = latent.mean(axis=0), sim.factor()
+    pull = (latent - center) @ np.linalg.pinv((latent - center).T @ (latent - center))
     pull *= sim.unit**2
     if rows is None:
         # Similarities with all points are projected.
@@ -107,7 +107,7 @@ def prepare(
             block = rows[batch]
             axes += block.T @ pull[batch]
             mean += block.sum(axis=0, dtype=np.float64) / len(rows)
-    return Placement(latent, g, unit, axes, centre - mean @ axes)
+    return Placement(latent, g, unit, axes, center - mean @ axes)
 
 
 def place(
@@ -181,7 +181,7 @@ def _place_block(
         kept.append((np.abs(weights), points))
         residual[index] = placement.unit**2 * left_over
     if process is not None:
-        latent = _by_likelihood(process, sim.modelled(dense_rows(X_new)), latent)
+        latent = _by_likelihood(process, sim.modeled(dense_rows(X_new)), latent)
     if placement.axes is not None:
         for index, projected in enumerate(sim.factor_of(X_new)):
             latent[index] = placement.origin + projected @ placement.axes

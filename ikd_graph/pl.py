@@ -30,18 +30,18 @@ def ikd(
         Observations in rows. Whatever has ``obs``, ``obsm`` and ``uns`` will do; anndata itself is
         not imported.
     color : str, sequence of str or None
-        Column of ``obs`` that colours points: classes in the colours of ``uns["<color>_colors"]``
+        Column of ``obs`` that colors points: classes in the colors of ``uns["<color>_colors"]``
         where scanpy has put some there, or a quantity; or a name of ``var_names`` (a gene), whose
-        column of ``X`` colours them. Several give a picture each, side by side.
+        column of ``X`` colors them. Several give a picture each, side by side.
     basis : str
         Key in ``obsm`` of the coordinates; the first two are drawn.
     ax : matplotlib.axes.Axes, optional
-        Axes to draw into and to return; by default those of a new figure. Not with several colours.
+        Axes to draw into and to return; by default those of a new figure. Not with several colors.
 
     Returns
     -------
     matplotlib.axes.Axes or list of them
-        The Axes drawn into, a list for a sequence of colours.
+        The Axes drawn into, a list for a sequence of colors.
 
     Raises
     ------

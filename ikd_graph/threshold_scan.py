@@ -119,7 +119,7 @@ def threshold_scan(
 def connected_up_to(similarity: Similarity) -> float:
     """Threshold below which the graph of the pairs above it is connected, 0 if there is none.
 
-    It is the weakest edge of the strongest spanning tree of nearest neighbours and the links that
+    It is the weakest edge of the strongest spanning tree of nearest neighbors and the links that
     join them.
     """
     n = similarity.n_samples

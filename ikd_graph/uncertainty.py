@@ -43,7 +43,7 @@ from .out_of_sample import freshness
 Floats = NDArray[np.float64]
 
 MAX_POINTS = 400
-"""Points whose information is factorised; the errors of other points are interpolated."""
+"""Points whose information is factorized; the errors of other points are interpolated."""
 
 TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
@@ -127,7 +127,7 @@ def posterior(
             (process.variance, process.noise),
             floor if floored else 0.0,
         )
-        n_free = _free_columns(fit, rows, centred=process.centered)
+        n_free = _free_columns(fit, rows, centered=process.centered)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         simulated = [_simulate(fit, n_free, rng, floored=floored) for rng in rngs]
@@ -147,7 +147,7 @@ def posterior(
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     r"""R2 with the truth that error bars lead to expect, from 0 to 1.
 
-    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centred coordinates: what errors
+    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centered coordinates: what errors
     that are independent of the coordinates leave.
 
     Parameters
@@ -331,9 +331,9 @@ def _largest_residual(fit: refine.LocalOptimum, sample_cov: Floats, n_free: floa
     return float(np.max(np.abs(observed - expected) / errors))
 
 
-def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> float:
+def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centered: bool) -> float:
     """Estimate the number of independent columns: fewer where they differ more than expected."""
-    n_free = max(covariance.effective_columns(rows) - centred, 1.0)
+    n_free = max(covariance.effective_columns(rows) - centered, 1.0)
     scores = gplvm.column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])
@@ -347,8 +347,8 @@ def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centred: bool) -> f
 
 def _prior_precision(latent: Floats) -> Floats:
     """Inverse covariance of the points of a latent, (m, m)."""
-    centred = latent - latent.mean(axis=0)
-    spread = centred.T @ centred / len(latent)
+    centered = latent - latent.mean(axis=0)
+    spread = centered.T @ centered / len(latent)
     spread.flat[:: len(spread) + 1] += 1e-9 * np.trace(spread) + np.finfo(np.float64).tiny
     return np.asarray(np.linalg.inv(spread))
 
@@ -383,13 +383,13 @@ def _covariances(factor: Floats, latent: Floats) -> Floats:
 
 def _aligned(latent: Floats, frame: Floats) -> tuple[Floats, Floats]:
     """Return a latent rigidly aligned with another one, and the rotation."""
-    centred, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
-    rotation = orthogonal_procrustes(centred, frame - middle)[0]
-    return centred @ rotation + middle, rotation
+    centered, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
+    rotation = orthogonal_procrustes(centered, frame - middle)[0]
+    return centered @ rotation + middle, rotation
 
 
 def _rigid_motions(latent: Floats) -> Floats:
-    """Orthonormal basis of the moves of a centred latent by shifts and rotations, (n m, k)."""
+    """Orthonormal basis of the moves of a centered latent by shifts and rotations, (n m, k)."""
     n, m = latent.shape
     moves = [np.tile(axis, n) for axis in np.eye(m)]
     for a in range(m):

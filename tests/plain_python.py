@@ -74,7 +74,7 @@ def of_graphs():
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
         "links of rows": graph.find_links(nearest, lambda nodes: X[nodes] @ X.T)[1],
-        "neighbours of rows": by_rows.indices,
+        "neighbors of rows": by_rows.indices,
         "union": graph.union(g, by_rows).indices,
         "strongest": graph.strongest(g, 3).indices,
         "pairs": graph.row_correlations(X, np.arange(9), np.arange(9) + 20),
@@ -146,7 +146,7 @@ def of_sparse_rows():
     return {
         "matrix": made.matrix(),
         "pairs": made.between(np.arange(20), np.arange(20) + 30),
-        "neighbours": made.neighbors(5),
+        "neighbors": made.neighbors(5),
         "edges": made.threshold_graph(0.4).indices,
     }
 

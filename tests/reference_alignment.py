@@ -15,8 +15,8 @@ def naive_gram(sq_dist, reference):
     """Inner products from a reference point (Eq. 4)."""
     n = len(sq_dist)
     if reference == "center":
-        centring = np.eye(n) - np.ones((n, n)) / n
-        return -0.5 * centring @ sq_dist @ centring
+        centering = np.eye(n) - np.ones((n, n)) / n
+        return -0.5 * centering @ sq_dist @ centering
     scores = sq_dist.max(axis=1) if reference == "min_max" else sq_dist.mean(axis=1)
     r = int(np.argmin(scores))
     return 0.5 * (sq_dist[r][:, None] + sq_dist[r][None, :] - sq_dist)
@@ -71,7 +71,7 @@ def naive_merger(sets, coordinates, order):
 
 
 def naive_round(sets, coordinates, weights, points):
-    """One round of generalised Procrustes: sum of squares before it, and the new consensus."""
+    """One round of generalized Procrustes: sum of squares before it, and the new consensus."""
     total = np.zeros(len(points))
     mean = np.zeros_like(points)
     loss = 0.0

@@ -5,22 +5,22 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components, floyd_warshall
 
 
-def naive_neighbours(corr, k):
+def naive_neighbors(corr, k):
     """List the k most correlated others of each point, ties by index."""
     values = corr - np.diag(np.full(len(corr), np.inf))
     return np.argsort(-values, axis=1, kind="stable")[:, :k].tolist()
 
 
 def naive_shared_part(corr, k):
-    """Share of k + 1 neighbours, itself among them, that each pair has in common."""
-    members = [{i, *near} for i, near in enumerate(naive_neighbours(corr, k))]
+    """Share of k + 1 neighbors, itself among them, that each pair has in common."""
+    members = [{i, *near} for i, near in enumerate(naive_neighbors(corr, k))]
     return np.array([[len(a & b) / (k + 1) for b in members] for a in members])
 
 
-def naive_neighbour_graph(corr, k, mutual):
+def naive_neighbor_graph(corr, k, mutual):
     """Dense matrix of weights, NaN where there is no edge."""
     votes = np.zeros(np.shape(corr), dtype=int)
-    for node, near in enumerate(naive_neighbours(corr, k)):
+    for node, near in enumerate(naive_neighbors(corr, k)):
         votes[node, near] += 1
         votes[near, node] += 1
     return np.where(votes > mutual, corr, np.nan)

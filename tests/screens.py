@@ -25,7 +25,7 @@ def with_letters(text):
 
 
 def squares(png):
-    """Mean colours (rows, columns, 3) from 0 to 1 of the squares of a picture."""
+    """Mean colors (rows, columns, 3) from 0 to 1 of the squares of a picture."""
     pixels = matplotlib.image.imread(io.BytesIO(png))[:, :, :3]
     rows, columns = (size // BLOCK for size in pixels.shape[:2])
     pixels = pixels[: rows * BLOCK, : columns * BLOCK]
@@ -39,7 +39,7 @@ def keep(name, found):
 
 
 def largest_difference(name, found):
-    """Largest mean difference of colours, from 0 to 1, over any window of picture and reference.
+    """Largest mean difference of colors, from 0 to 1, over any window of picture and reference.
 
     It is infinite where the widths differ, or the heights by more than 2 %.
     """

@@ -62,7 +62,7 @@ def geodesic_latent(corr, mask, size):
 
 
 def sample(seed, n=60, n_observed=300, size=2, width=4.0, floor=0.3):
-    """A noisy covariance of a random latent with its threshold graph, connected by neighbours."""
+    """A noisy covariance of a random latent with its threshold graph, connected by neighbors."""
     rng = np.random.default_rng(seed)
     latent = width * rng.uniform(size=(n, size))
     cov = SE.covariance(((latent[:, None] - latent) ** 2).sum(axis=-1))
@@ -96,8 +96,8 @@ def merge_quietly(solved, n_points):
 def test_noisy_fits_agree_with_scipy(seed):
     source, target = np.random.default_rng(seed).normal(size=(2, 12, 4))
     move = alignment.rigid_fit(source, target)
-    centred = source - source.mean(axis=0), target - target.mean(axis=0)
-    np.testing.assert_allclose(move.rotation, orthogonal_procrustes(*centred)[0], atol=1e-10)
+    centered = source - source.mean(axis=0), target - target.mean(axis=0)
+    np.testing.assert_allclose(move.rotation, orthogonal_procrustes(*centered)[0], atol=1e-10)
     shift = target.mean(axis=0) - source.mean(axis=0) @ move.rotation
     np.testing.assert_allclose(move.translation, shift, atol=1e-10)
 

@@ -220,7 +220,7 @@ def test_a_class_is_hidden_in_all_linked_pictures_by_a_click_on_its_name(show):
     assert browser.run(shown) == [["legendonly", True]] * 5
 
 
-def test_another_column_of_labels_brings_its_own_colours_and_scale(show):
+def test_another_column_of_labels_brings_its_own_colors_and_scale(show):
     browser = show("embed")
     points = POINTS.format(FIRST)
     assert len(browser.run(points + ".map(t => t.name)")) == 2

@@ -62,7 +62,7 @@ def test_what_a_file_was_taken_for_is_said_and_its_names_survive(table, sensors,
     )
     assert "row names: 'date'; labels: 'site' (2 classes), 'level' (a measurement)" in said
     assert "3 missing cell(s), 0.5% of the table, filled with the median" in said
-    assert "columns centred and divided by their standard deviation" in said
+    assert "columns centered and divided by their standard deviation" in said
     with (out / "sensors_embedding.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
     assert head == ["date", "ikd0", "ikd1", "site", "level"]

@@ -22,7 +22,7 @@ def closing(*descriptors):
 
 
 SITUATIONS = {
-    "optimised": {"options": ("-OO",)},
+    "optimized": {"options": ("-OO",)},
     "warnings are errors": {"options": ("-W", "error")},
     "development mode": {"options": ("-X", "dev")},
     "C locale": {"env": C_LOCALE},

@@ -52,7 +52,7 @@ def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, r
         assert gap < 1e-12
     first, second = models["blockwise"].graph_, models["geodesic"].graph_
     np.testing.assert_array_equal(first.indices, second.indices)
-    assert result.head["graph"] == f"{result.used['graph'].k} nearest neighbours"
+    assert result.head["graph"] == f"{result.used['graph'].k} nearest neighbors"
     told = str(result)
     assert all(text in told for text in result.head.values())
 

@@ -39,7 +39,7 @@ def test_a_broken_promise_and_a_foreign_error_are_seen(monkeypatch):
     assert (word, said) == ("kept", "")
     assert looked == 8
     assert configurations.judged("process", X, {**settings, "n_components": 99})[0] == "refused"
-    assert configurations.judged("process", X, {**settings, "colour": 1})[0] == "foreign"
+    assert configurations.judged("process", X, {**settings, "color": 1})[0] == "foreign"
     fitted = configurations.fitted
 
     def nudged(X, settings):

@@ -53,7 +53,7 @@ def test_the_classics_are_built_in():
     assert moons.X.shape == (100, 2)
     assert set(moons.labels) == {"upper", "lower"}
     assert np.all(np.round(spikes.X) == spikes.X)
-    # Neighbours on the sheet are as far apart as in space: the latent is isometric.
+    # Neighbors on the sheet are as far apart as in space: the latent is isometric.
     gap = cdist(roll.latent, roll.latent) + 1e3 * np.eye(500)
     i, j = np.unravel_index(np.argsort(gap, axis=None)[:40], gap.shape)
     in_space = np.linalg.norm(roll.X[i] - roll.X[j], axis=1)

@@ -218,7 +218,7 @@ def test_distances_come_out_as_they_went_in(strategy, affinity, kernel, unit):
         assert "distances are taken as they are" in model.settings_.reasons["kernel"]
 
 
-def test_the_geodesic_of_distances_to_neighbours_is_isomap():
+def test_the_geodesic_of_distances_to_neighbors_is_isomap():
     X = datasets.swiss_roll(300).X
     model = IKD(
         2, strategy="geodesic", affinity="euclidean", refine=None,
@@ -496,8 +496,8 @@ def test_a_table_of_pairs_knows_no_rows():
 
 def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():
     rng = np.random.default_rng(0)
-    centres = 9.0 * rng.normal(size=(3, 30))
-    X = np.repeat(centres, 40, axis=0) + rng.normal(size=(120, 30))
+    centers = 9.0 * rng.normal(size=(3, 30))
+    X = np.repeat(centers, 40, axis=0) + rng.normal(size=(120, 30))
     model = IKD(2, strategy="geodesic", affinity="euclidean")
     assert warned(model, X) == []
     assert model.component_labels_.max() == 2

@@ -347,7 +347,7 @@ def test_columns_are_transformed_then_scaled(write):
     root = np.sqrt(X)
     np.testing.assert_allclose(data.X[:, :3], (root - root.mean(axis=0)) / root.std(axis=0))
     assert not data.X[:, 3].any()
-    assert "those without one only centred" in data.notes[-1]
+    assert "those without one only centered" in data.notes[-1]
     robust = datasets.load(path, reading=Reading(scale="robust", transform="log1p")).X[:, :3]
     np.testing.assert_allclose(np.subtract(*np.percentile(robust, [75, 25], axis=0)), 1.0)
 

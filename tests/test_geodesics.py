@@ -22,7 +22,7 @@ def random_graph(seed, n, density, low=0.05):
 
 
 def plane_graph(seed, n, k=6):
-    """Neighbour graph of points in the unit square, its weights the distances."""
+    """Neighbor graph of points in the unit square, its weights the distances."""
     points = np.random.default_rng(seed).random((n, 2))
     distance = np.linalg.norm(points[:, None] - points, axis=2)
     g = graph.neighbors(-distance, k)

@@ -1,7 +1,7 @@
 """Fits whose results stay while the code behind them is rewritten.
 
 ``python tests/test_golden.py --write`` writes golden.json.
-Coordinates are compared in a frame of their own (centred, principal axes, signs pinned). The fits
+Coordinates are compared in a frame of their own (centered, principal axes, signs pinned). The fits
 of R2_ONLY are compared by their R2 to the truth alone, which may rise.
 """
 
@@ -35,8 +35,8 @@ def table(name):
         from sklearn.datasets import load_digits
 
         X = load_digits().data[:120]
-        centred = X - X.mean(axis=0)
-        return X, centred @ np.linalg.svd(centred, full_matrices=False)[2][:5].T
+        centered = X - X.mean(axis=0)
+        return X, centered @ np.linalg.svd(centered, full_matrices=False)[2][:5].T
     kernel, n_features = {"smooth": (SE, 300), "rough": (MATERN, 300), "wide": (WIDE, 1000)}[name]
     latent = rng.uniform(-1.0, 1.0, (100, 2)) * [1.5, 0.8]
     sq_dist = ((latent[:, None] - latent) ** 2).sum(axis=2)
@@ -65,7 +65,7 @@ def result(name, Z, **more):
     return {"r2": r2(name, Z), "coordinates": framed(Z), **more}
 
 
-# (table, graph: a threshold or a number of neighbours, affinity, strategy and its settings, refine)
+# (table, graph: a threshold or a number of neighbors, affinity, strategy and its settings, refine)
 MODELS = {
     "geodesic": ("smooth", 0.3, "correlation", "geodesic", {"path": "distance"}, None),
     "paper": (

@@ -8,13 +8,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_graph import naive_bridges, naive_neighbour_graph, naive_shared_part
+from reference_graph import naive_bridges, naive_neighbor_graph, naive_shared_part
 
 from ikd_graph import IKD, graph
 
 
 def row_graph(rows, k, *, neighbors="auto", **how):
-    """Neighbour graph of rows of unit norm."""
+    """Neighbor graph of rows of unit norm."""
     near = graph.row_neighbors(rows, k, neighbors=neighbors)
     return graph.from_neighbors(near, lambda a, b: graph.row_correlations(rows, a, b), **how)
 
@@ -30,7 +30,7 @@ def links_of_rows(g, rows, **how):
 
 
 def random_rows(seed, n, p, groups=0):
-    """Rows of unit norm; with groups they gather around as many centres."""
+    """Rows of unit norm; with groups they gather around as many centers."""
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((n, p))
     if groups:
@@ -81,7 +81,7 @@ def test_a_correlation_at_the_threshold_is_no_edge():
 def test_neighbor_graph_agrees_with_the_naive_twin(seed, n, k, mutual):
     rows = random_rows(seed, n, 4)
     corr = correlation(rows)
-    expected = np.clip(naive_neighbour_graph(corr, k, mutual), graph.WEIGHT_FLOOR, 1.0)
+    expected = np.clip(naive_neighbor_graph(corr, k, mutual), graph.WEIGHT_FLOOR, 1.0)
     for g in (
         graph.neighbors(corr, k, mutual=mutual),
         row_graph(rows, k, mutual=mutual),
@@ -93,13 +93,13 @@ def test_neighbor_graph_agrees_with_the_naive_twin(seed, n, k, mutual):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(1, 24), st.booleans())
-def test_ties_go_to_the_smaller_index_and_no_point_is_its_own_neighbour(seed, n, k, mutual):
+def test_ties_go_to_the_smaller_index_and_no_point_is_its_own_neighbor(seed, n, k, mutual):
     # Few values and many duplicates: nearly every comparison is a tie.
     rows = np.random.default_rng(seed).choice([1.0, 2.0], size=(n, 2))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     corr = np.array([[float(a @ b) for b in rows] for a in rows]).round(12)
     k = min(k, n - 1)
-    expected = ~np.isnan(naive_neighbour_graph(corr, k, mutual))
+    expected = ~np.isnan(naive_neighbor_graph(corr, k, mutual))
     for g in (
         graph.neighbors(corr, k, mutual=mutual),
         row_graph(rows, k, mutual=mutual, neighbors="exact"),
@@ -209,7 +209,7 @@ def test_one_point_is_a_graph_without_edges():
 def test_shared_weights_are_correlations_times_the_root_of_the_share(seed, k, mutual):
     rows = random_rows(seed, 25, 8, groups=3)
     corr = correlation(rows)
-    wanted = naive_neighbour_graph(corr, k, mutual) * np.sqrt(naive_shared_part(corr, k))
+    wanted = naive_neighbor_graph(corr, k, mutual) * np.sqrt(naive_shared_part(corr, k))
     wanted = np.clip(wanted, graph.WEIGHT_FLOOR, 1.0)
     for g in (
         graph.from_neighbors(
@@ -250,8 +250,8 @@ def test_a_sparse_matrix_that_points_outside_itself_is_refused(form, place):
 
 def two_groups(seed, n=40):
     rng = np.random.default_rng(seed)
-    centres = np.array([[1.0, 0.0, 0.0], [0.8, 0.6, 0.0]])
-    rows = np.repeat(centres, n, axis=0) + 0.05 * rng.normal(size=(2 * n, 3))
+    centers = np.array([[1.0, 0.0, 0.0], [0.8, 0.6, 0.0]])
+    rows = np.repeat(centers, n, axis=0) + 0.05 * rng.normal(size=(2 * n, 3))
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 

@@ -44,8 +44,8 @@ def test_a_landmark_counts_as_the_points_that_are_nearest_to_it():
     copies = np.r_[:9, np.repeat(np.arange(9), rng.integers(0, 6, 9))]
     found = landmarks.solve(np.arange(9), lengths[:, copies], np.square, 3)
     squares = lengths[np.ix_(copies, copies)] ** 2
-    centred = squares - squares.mean(axis=0)
-    values, vectors = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1, keepdims=True)))
+    centered = squares - squares.mean(axis=0)
+    values, vectors = np.linalg.eigh(-0.5 * (centered - centered.mean(axis=1, keepdims=True)))
     expected = vectors[:, :-4:-1] * np.sqrt(values[:-4:-1])
     signs = np.sign(np.sum(expected * found.coordinates, axis=0))
     np.testing.assert_allclose(found.coordinates, signs * expected, atol=1e-10)

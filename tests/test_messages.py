@@ -133,7 +133,7 @@ def test_what_is_advised_against_components_helps(strategy, rule):
     model = IKD(2, strategy=strategy, affinity="correlation", graph=rule, refine=None)
     (text,) = [text for text in warned(model, X) if "components" in text]
     assert "joined by links" in text
-    assert "more neighbours or a lower threshold leaves fewer" in text
+    assert "more neighbors or a lower threshold leaves fewer" in text
     assert np.isfinite(model.embedding_).all()
     labels = model.component_labels_.reshape(groups, -1)
     assert np.array_equal(labels, np.tile(np.arange(groups)[:, None], labels.shape[1]))

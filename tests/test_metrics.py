@@ -102,7 +102,7 @@ def test_the_silhouette_of_many_points_is_that_of_a_sample_with_every_class(rng)
     assert metrics.silhouette(Z, codes) == pytest.approx(exact, abs=0.02)
 
 
-def test_a_quantity_is_decoded_as_by_a_naive_neighbour_mean(rng):
+def test_a_quantity_is_decoded_as_by_a_naive_neighbor_mean(rng):
     Z = rng.normal(size=(60, 2))
     y = Z[:, 0] + 0.1 * rng.normal(size=60)
     predicted = np.empty(60)
@@ -157,7 +157,7 @@ def test_bad_labels_and_sizes_are_refused(call, message):
         call(np.arange(1.0, 21.0))
 
 
-def test_held_out_columns_are_predicted_as_by_a_naive_neighbour_mean(rng):
+def test_held_out_columns_are_predicted_as_by_a_naive_neighbor_mean(rng):
     X = rng.normal(size=(50, 1)) @ rng.normal(size=(1, 9)) + 0.1 * rng.normal(size=(50, 9))
     X[:, 4] = 7.0
     for _ in range(3):

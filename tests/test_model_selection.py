@@ -26,7 +26,7 @@ def groups(seed=0, n=90, p=60):
 
 @pytest.mark.parametrize("n_columns", [100, 1000])
 @pytest.mark.parametrize("noise", [0.0, 1.0])
-def test_samples_of_a_gaussian_process_are_recognised(n_columns, noise):
+def test_samples_of_a_gaussian_process_are_recognized(n_columns, noise):
     for seed in range(5):
         X = gp_mapping(fixed_latent("medium"), n_columns, seed=seed)
         X += noise * np.random.default_rng(100 + seed).normal(size=X.shape)
@@ -35,7 +35,7 @@ def test_samples_of_a_gaussian_process_are_recognised(n_columns, noise):
 
 
 @pytest.mark.parametrize("length_scale", [1.0, 3.0, 8.0])
-def test_samples_whose_rows_are_all_correlated_are_recognised(length_scale):
+def test_samples_whose_rows_are_all_correlated_are_recognized(length_scale):
     kernel = kernels.SquaredExponential(length_scale=length_scale)
     for seed in range(6):
         latent = fixed_latent("medium", 60 + 30 * seed)
@@ -223,7 +223,7 @@ def test_levels_and_gains_of_rows_are_no_structure():
     assert affine_r2(where, model.embedding_) > affine_r2(where, levels.embedding_) + 0.2
 
 
-def test_columns_of_many_units_are_standardised():
+def test_columns_of_many_units_are_standardized():
     X, _ = roll(400)
     X = X * [1e-3, 1.0, 1e4]
     model = quiet(IKD(2), X)
@@ -405,7 +405,7 @@ def test_the_choice_and_the_picture_stay_without_a_column_or_a_tenth_of_the_rows
 
 
 def naive_prediction(latent, X):
-    """Mean R2 over principal directions that neighbours predict, of three numbers of neighbours."""
+    """Mean R2 over principal directions that neighbors predict, of three numbers of neighbors."""
     directions = np.linalg.svd(stats.zscore(X), full_matrices=False)[0]
     near = NearestNeighbors(n_neighbors=20).fit(latent).kneighbors(return_distance=False)
     errors = [((directions - directions[near[:, :k]].mean(axis=1)) ** 2) for k in (5, 10, 20)]

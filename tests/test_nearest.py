@@ -1,4 +1,4 @@
-"""Nearest neighbours: exact ones against brute force, approximate ones against exact ones."""
+"""Nearest neighbors: exact ones against brute force, approximate ones against exact ones."""
 
 import sys
 
@@ -45,7 +45,7 @@ def half(rows):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("p", [3, 64, 1000])
-def test_exact_neighbours_are_those_of_brute_force(dtype, p):
+def test_exact_neighbors_are_those_of_brute_force(dtype, p):
     rows = random_rows(4, 700, p, groups=5)
     found = graph.row_neighbors(rows.astype(dtype), 8)
     assert np.mean(np.sort(found) == np.sort(brute_force(rows, 8))) > 0.9999
@@ -54,7 +54,7 @@ def test_exact_neighbours_are_those_of_brute_force(dtype, p):
     assert np.mean(np.sort(found) == np.sort(brute_force(rows, 8))) > 0.999
 
 
-def test_exact_neighbours_do_not_trust_single_precision():
+def test_exact_neighbors_do_not_trust_single_precision():
     # Differences of 1e-9 in correlation are far below the rounding of a float32 product.
     rng = np.random.default_rng(5)
     angles = rng.permutation(300) * 3e-5
@@ -78,7 +78,7 @@ def test_equally_near_rows_come_by_index(neighbors):
 
 
 @pytest.mark.parametrize("p", [3, 400])
-def test_new_rows_have_the_neighbours_that_each_would_have_alone(p):
+def test_new_rows_have_the_neighbors_that_each_would_have_alone(p):
     rows, new = sheet(2, 900, p), sheet(3, 40, p)
     near, values = graph.nearest_rows(new, rows, 5, half=half(rows))
     search = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(rows)
@@ -91,7 +91,7 @@ def test_new_rows_have_the_neighbours_that_each_would_have_alone(p):
 
 
 @pytest.mark.parametrize(("groups", "p"), [(8, 20), (60, 300)])
-def test_approximate_neighbours_of_groups_are_nearly_the_exact_ones(groups, p):
+def test_approximate_neighbors_of_groups_are_nearly_the_exact_ones(groups, p):
     pytest.importorskip("faiss")
     rng = np.random.default_rng(6)
     rows = rng.standard_normal((groups, p))[rng.integers(groups, size=4000)]
@@ -101,7 +101,7 @@ def test_approximate_neighbours_of_groups_are_nearly_the_exact_ones(groups, p):
     assert recall(graph.row_neighbors(rows, 10, neighbors="approximate"), rows, 10) > 0.97
 
 
-def test_any_number_of_threads_finds_the_same_neighbours():
+def test_any_number_of_threads_finds_the_same_neighbors():
     pytest.importorskip("faiss")
     rows, found = sheet(7, 5000, 150).astype(np.float32), []
     for n_jobs in (1, 2, 2):
@@ -114,7 +114,7 @@ def test_any_number_of_threads_finds_the_same_neighbours():
 
 
 @pytest.mark.parametrize("neighbors", SEARCHES)
-def test_many_equal_rows_have_as_many_neighbours_as_asked_for(neighbors):
+def test_many_equal_rows_have_as_many_neighbors_as_asked_for(neighbors):
     rows = np.repeat(random_rows(8, 40, 5), 40, axis=0)
     rows[:100] = 0.0
     found = graph.row_neighbors(rows, 6, neighbors=neighbors)

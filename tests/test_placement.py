@@ -63,17 +63,17 @@ def test_new_images_are_classified_as_well_as_by_isomap(digits, n_components):
     peer = Isomap(n_neighbors=7, n_components=n_components).fit(X[train])
     whole = IKD(n_components, random_state=0).fit_transform(X)
     ours = accuracy(model.embedding_, model.transform(X[new]))
-    # Grey values count as counts, whose roots cost a hundredth in ten dimensions.
+    # Gray values count as counts, whose roots cost a hundredth in ten dimensions.
     rival = accuracy(peer.embedding_, peer.transform(X[new]))
     assert ours >= rival - (0.012 if n_components == 10 else 0.0)
     # In the plane the likelihood has many optima, and that of fewer rows may be another one.
     assert ours >= accuracy(whole[train], whole[new]) - (0.04 if n_components == 2 else 0.02)
 
 
-def test_shared_neighbours_place_by_mutual_ones():
+def test_shared_neighbors_place_by_mutual_ones():
     rng = np.random.default_rng(0)
-    centres = 3.0 * rng.normal(size=(5, 40))
-    X = centres[np.arange(150) % 5] + rng.normal(size=(150, 40))
+    centers = 3.0 * rng.normal(size=(5, 40))
+    X = centers[np.arange(150) % 5] + rng.normal(size=(150, 40))
     model = IKD(3, affinity="shared_neighbors", refine="stress").fit(X[:120])
     found = model.transform(X[120:])
     for row in range(0, 30, 7):

@@ -55,7 +55,7 @@ def test_a_row_stays_on_the_sheet_of_its_nearest_row():
     assert away.max() < 0.3
 
 
-def test_rows_without_neighbours_and_few_rows_are_placed():
+def test_rows_without_neighbors_and_few_rows_are_placed():
     X = np.eye(3)
     lonely = graph.from_edges(3, np.array([0]), np.array([1]), np.array([0.5]))
     sim, latent = similarity.compare(X, "euclidean"), np.array([[0.0], [1.0], [5.0]])

@@ -241,7 +241,7 @@ def lightness(color):
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
-def test_class_colours_are_distinct_and_read_on_white_and_black():
+def test_class_colors_are_distinct_and_read_on_white_and_black():
     assert len(set(colors.CLASSES)) == len(colors.CLASSES) >= 20
     assert all(0.04 < lightness(color) < 0.75 for color in colors.CLASSES)
 
@@ -261,7 +261,7 @@ def test_labels_become_classes_in_order(labels, names, codes):
     assert found.codes.tolist() == codes
 
 
-def test_small_multiples_draw_the_same_points_in_the_same_colours(ax):
+def test_small_multiples_draw_the_same_points_in_the_same_colors(ax):
     rng = np.random.default_rng(0)
     panels = {"first": rng.normal(size=(12, 3)), "line": rng.normal(size=12)}
     first = plot.small_multiples(panels, ["a", "b"] * 6, captions={"line": "0.5"}, ax=ax)

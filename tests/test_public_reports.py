@@ -164,7 +164,7 @@ def test_covariances_of_samples_of_the_model(strategy):
     assert np.mean(rows) > 0.9
 
 
-def test_pairs_without_covariance_are_no_neighbours():
+def test_pairs_without_covariance_are_no_neighbors():
     """https://github.com/scikit-learn/scikit-learn/issues/5327: two blocks, nothing between."""
     line = np.linspace(0, 1, 5)
     block = np.exp(-0.5 * ((line[:, None] - line) / 0.3) ** 2)

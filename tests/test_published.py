@@ -53,8 +53,8 @@ def test_the_papers_blockwise_and_geodesic_do_what_they_do_there():
     latent = fixed_latent("medium")
     blockwise = strategies.Blockwise.paper()
     assert mean_r2(latent, strategy=blockwise, graph=Threshold(0.1, prune=False)) >= 0.95
-    neighbours = Neighbors(5, prune=False)
+    neighbors = Neighbors(5, prune=False)
     geodesic = strategies.Geodesic.paper()
-    assert abs(mean_r2(latent, strategy=geodesic, graph=neighbours) - 0.717) < 0.05
-    centred = strategies.Geodesic(path="covariance")
-    assert mean_r2(latent, strategy=centred, graph=neighbours) > 0.9
+    assert abs(mean_r2(latent, strategy=geodesic, graph=neighbors) - 0.717) < 0.05
+    centered = strategies.Geodesic(path="covariance")
+    assert mean_r2(latent, strategy=centered, graph=neighbors) > 0.9

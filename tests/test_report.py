@@ -195,7 +195,7 @@ def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
     """Comparison whose rows have the scores given: method -> one score for each level."""
     rng = np.random.default_rng(0)
     data = Dataset(X=rng.normal(size=(30, 5)), name="made", row_names=tuple("abcdefghij" * 3))
-    found = Comparison(data, "likeliest", {"graph": "7 nearest <neighbours>"}, [], {}, {})
+    found = Comparison(data, "likeliest", {"graph": "7 nearest <neighbors>"}, [], {}, {})
     for title, values in scores.items():
         for noise, value in zip(levels, values, strict=True):
             row = Row(title, title, None, noise, np.nan, np.nan, np.nan, {})
@@ -328,7 +328,7 @@ TABLES = {
     "counts": lambda: (datasets.spike_counts(60, 40).X, {"affinity": "hellinger", "graph": 0.7}),
     "groups": lambda: (groups_of_rows(), {"affinity": "euclidean", "graph": 0.6}),
     "digits": lambda: (datasets.digits().X[:120], {"graph": graph.Threshold(0.75, 3)}),
-    "neighbours": lambda: (datasets.half_moons(80).X, {"affinity": "euclidean", "graph": 5}),
+    "neighbors": lambda: (datasets.half_moons(80).X, {"affinity": "euclidean", "graph": 5}),
 }
 
 
@@ -385,7 +385,7 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
     spec = found.figures["embedding of bend"]
     Z = np.vstack([at for _, at in drawn_points(spec)])
     np.testing.assert_allclose(Z, view.model.embedding_, rtol=1e-6)
-    assert "neighbours of a point" in found.figures
+    assert "neighbors of a point" in found.figures
 
 
 def test_three_dimensions_are_drawn_in_pairs_and_turned_with_their_errors(monkeypatch):

@@ -76,7 +76,7 @@ def test_rows_are_regressed_out_as_by_least_squares():
         covariance.regress_out(X, others[:, 1:])
 
 
-def naive_standardised(X):
+def naive_standardized(X):
     """Rows and columns of mean 0 and one variance, twice over, a loop for each step."""
     rows = np.array([row - row.mean() for row in X])
     for _ in range(2):
@@ -96,7 +96,7 @@ def naive_significant(X, fdr, n_removed=0):
     pairs = np.triu_indices(len(X), 1)
     as_they_are = [np.corrcoef(table)[pairs] for table in (X, scores)]
     # About the mean of all, n unrelated rows correlate by -1 / (n - 1).
-    z = [np.arctanh(np.corrcoef(naive_standardised(table))[pairs]) for table in (X, scores)]
+    z = [np.arctanh(np.corrcoef(naive_standardized(table))[pairs]) for table in (X, scores)]
     r = np.min([*as_they_are, *np.tanh(np.array(z) + np.arctanh(1 / (len(X) - 1)))], axis=0)
     p = stats.t.sf(r * np.sqrt(free / (1 - r**2)), free)
     kept = stats.false_discovery_control(p, method="by") <= fdr
@@ -132,7 +132,7 @@ DRAWS = {
 SIZES = [(90, 60), (200, 100), (40, 400), (12, 200), (3, 300)]
 
 
-def levelled(draw, size, level, seed):
+def leveled(draw, size, level, seed):
     """Noise of variance 1, and columns with levels."""
     rng = np.random.default_rng(seed)
     return DRAWS[draw](rng, size) + level * rng.normal(size=size[1])
@@ -141,7 +141,7 @@ def levelled(draw, size, level, seed):
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("level", [1.0, 10.0])
 def test_levels_of_columns_make_no_pair_of_noise_significant(draw, level):
-    tables = [levelled(draw, size, level, seed) for size in SIZES for seed in range(4)]
+    tables = [leveled(draw, size, level, seed) for size in SIZES for seed in range(4)]
     # At the rate of 5 % one of 20 is expected to have any.
     assert sum(graph.significant_graph(X, 0.05).n_edges > 0 for X in tables) <= 3
     # 5 % by the largest correlation, and as many by the largest eigenvalue.
@@ -181,11 +181,11 @@ def test_what_all_rows_share_is_no_structure_and_opposite_groups_are():
 
 
 def test_constant_rows_and_two_rows_have_no_significant_pair():
-    X = levelled("gaussian", (10, 200), 5.0, 0)
+    X = leveled("gaussian", (10, 200), 5.0, 0)
     X[[2, 7]] = 1.0
     with pytest.warns(UserWarning, match="2 rows of X do not vary"):
         assert graph.significant_graph(X, 0.05).n_edges == 0
-    assert graph.significant_graph(levelled("gaussian", (2, 200), 5.0, 0), 0.05).n_edges == 0
+    assert graph.significant_graph(leveled("gaussian", (2, 200), 5.0, 0), 0.05).n_edges == 0
     assert not model_selection.has_significant_correlation(X[:2])
     assert graph.significant_graph(np.tile(X[:1], (4, 1))).n_edges == 0
 

@@ -1,4 +1,4 @@
-"""How rows are compared: pairs, blocks, neighbours and new rows agree with naive twins."""
+"""How rows are compared: pairs, blocks, neighbors and new rows agree with naive twins."""
 
 import tracemalloc
 
@@ -69,7 +69,7 @@ def test_blocks_pairs_and_the_whole_agree(name):
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_neighbours_are_the_most_similar_points(name):
+def test_neighbors_are_the_most_similar_points(name):
     sim = compared(name, table())
     whole = sim.matrix().copy()
     np.fill_diagonal(whole, -np.inf)
@@ -169,7 +169,7 @@ def test_memory_of_the_search_does_not_grow_with_the_training_rows():
 
 @pytest.mark.parametrize("affinity", ["euclidean", "correlation"])
 @pytest.mark.parametrize("seed", range(4))
-def test_components_of_mutual_neighbours_are_joined_by_the_neighbours_of_either_end(affinity, seed):
+def test_components_of_mutual_neighbors_are_joined_by_the_neighbors_of_either_end(affinity, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3)) + 4.0 * rng.normal(size=(4, 3))[rng.integers(0, 4, 60)]
     sim = similarity.compare(X, affinity)
@@ -184,15 +184,15 @@ def test_components_of_mutual_neighbours_are_joined_by_the_neighbours_of_either_
     assert set(joined.edges) == set(inner.edges) | across
 
 
-def test_shared_neighbours_separate_groups():
+def test_shared_neighbors_separate_groups():
     rng = np.random.default_rng(0)
     label = rng.integers(0, 4, 120)
     X = 0.7 * rng.normal(size=(4, 40))[label] + rng.normal(size=(120, 40))
 
     def apart(affinity):
         Z = quiet(IKD(2, affinity=affinity, graph=10, refine=None), X).embedding_
-        centres = np.array([Z[label == i].mean(axis=0) for i in range(4)])
-        return np.sum((Z - centres[label]) ** 2) / np.sum((Z - Z.mean(axis=0)) ** 2)
+        centers = np.array([Z[label == i].mean(axis=0) for i in range(4)])
+        return np.sum((Z - centers[label]) ** 2) / np.sum((Z - Z.mean(axis=0)) ** 2)
 
     assert apart("shared_neighbors") < apart("correlation")
 
@@ -204,5 +204,5 @@ def test_ties_that_the_order_of_points_decides_are_told(affinity):
     given = apart if affinity == "precomputed_distance" else np.exp(-(apart**2))
     with pytest.warns(UserWarning, match="40 of 40 points have several points as near"):
         IKD(2, affinity=affinity, graph=3, refine=None).fit(given)
-    # Two neighbours on each side: no tie is cut.
+    # Two neighbors on each side: no tie is cut.
     IKD(2, affinity=affinity, graph=4, refine=None).fit(given)

@@ -104,9 +104,9 @@ def test_distance_precision_agrees_with_simulated_correlations(kernel):
     rng = np.random.default_rng(6)
     n_observed, true = 500, 0.6
     pair = rng.multivariate_normal([0.0, 0.0], [[1.0, true], [true, 1.0]], (2000, n_observed))
-    centred = pair - pair.mean(axis=1, keepdims=True)
-    spread = np.sqrt((centred**2).sum(axis=1))
-    found = (centred[..., 0] * centred[..., 1]).sum(axis=1) / spread.prod(axis=1)
+    centered = pair - pair.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centered**2).sum(axis=1))
+    found = (centered[..., 0] * centered[..., 1]).sum(axis=1) / spread.prod(axis=1)
     distances = np.sqrt(kernel.sq_distance(found))
     precision = refine.distance_precision(true, kernel, n_observed)
     assert 1.0 / distances.var() == pytest.approx(float(precision), rel=0.12)

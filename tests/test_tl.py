@@ -78,7 +78,7 @@ SHADES = ["#112233", "#445566", "#778899"]
 
 
 def shown(ax):
-    """Name and colour of each entry of a legend."""
+    """Name and color of each entry of a legend."""
     legend = ax.get_legend()
     return {
         text.get_text(): mpl.colors.to_hex(handle.get_color())
@@ -93,7 +93,7 @@ def drawn(column, **uns):
     return pl.ikd(adata, "kind", ax=plot.axes())
 
 
-def test_classes_have_the_colours_that_scanpy_gave_them_in_the_order_of_its_categories():
+def test_classes_have_the_colors_that_scanpy_gave_them_in_the_order_of_its_categories():
     pandas = pytest.importorskip("pandas")
     kinds = pandas.Series(pandas.Categorical(list("zbzbaa"), categories=list("zba")))
     assert shown(drawn(kinds, kind_colors=np.array(SHADES))) == dict(
@@ -120,7 +120,7 @@ def test_a_real_annotated_matrix_survives_its_file(tmp_path, expected):
     np.testing.assert_allclose(backed.obsm["X_backed"], expected.embedding_, atol=1e-6)
 
 
-def test_genes_and_several_colours_are_drawn():
+def test_genes_and_several_colors_are_drawn():
     counts = np.arange(60) % 5
     table = np.column_stack([counts, X[:, 0]])
     adata = Annotated(

@@ -24,7 +24,7 @@ OUTSIDE.indices[1] = 10**9
             lambda: covariance.correlation(np.ma.masked_all((2, 2))),
             "hold every value, got 4 masked",
         ),
-        (lambda: covariance.covariance(np.eye(2), centre=1), "centre must be True or False"),
+        (lambda: covariance.covariance(np.eye(2), center=1), "center must be True or False"),
         (lambda: eigen.gram_matrix([[1.0, 2.0]]), r"sq_dist must be square, got shape \(1, 2\)"),
         (lambda: graph.auto_threshold(np.inf), "n_observed must be positive and finite"),
         (lambda: geodesics.distances(PAIR, "gauss"), "kernel must be one of"),
@@ -37,7 +37,7 @@ OUTSIDE.indices[1] = 10**9
             lambda: metrics.knn_accuracy(np.eye(9), np.arange(9) % 2, seed=-1),
             "seed must be an integer from 0 to",
         ),
-        # More neighbours than there can be do not hang.
+        # More neighbors than there can be do not hang.
         (lambda: metrics.decoding_r2(LINE, LINE, 2**63), "k must be an integer from 1 to"),
         (lambda: metrics.held_out_r2(LINE, LINE, 2**63), "k must be an integer from 1 to"),
     ],

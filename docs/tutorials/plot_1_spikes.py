@@ -23,8 +23,8 @@ for t in range(1, n_bins):
 position = np.cumsum(0.06 * velocity, axis=0)
 position = np.abs((position + 1) % 4 - 2) - 1  # the walls of the box, from -1 to 1, reflect
 
-centres = rng.uniform(-1.2, 1.2, size=(n_neurons, 2))
-squared = ((position[:, None] - centres) ** 2).sum(axis=-1)
+centers = rng.uniform(-1.2, 1.2, size=(n_neurons, 2))
+squared = ((position[:, None] - centers) ** 2).sum(axis=-1)
 counts = rng.poisson(8.0 * np.exp(-squared / (2 * 0.5**2)))
 print(counts.shape, f"{counts.mean():.1f} spikes in a bin on average")
 
@@ -64,7 +64,7 @@ for name, Z in latents.items():
 # -------
 #
 # A latent is known up to rotation, reflection and stretch, so we move it onto the walk before both
-# are drawn. The colour is the position along x.
+# are drawn. The color is the position along x.
 from matplotlib import pyplot as plt
 
 from ikd_graph.plotting import plot

@@ -55,7 +55,7 @@ from ikd_graph.plotting import plot
 ax = plot.embedding(model.embedding_, branch, label_title="branch")
 
 # %%
-# How far along its way is each cell? If the latent kept the order of cells, their neighbours in it
+# How far along its way is each cell? If the latent kept the order of cells, their neighbors in it
 # tell (1 is perfect, 0 is no better than the mean).
 from ikd_graph import metrics
 

@@ -1,7 +1,7 @@
 """Measure a half of the battery: `python examples/battery --half develop --out results`.
 
 Rules are chosen on the develop half. The confirm half is looked at once, when nothing will be
-changed any more, and both are reported. No rule may name or recognise a set.
+changed any more, and both are reported. No rule may name or recognize a set.
 
 Fits that are in the file already are not made again: give another folder for other code. Set
 OMP_NUM_THREADS=1 for CPU seconds that can be compared. Sets whose packages are not installed are

@@ -6,9 +6,9 @@ import numpy as np
 
 KINDS = {
     "latent": "affine R2 of the true coordinates",
-    "position": "R2 of the truth decoded by 10 neighbours, 5-fold cross-validation",
-    "circular": "R2 of sine and cosine of true angles decoded by 10 neighbours, 5 folds",
-    "classes": "accuracy of 5 neighbours that vote, 5 stratified folds",
+    "position": "R2 of the truth decoded by 10 neighbors, 5-fold cross-validation",
+    "circular": "R2 of sine and cosine of true angles decoded by 10 neighbors, 5 folds",
+    "classes": "accuracy of 5 neighbors that vote, 5 stratified folds",
 }
 """How each kind of knowledge is scored."""
 

@@ -50,12 +50,12 @@ def noise(rng):
     return rng.normal(size=(90, 100))
 
 
-def levelled_noise(rng):
+def leveled_noise(rng):
     """Nothing but the levels of columns."""
     return rng.normal(size=(90, 100)) + rng.normal(size=100)
 
 
-NOTHING = {"noise": noise, "levelled_noise": levelled_noise}
+NOTHING = {"noise": noise, "leveled_noise": leveled_noise}
 
 
 def written(name, folder):

@@ -119,7 +119,7 @@ def lorenz_channels(rng, level):
     return _with_noise(rng, np.tanh(unit @ rng.normal(size=(3, 20))), level), unit
 
 
-def star_colours(rng, level):
+def star_colors(rng, level):
     """Log brightness of stars in 50 bands: temperature and dust."""
     heat, dust = rng.uniform(0.5, 2.0, 300), rng.uniform(0.0, 1.0, 300)
     wave = np.linspace(0.3, 2.0, 50)

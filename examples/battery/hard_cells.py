@@ -19,7 +19,7 @@ TURN = 2.0 * np.pi
 
 
 def shape_points(name, n, rng):
-    """Points (n, 2 or 3) of a shape, centred, of root mean square radius 1."""
+    """Points (n, 2 or 3) of a shape, centered, of root mean square radius 1."""
     t, M = np.sort(rng.uniform(0.0, TURN, n)), int(rng.integers(2, 4))
     if name == "trefoil":
         points = np.column_stack(

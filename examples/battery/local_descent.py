@@ -25,7 +25,7 @@ from .scores import decode, vote
 from .sets import make
 
 BY_ROWS = ("digits", "spectra", "topics", "cell_types", "moving_spot")
-"""Sets whose rows are standardised, and their column means taken off; of others columns are."""
+"""Sets whose rows are standardized, and their column means taken off; of others columns are."""
 
 SETS = (
     *BY_ROWS,

@@ -56,13 +56,13 @@ def medium_latent(n):
 def rotated_into(rng, shape, n_features, noise):
     """A shape (n, m) of unit spread, rotated into more columns, with a share of noise."""
     axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
-    centred = shape - shape.mean(axis=0)
-    clean = centred @ axes.T / np.sqrt((centred**2).sum(axis=1).mean())
+    centered = shape - shape.mean(axis=0)
+    clean = centered @ axes.T / np.sqrt((centered**2).sum(axis=1).mean())
     return clean + noise * rng.normal(size=clean.shape) / np.sqrt(n_features)
 
 
 def peer(name, X, M):
-    """Embedding of a peer: pca, scaled_pca, isomap (10 neighbours) or umap (its defaults)."""
+    """Embedding of a peer: pca, scaled_pca, isomap (10 neighbors) or umap (its defaults)."""
     from sklearn.decomposition import PCA
 
     with warnings.catch_warnings():

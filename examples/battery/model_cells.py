@@ -31,7 +31,7 @@ SETS = {
 
 
 def shape_points(name, n, rng):
-    """Points (n, 2 or 3) of a shape, centred, of root mean square radius 1."""
+    """Points (n, 2 or 3) of a shape, centered, of root mean square radius 1."""
     t = rng.uniform(size=n)
     if name == "lissajous":
         a = 2.0 * np.pi * t

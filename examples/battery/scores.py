@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from ikd_graph import metrics
 
 FEW, MANY = 5, 10
-"""Neighbours that vote on a class, neighbours whose mean decodes a position."""
+"""Neighbors that vote on a class, neighbors whose mean decodes a position."""
 
 TRUST_ROWS, PAIRS = 2000, 20_000
 """Rows that trustworthiness is measured on, pairs that distances are compared on."""
@@ -47,7 +47,7 @@ def _nearest(Z, k):
 
 
 def _trust(X, Z):
-    """Trustworthiness at ten neighbours, on a sample of the rows if there are many."""
+    """Trustworthiness at ten neighbors, on a sample of the rows if there are many."""
     rows = np.random.default_rng(0).permutation(len(X))[:TRUST_ROWS]
     return float(trustworthiness(X[rows], Z[rows], n_neighbors=min(MANY, len(rows) // 2 - 1)))
 

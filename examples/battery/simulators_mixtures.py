@@ -133,8 +133,8 @@ def absorption(seed):
     rng = np.random.default_rng(seed)
     waves, substances = np.linspace(0.0, 1.0, 120), []
     for _ in range(3):
-        centres, widths = rng.random(4), rng.uniform(0.02, 0.1, 4)
-        peaks = np.exp(-0.5 * ((waves[:, None] - centres) / widths) ** 2)
+        centers, widths = rng.random(4), rng.uniform(0.02, 0.1, 4)
+        peaks = np.exp(-0.5 * ((waves[:, None] - centers) / widths) ** 2)
         substances.append(peaks @ rng.random(4))
     amounts = rng.dirichlet([2.0, 2.0, 2.0], 400)
     path = rng.lognormal(0.0, 0.1, (400, 1))
@@ -151,7 +151,7 @@ def loudspeakers(seed):
 
 
 def body_measures(seed):
-    """Size and build from seven measures in millimetres, metres, grams and kilograms."""
+    """Size and build from seven measures in millimeters, meters, grams and kilograms."""
     rng = np.random.default_rng(seed)
     causes = rng.normal(size=(300, 2)) * [1.0, 0.4]
     powers = np.column_stack([rng.uniform(0.5, 3.0, 7), rng.normal(size=7)])

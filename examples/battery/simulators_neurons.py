@@ -31,10 +31,10 @@ def _counts(rng, rates):
 
 def _fields(rng, place, n_cells, width, peak):
     """Rates (T, n_cells) of place cells, one field each, of uneven widths and peaks."""
-    centres = rng.uniform(-0.05, 1.05, (n_cells, place.shape[1]))
+    centers = rng.uniform(-0.05, 1.05, (n_cells, place.shape[1]))
     widths = width * rng.lognormal(0.0, 0.25, n_cells)
     peaks = peak * rng.lognormal(0.0, 0.4, n_cells)
-    sq_dist = ((place[:, None] - centres) ** 2).sum(axis=2)
+    sq_dist = ((place[:, None] - centers) ** 2).sum(axis=2)
     return peaks * np.exp(-0.5 * sq_dist / widths**2) + 0.05
 
 
@@ -130,13 +130,13 @@ def reaches(seed):
     return Points(_counts(rng, rates * rng.gamma(10.0, 0.1, (400, 1))), target, "classes")
 
 
-def _expression(rng, programme, n_genes, depth, dropout):
-    """Log counts of genes that follow a cell's programme, with uneven depth and dropout."""
-    weights = rng.normal(size=(programme.shape[1], n_genes)) * (
-        rng.uniform(size=(programme.shape[1], n_genes)) < 0.3
+def _expression(rng, program, n_genes, depth, dropout):
+    """Log counts of genes that follow a cell's program, with uneven depth and dropout."""
+    weights = rng.normal(size=(program.shape[1], n_genes)) * (
+        rng.uniform(size=(program.shape[1], n_genes)) < 0.3
     )
-    mean = np.exp(programme @ weights + rng.normal(-1.0, 1.0, n_genes))
-    size = rng.lognormal(0.0, 0.35, (programme.shape[0], 1))
+    mean = np.exp(program @ weights + rng.normal(-1.0, 1.0, n_genes))
+    size = rng.lognormal(0.0, 0.35, (program.shape[0], 1))
     rates = depth * size * mean / mean.mean()
     counts = rng.negative_binomial(2.0, 2.0 / (2.0 + rates)).astype(np.float64)
     counts[rng.uniform(size=counts.shape) < dropout * np.exp(-0.3 * rates)] = 0.0
@@ -148,36 +148,36 @@ def _tree(rng, n_samples):
     """Branch of cells on a tree of five, and how far each is along every branch (n, 5)."""
     parents, along = (None, 0, 0, 2, 2), rng.uniform(size=n_samples)
     branch = rng.integers(5, size=n_samples)
-    programme = np.zeros((n_samples, 5))
+    program = np.zeros((n_samples, 5))
     for code in range(5):
         mine, reach, at = branch == code, along[branch == code], code
         while at is not None:
-            programme[mine, at] = reach
+            program[mine, at] = reach
             reach, at = 1.0, parents[at]
-    return branch, programme
+    return branch, program
 
 
 def tree_branches(seed):
     """Single cells on a branching tree, many zeros: which branch."""
     rng = np.random.default_rng(seed)
-    branch, programme = _tree(rng, 600)
-    return Points(_expression(rng, 2.5 * programme, 500, 1.0, 0.5), branch, "classes")
+    branch, program = _tree(rng, 600)
+    return Points(_expression(rng, 2.5 * program, 500, 1.0, 0.5), branch, "classes")
 
 
 def tree_times(seed):
     """Single cells on a branching tree, 2000 genes: how far each is along every branch."""
     rng = np.random.default_rng(seed)
-    _, programme = _tree(rng, 400)
-    X = _expression(rng, 2.5 * programme, 2000, 0.7, 0.6)
-    return Points(X, programme, "position")
+    _, program = _tree(rng, 400)
+    X = _expression(rng, 2.5 * program, 2000, 0.7, 0.6)
+    return Points(X, program, "position")
 
 
 def cell_cycle(seed):
-    """Single cells in a cycle, beside a programme that has nothing to do with it."""
+    """Single cells in a cycle, beside a program that has nothing to do with it."""
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0.0, TURN, 500)
-    programme = np.column_stack([1.5 * np.cos(angle), 1.5 * np.sin(angle), rng.normal(size=500)])
-    return Points(_expression(rng, programme, 300, 2.0, 0.3), angle, "circular")
+    program = np.column_stack([1.5 * np.cos(angle), 1.5 * np.sin(angle), rng.normal(size=500)])
+    return Points(_expression(rng, program, 300, 2.0, 0.3), angle, "circular")
 
 
 def cell_types(seed):
@@ -186,5 +186,5 @@ def cell_types(seed):
     sizes = np.array([200, 150, 120, 100, 80, 60, 50, 40, 30, 25, 20, 15])
     kind = np.repeat(np.arange(12), sizes)
     lineage, own = 1.2 * rng.normal(size=(3, 12)), 0.8 * rng.normal(size=(12, 12))
-    programme = (lineage[np.arange(12) % 3] + own)[kind] + 0.15 * rng.normal(size=(890, 12))
-    return Points(_expression(rng, 0.6 * programme, 1000, 0.8, 0.4), kind, "classes")
+    program = (lineage[np.arange(12) % 3] + own)[kind] + 0.15 * rng.normal(size=(890, 12))
+    return Points(_expression(rng, 0.6 * program, 1000, 0.8, 0.4), kind, "classes")

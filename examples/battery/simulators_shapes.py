@@ -19,9 +19,9 @@ def _add_noise(X, sd, *, seed):
 def _embed(rng, shape, n_features, noise):
     """Rotate a shape into n_features dimensions and add noise, a share of its spread."""
     axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
-    centred = shape - shape.mean(axis=0)
-    spread = np.sqrt((centred**2).sum(axis=1).mean())
-    clean = centred @ axes.T / spread
+    centered = shape - shape.mean(axis=0)
+    spread = np.sqrt((centered**2).sum(axis=1).mean())
+    clean = centered @ axes.T / spread
     return clean + noise * rng.normal(size=clean.shape) / np.sqrt(n_features)
 
 
@@ -42,8 +42,8 @@ def holed_sheet(seed):
     """A bent sheet with two holes, in 50 dimensions."""
     rng = np.random.default_rng(seed)
     flat = rng.uniform(-1.0, 1.0, (1600, 2))
-    for centre, radius in (((-0.4, 0.2), 0.35), ((0.5, -0.4), 0.3)):
-        flat = flat[((flat - centre) ** 2).sum(axis=1) > radius**2]
+    for center, radius in (((-0.4, 0.2), 0.35), ((0.5, -0.4), 0.3)):
+        flat = flat[((flat - center) ** 2).sum(axis=1) > radius**2]
     flat = flat[:700]
     bent = np.column_stack([np.sin(2.0 * flat[:, 0]), np.cos(2.0 * flat[:, 0]), flat[:, 1]])
     return Points(_embed(rng, bent, 50, 0.1), flat, "position")
@@ -94,9 +94,9 @@ def blobs(seed):
     rng = np.random.default_rng(seed)
     group = rng.integers(10, size=500)
     spread = rng.uniform(0.7, 1.5, 10)
-    centres = 0.8 * rng.normal(size=(10, 50))
+    centers = 0.8 * rng.normal(size=(10, 50))
     return Points(
-        centres[group] + spread[group, None] * rng.normal(size=(500, 50)), group, "classes"
+        centers[group] + spread[group, None] * rng.normal(size=(500, 50)), group, "classes"
     )
 
 
@@ -104,18 +104,18 @@ def heavy_tails(seed):
     """Six clusters of uneven size with Student tails (3 degrees of freedom), 100 dimensions."""
     rng = np.random.default_rng(seed)
     group = rng.choice(6, 450, p=[0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
-    centres = 0.8 * rng.normal(size=(6, 100))
-    return Points(centres[group] + rng.standard_t(3.0, (450, 100)), group, "classes")
+    centers = 0.8 * rng.normal(size=(6, 100))
+    return Points(centers[group] + rng.standard_t(3.0, (450, 100)), group, "classes")
 
 
 def hierarchy(seed):
     """Clusters of clusters of clusters, 27 leaves, 40 dimensions: which leaf."""
     rng = np.random.default_rng(seed)
-    centres = np.zeros((1, 40))
+    centers = np.zeros((1, 40))
     for size in (2.0, 1.0, 0.5):
-        centres = (centres[:, None] + size * rng.normal(size=(len(centres), 3, 40))).reshape(-1, 40)
+        centers = (centers[:, None] + size * rng.normal(size=(len(centers), 3, 40))).reshape(-1, 40)
     leaf = rng.integers(27, size=800)
-    return Points(centres[leaf] + 0.6 * rng.normal(size=(800, 40)), leaf, "classes")
+    return Points(centers[leaf] + 0.6 * rng.normal(size=(800, 40)), leaf, "classes")
 
 
 def linked_rings(seed):
@@ -233,8 +233,8 @@ def spectra(seed):
     wave = np.linspace(0.0, 1.0, 400)
     peaks = np.zeros((3, 400))
     for one in peaks:
-        for centre, width in zip(rng.uniform(size=5), rng.uniform(0.01, 0.06, 5), strict=True):
-            one += rng.uniform(0.3, 1.0) * np.exp(-0.5 * ((wave - centre) / width) ** 2)
+        for center, width in zip(rng.uniform(size=5), rng.uniform(0.01, 0.06, 5), strict=True):
+            one += rng.uniform(0.3, 1.0) * np.exp(-0.5 * ((wave - center) / width) ** 2)
     scatter, base = rng.lognormal(0.0, 0.2, (300, 1)), rng.normal(0.0, 0.2, (300, 2))
     X = scatter * (share @ peaks) + base[:, :1] + base[:, 1:] * wave
     return Points(X + 0.02 * rng.normal(size=X.shape), share[:, :2], "latent")
@@ -260,11 +260,11 @@ def turning_shape(seed):
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0.0, TURN, 360)
     x, y = _pixels(28)
-    centres, weights = rng.uniform(-0.35, 0.35, (6, 2)), rng.uniform(0.4, 1.0, 6)
+    centers, weights = rng.uniform(-0.35, 0.35, (6, 2)), rng.uniform(0.4, 1.0, 6)
     turned = np.stack(
         [
-            0.5 + centres[:, 0] * np.cos(angle)[:, None] - centres[:, 1] * np.sin(angle)[:, None],
-            0.5 + centres[:, 0] * np.sin(angle)[:, None] + centres[:, 1] * np.cos(angle)[:, None],
+            0.5 + centers[:, 0] * np.cos(angle)[:, None] - centers[:, 1] * np.sin(angle)[:, None],
+            0.5 + centers[:, 0] * np.sin(angle)[:, None] + centers[:, 1] * np.cos(angle)[:, None],
         ]
     )
     sq_dist = (turned[0][..., None] - x) ** 2 + (turned[1][..., None] - y) ** 2

@@ -151,7 +151,7 @@ def noise(folder):
 
 def cases(folder):
     """Fig. 6 at N = 1000."""
-    methods = ("paper_blockwise", "published_form", "paper_geodesic", "paper_geodesic_centred",
+    methods = ("paper_blockwise", "published_form", "paper_geodesic", "paper_geodesic_centered",
                "blockwise", "geodesic", "ikd")  # fmt: skip
     rivals = [(f"published {m}", (m,)) for m in ("blockwise", "geodesic")]
     columns = {case: {"case": case} for case in ("match", "mismatch")}
@@ -164,14 +164,14 @@ def mappings(folder):
     columns = {f"{label} {n}": {"mapping": m, "N": n}
                for (label, m), n in product(names.items(), (10, 20, 50, 100, 1000))}  # fmt: skip
     rivals = [(IKD, ("ikd",)), ("published Isomap", ("isomap",))]
-    methods = ("ikd", "published_form", "paper_geodesic_centred", "isomap", "pca")
+    methods = ("ikd", "published_form", "paper_geodesic_centered", "isomap", "pca")
     return pivot(folder, "fig2", methods, columns, rivals)
 
 
 def dimensions(folder):
     """Table 2: digits by dimension."""
     columns = {f"M = {m}": {"M": m} for m in (2, 3, 5, 10)}
-    methods = ("paper_geodesic", "paper_geodesic_centred", "ikd")
+    methods = ("paper_geodesic", "paper_geodesic_centered", "ikd")
     where = {"k": 5, "kernel": "squared_exponential"}
     return pivot(folder, "table2", methods, columns, [(IKD, ("ikd",))], where)
 
@@ -190,7 +190,7 @@ def classes(folder):
             ("t-SNE", "tsne"),
         )
     ]
-    methods = ("ikd", "paper_geodesic_centred", "paper_geodesic", "gplvm", "vae", "pca", "isomap",
+    methods = ("ikd", "paper_geodesic_centered", "paper_geodesic", "gplvm", "vae", "pca", "isomap",
                "laplacian_eigenmaps", "tsne", "umap")  # fmt: skip
     rows += [[f"`{m}`", *(s.ours(m, {}) for s in stored)] for m in methods]
     return lines(names, rows)
@@ -210,7 +210,7 @@ def faces(folder):
     """The comparison study's faces."""
     stored, rows = Stored("faces", folder), []
     for method in ("pca", "kernel_pca", "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
-                   "paper_geodesic_centred", "blockwise", "ikd"):  # fmt: skip
+                   "paper_geodesic_centered", "blockwise", "ikd"):  # fmt: skip
         rows.append([f"`{method}`", stored.ours(method, {}), stored.published((method,), {})])
     return lines(["here", "study"], rows)
 

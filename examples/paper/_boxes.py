@@ -34,7 +34,7 @@ def box_counting_dimension(X, *, method: str = "auto") -> ScalingFit:
     method : {"auto", "grid", "cover"}
         How boxes are laid. "grid": a lattice, the best of eight random shifts, in 24 sizes from the
         extent of the data down by factors of 2^(1/3); in many columns it parts every point from
-        every other at any size. "cover": boxes centred on points, each next one where the points
+        every other at any size. "cover": boxes centered on points, each next one where the points
         are farthest from all boxes so far. "auto": a grid up to five columns.
 
     Returns

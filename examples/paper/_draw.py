@@ -17,7 +17,7 @@ def grid(n_rows, n_columns, width=3.4, height=2.9):
 def lines(ax, table, where, x, measure, *, log=False):
     """Means of a measure over a column, by method, where other columns have the values required.
 
-    Bars are standard errors. A dashed line is the published mean of the method of its colour.
+    Bars are standard errors. A dashed line is the published mean of the method of its color.
     """
     methods = list(dict.fromkeys(t["method"] for t in table.trials))
     trials = [t for t in table.trials if all(t[k] == v for k, v in where.items())]
@@ -38,7 +38,7 @@ def lines(ax, table, where, x, measure, *, log=False):
 
 
 def _published_lines(ax, table, where, x, methods):
-    """Published means, in the colour of the first method that is set beside them."""
+    """Published means, in the color of the first method that is set beside them."""
     by = table.experiment.by
     curves = {}
     for key, (mean, _) in table.published().items():

@@ -67,7 +67,7 @@ def gallery(title, sample, measure, score, also, *, notes=(), **options):
 
     ours = (
         "geodesic and blockwise: affinity 'euclidean' (two or three columns have no correlation), "
-        "7 neighbours; ikd: the default call"
+        "7 neighbors; ikd: the default call"
     )
     return Experiment(
         title, ("method",), measure, tasks, draw, also=also, notes=(*notes, ours), **options
@@ -84,7 +84,7 @@ def sheet(data, Z):
 
 
 def moons(data, Z):
-    """How well a straight line and neighbours separate the moons."""
+    """How well a straight line and neighbors separate the moons."""
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         # An embedding on a line has collinear coordinates, which does no harm here.

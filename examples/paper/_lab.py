@@ -37,7 +37,7 @@ OURS = {
     "geodesic_stress": {"strategy": "geodesic", "refine": "stress"},
     "eigen": {"strategy": "eigen", "refine": None},
     "paper_geodesic": {**GEODESIC, "strategy": strategies.Geodesic.paper()},
-    "paper_geodesic_centred": {**GEODESIC, "strategy": strategies.Geodesic(path="covariance")},
+    "paper_geodesic_centered": {**GEODESIC, "strategy": strategies.Geodesic(path="covariance")},
     "paper_blockwise": {
         "affinity": "correlation",
         "strategy": strategies.Blockwise.paper(),
@@ -60,7 +60,7 @@ METHODS = (*OURS, *PEERS)
 
 def counterparts(method):
     """Names in the published tables that a method is set beside, the closest first."""
-    for kind in ("geodesic_centred", "geodesic", "blockwise"):
+    for kind in ("geodesic_centered", "geodesic", "blockwise"):
         if kind in method:
             return kind, "ikd"
     if method in OURS:

@@ -71,14 +71,14 @@ def sine_mapping(latent, n_features, *, seed=0):
 
 
 def bump_mapping(latent, n_features, *, form="squared", seed=0):
-    r"""Observations of the paper's data set 3: bumps around centres on a grid over [-6, 6]^m.
+    r"""Observations of the paper's data set 3: bumps around centers on a grid over [-6, 6]^m.
 
     Parameters
     ----------
     latent, seed : see `gp_mapping`
         The true latent and a source of randomness.
     n_features : int
-        Number of observed dimensions N, each with its own centre among 100^m grid points.
+        Number of observed dimensions N, each with its own center among 100^m grid points.
     form : {"squared", "l1"}
         "squared" is Eq. 13 as printed, 20 exp(-\|z - c\|²). "l1" is what the authors ran,
         20 exp(-\|z - c\|_1), wider at its foot; the published figures rest on it.
@@ -95,6 +95,6 @@ def bump_mapping(latent, n_features, *, form="squared", seed=0):
     check_integer("n_features", n_features, 1, n_grid)
     picked = np.random.default_rng(seed).choice(n_grid, size=n_features, replace=False)
     cells = np.stack(np.unravel_index(picked, (100,) * n_axes), axis=1)
-    centres = np.linspace(-6.0, 6.0, 100)[cells]
+    centers = np.linspace(-6.0, 6.0, 100)[cells]
     metric = "sqeuclidean" if form == "squared" else "cityblock"
-    return 20.0 * np.exp(-cdist(points, centres, metric))
+    return 20.0 * np.exp(-cdist(points, centers, metric))

@@ -78,16 +78,16 @@ def vae(X, n_components, seed):
 
     encoder = layers(n_features, 128, 64, 2 * n_components)
     decoder = layers(n_components, 64, 128, n_features)
-    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
+    optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
     for _ in range(200):
         for rows in torch.randperm(data.shape[0]).split(128):
             mean, log_var = encoder(data[rows]).chunk(2, dim=1)
             code = mean + torch.randn_like(mean) * torch.exp(0.5 * log_var)
             misfit = 0.5 * ((decoder(code) - data[rows]) ** 2).sum(dim=1)
             divergence = 0.5 * (mean**2 + log_var.exp() - 1.0 - log_var).sum(dim=1)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             (misfit + divergence).mean().backward()
-            optimiser.step()
+            optimizer.step()
     with torch.no_grad():
         return encoder(data)[:, :n_components].numpy()
 
@@ -105,7 +105,7 @@ def diffusion_map(X, n_components=2, *, time_steps=1, epsilon=None):
         Steps t of the walk: coordinate i is λ_i^t ψ_i, with ψ the right eigenvectors.
     epsilon : float or None
         ε; None is a quarter of the median squared distance to the tenth nearest point, so that
-        the walk stays among neighbours (it leaks between the layers of a Swiss roll above that).
+        the walk stays among neighbors (it leaks between the layers of a Swiss roll above that).
 
     Returns
     -------

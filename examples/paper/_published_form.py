@@ -1,6 +1,6 @@
 """The blockwise solution as the published runs have it, beyond what the paper's text says.
 
-Three rules are only in the public code: the threshold of N observed dimensions, neighbourhoods
+Three rules are only in the public code: the threshold of N observed dimensions, neighborhoods
 instead of cliques where the threshold leaves many points alone, and an Isomap embedding that takes
 over where it explains the covariances better. results/README.md measures what each is worth.
 """
@@ -27,7 +27,7 @@ def embed(X, n_components, kernel, *, fallback=True):
     cov = np.where(cov <= 0.0, 1e-3, np.minimum(cov, 1.0 - 1e-5))
     np.fill_diagonal(cov, 1.0)
     groups = _cliques(cov, threshold(X.shape[1]), n_components)
-    # Neighbourhoods have pairs below the threshold: every covariance is an edge here.
+    # Neighborhoods have pairs below the threshold: every covariance is an edge here.
     solved = blocks.solve(graph.threshold(cov, 1e-6), groups, kernel, n_components, "min_max")
     reference = Isomap(n_components=n_components).fit_transform(X)
     points = _merge(solved, reference)
@@ -37,7 +37,7 @@ def embed(X, n_components, kernel, *, fallback=True):
 
 
 def _cliques(cov, s0, n_components):
-    """At most 500 cliques of M + 2 points and more, points outside them by their neighbourhoods."""
+    """At most 500 cliques of M + 2 points and more, points outside them by their neighborhoods."""
     size = n_components + max(len(cov) // 50, 2)
     nearest = np.argsort(-cov, axis=1)[:, :size]
     while True:

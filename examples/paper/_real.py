@@ -1,4 +1,4 @@
-"""Experiments with real data: embed, then let neighbours vote on the class."""
+"""Experiments with real data: embed, then let neighbors vote on the class."""
 
 from dataclasses import replace
 from functools import cache, partial
@@ -38,7 +38,7 @@ def dataset(name, n_samples=None):
 
 @cache
 def embedded(name, method, n_components, kernel="squared_exponential", n_samples=None):
-    """A timed fit, as the published runs have it: 7 neighbours on digits, 5 elsewhere."""
+    """A timed fit, as the published runs have it: 7 neighbors on digits, 5 elsewhere."""
     size = 10 if method in NESTED and n_components < 10 else n_components
     if size != n_components:
         whole = embedded(name, method, size, kernel, n_samples)
@@ -65,7 +65,7 @@ def classify(title, by, draw, cells, *, notes=(), **options):
 
 
 def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None):
-    """Accuracies of k neighbours in an embedding, one row for each k."""
+    """Accuracies of k neighbors in an embedding, one row for each k."""
     y = dataset(data, n_samples).y
     done = embedded(data, method, M, kernel, n_samples)
     cell = {"data": data, "kernel": kernel, "M": M, "T": len(y)}
@@ -92,7 +92,7 @@ PLANE = (
     "umap",
     "gplvm",
     "vae",
-    "paper_geodesic_centred",
+    "paper_geodesic_centered",
     "paper_geodesic",
     "ikd",
 )

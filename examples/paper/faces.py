@@ -20,7 +20,7 @@ METHODS = (
     "lle",
     "diffusion_maps",
     "umap",
-    "paper_geodesic_centred",
+    "paper_geodesic_centered",
     "blockwise",
     "ikd",
 )
@@ -45,7 +45,7 @@ def box_dimension(quick):
 
 
 def votes(method, n_components, quick):
-    """Accuracy of 5 neighbours."""
+    """Accuracy of 5 neighbors."""
     data = images(quick)
     X, y = (data.X[:200], data.y[:200]) if quick else (data.X, data.y)
 
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
     also=("ordered", "box dimension"),
     notes=(
         "Extended Yale B: 2414 images of 38 people, 32 x 32 pixels at even steps, 0 to 1; embedded "
-        "all together, then 5 neighbours in a stratified and shuffled 5-fold cross-validation; the "
+        "all together, then 5 neighbors in a stratified and shuffled 5-fold cross-validation; the "
         "study does not state its protocol (split, image size, scaling)",
         "box dimension: our count on these images; the study found 12, which is taken here",
     ),

@@ -8,7 +8,7 @@ from .table2 import KERNEL_NAMES
 def cells(quick):
     """Kernels by method."""
     size = {"n_samples": 150} if quick else {}
-    methods = ("method", ("paper_geodesic", "paper_geodesic_centred"))
+    methods = ("method", ("paper_geodesic", "paper_geodesic_centered"))
     return [{"data": "digits", "M": 2, **size, **cell}
             for cell in combinations(methods, ("kernel", KERNEL_NAMES))]  # fmt: skip
 

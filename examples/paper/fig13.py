@@ -1,9 +1,9 @@
-"""Neighbours in embeddings of more and more points of Fashion-MNIST (Fig. 13)."""
+"""Neighbors in embeddings of more and more points of Fashion-MNIST (Fig. 13)."""
 
 from ._draw import finish, grid, lines
 from ._real import classify, combinations
 
-METHODS = ("ikd", "paper_geodesic", "paper_geodesic_centred", "pca", "isomap")
+METHODS = ("ikd", "paper_geodesic", "paper_geodesic_centered", "pca", "isomap")
 
 
 def cells(quick):

@@ -13,7 +13,7 @@ from ._recovery import Cell, aligned, recover
 METHODS = (
     "ikd",
     "published_form",
-    "paper_geodesic_centred",
+    "paper_geodesic_centered",
     "pca",
     "kernel_pca_rbf",
     "laplacian_eigenmaps",

@@ -1,4 +1,4 @@
-"""Neighbours in embeddings of four real data sets (Fig. 7)."""
+"""Neighbors in embeddings of four real data sets (Fig. 7)."""
 
 from . import _peers
 from ._real import UNENDING, classify, combinations, panels_of_data
@@ -6,7 +6,7 @@ from ._real import UNENDING, classify, combinations, panels_of_data
 METHODS = (
     "ikd",
     "paper_geodesic",
-    "paper_geodesic_centred",
+    "paper_geodesic_centered",
     "pca",
     *(f"kernel_pca_{kernel}" for kernel in _peers.KERNEL_PCA),
     "laplacian_eigenmaps",
@@ -36,7 +36,7 @@ EXPERIMENT = classify(
     notes=(
         "the published values of the paper's own method on PCR (guo_qpcr) and COIL-20 gain from "
         "rows that are sorted by class, see README.md; paper_geodesic is that method with the "
-        "reference of the text, paper_geodesic_centred with a true centring",
+        "reference of the text, paper_geodesic_centered with a true centering",
         "gplvm: that of GPy takes minutes to hours, and was run in the plane only (Fig. 8, 9, 11)",
     ),
 )

@@ -14,7 +14,7 @@ EXPERIMENT = gallery(
     minutes=0.3,
     notes=(
         "scikit-learn's make_moons, noise 0.05; the picture shows the first sample",
-        "linear: accuracy of a linear discriminant, accuracy: of 5 neighbours, both in a "
+        "linear: accuracy of a linear discriminant, accuracy: of 5 neighbors, both in a "
         "stratified and shuffled 5-fold cross-validation",
     ),
 )

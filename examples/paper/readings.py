@@ -40,6 +40,6 @@ EXPERIMENT = recover(
     notes=(
         "paper_blockwise_at_0.1: the text with a threshold of 0.1; paper_blockwise: with the "
         "threshold that the published runs take at this N; published_form: also their "
-        "neighbourhoods, their merging, and Isomap where it explains the covariances better",
+        "neighborhoods, their merging, and Isomap where it explains the covariances better",
     ),
 )

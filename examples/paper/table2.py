@@ -1,10 +1,10 @@
-"""Neighbours in embeddings of digits by several kernels (Table 2)."""
+"""Neighbors in embeddings of digits by several kernels (Table 2)."""
 
 from ._draw import lattice
 from ._real import classify, combinations
 
 KERNEL_NAMES = ("squared_exponential", "rational_quadratic", "gamma_exponential")
-METHODS = ("paper_geodesic", "paper_geodesic_centred", "ikd")
+METHODS = ("paper_geodesic", "paper_geodesic_centered", "ikd")
 
 
 def cells(quick):
@@ -22,5 +22,5 @@ EXPERIMENT = classify(
     lattice("kernel", "k", "M", "ordered"),
     cells,
     minutes=3.0,
-    notes=("7 neighbours, as in the published runs on digits",),
+    notes=("7 neighbors, as in the published runs on digits",),
 )

@@ -40,7 +40,7 @@ def nearest_rotation(cross, scale, rotation, work):
             rotation[i, j] = 0.0
     rank = 0
     for attempt in range(9):
-        diagonalise(u, v)
+        diagonalize(u, v)
         for p in range(m):
             norm = 0.0
             for i in range(m):
@@ -74,7 +74,7 @@ def nearest_rotation(cross, scale, rotation, work):
 
 
 @helper
-def diagonalise(u, v):
+def diagonalize(u, v):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
     ``u`` (M, M) is the matrix, and becomes the left vectors times the singular values; ``v``
@@ -115,17 +115,17 @@ def diagonalise(u, v):
 
 
 @pjit
-def place_blocks(starts, members, centred, consensus, proposals, misfit):
+def place_blocks(starts, members, centered, consensus, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
-    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``centred`` their points
+    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``centered`` their points
     around their weighted means (total, M), the weights (total,), for each block (n_blocks, 2),
     its weight and its weighted sum of squares, and room to work in for every ``CHUNK`` blocks,
     (n_chunks, 6, M, M). Filled: ``proposals`` (total, M), where each block
     would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared distances from
     these to ``consensus`` (T, M).
     """
-    own, weights, scales, work = centred
+    own, weights, scales, work = centered
     m = own.shape[1]
     n_blocks = starts.size - 1
     for chunk in numba.prange(work.shape[0]):

@@ -1,4 +1,4 @@
-"""Set-up of a search for the maximal cliques of one start node: its neighbours as bits."""
+"""Set-up of a search for the maximal cliques of one start node: its neighbors as bits."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from .bits import ALL, ONE, ZERO
 def enter_start(graph, start, search, words):
     """Set up depth 0 of a search from one node; returns whether a maximal clique can start here.
 
-    The later neighbours of the start are relabelled, and the edges between them written as bits.
-    Of earlier neighbours the masks over the later ones are written, until one knows them all.
+    The later neighbors of the start are relabelled, and the edges between them written as bits.
+    Of earlier neighbors the masks over the later ones are written, until one knows them all.
     """
     indptr, middle, indices = graph.indptr, graph.middle, graph.indices
     local, nodes, rows, masks = search.local, search.nodes, search.rows, search.masks

@@ -1,8 +1,8 @@
 """Maximal cliques: Bron-Kerbosch on bit rows in degeneracy order, one clique at a time.
 
-The cliques whose first node (in degeneracy order) is v live among the later neighbours of v, at
+The cliques whose first node (in degeneracy order) is v live among the later neighbors of v, at
 most as many as the degeneracy of the graph: these are relabelled 0, 1, ... and sets of them are
-bits of a few words. What has been seen before is kept as one mask a node, its neighbours among the
+bits of a few words. What has been seen before is kept as one mask a node, its neighbors among the
 candidates. A mask without candidates can no longer exclude anything and is dropped, which keeps
 these lists short (the sets themselves, not their order, decide what is maximal).
 """
@@ -85,8 +85,8 @@ def choose_branches(search, depth, words, size, min_size):
     """Decide what to do at a depth whose candidates, clique and masks are set.
 
     Candidates next to all others belong to every clique from here: they are added at once. Of what
-    remains, only candidates that are no neighbours of the pivot are branched on (Tomita's rule: the
-    pivot has the most candidates for neighbours, and may itself be excluded). Sets ``todo`` of the
+    remains, only candidates that are no neighbors of the pivot are branched on (Tomita's rule: the
+    pivot has the most candidates for neighbors, and may itself be excluded). Sets ``todo`` of the
     depth. ``size`` counts the nodes in the clique, the start included. Returns DROPPED (too small),
     CLIQUE (one maximal clique, in ``clique``) or BRANCH.
     """
@@ -132,8 +132,8 @@ def choose_branches(search, depth, words, size, min_size):
         if common > best:
             best, excluded = common, j
     for w in range(words):
-        neighbours = masks[excluded, w] if excluded >= 0 else rows[pivot, w]
-        todo[depth, w] = candidates[depth, w] & ~neighbours
+        neighbors = masks[excluded, w] if excluded >= 0 else rows[pivot, w]
+        todo[depth, w] = candidates[depth, w] & ~neighbors
     return BRANCH
 
 

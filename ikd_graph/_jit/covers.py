@@ -21,7 +21,7 @@ class Cover(NamedTuple):
 def add_node(graph, cover, node):
     """Count the edges of a node that joins the clique.
 
-    Every neighbour is counted, candidate or not: to ask first would take longer.
+    Every neighbor is counted, candidate or not: to ask first would take longer.
     """
     indptr, indices, weights = graph
     score, covered = cover.score, cover.covered
@@ -67,7 +67,7 @@ def grow(graph, cover, members, size):
         members[size] = best
         add_node(graph, cover, members[size])
         size += 1
-    # All others are neighbours of the first: its row has them in order.
+    # All others are neighbors of the first: its row has them in order.
     for i in range(size):
         inside[members[i]] = True
     at, placed = 0, False

@@ -8,10 +8,10 @@ from .._numba import jit
 
 
 class OrderedGraph(NamedTuple):
-    """Graph whose rows hold the earlier neighbours of a node first, then the later ones."""
+    """Graph whose rows hold the earlier neighbors of a node first, then the later ones."""
 
     indptr: np.ndarray  # (n + 1,) int64
-    middle: np.ndarray  # (n,) int64, where the later neighbours start
+    middle: np.ndarray  # (n,) int64, where the later neighbors start
     indices: np.ndarray  # (m,) int32, both parts of a row sorted by node
     order: np.ndarray  # (k,) int32, the nodes to start from
 
@@ -43,9 +43,9 @@ def degeneracy_order(graph, order, core, rank, start):
 
 @jit
 def split_rows(graph, rank, middle, indices):
-    """Put the earlier neighbours of each node before its later ones, by ``rank`` (n,) in the order.
+    """Put the earlier neighbors of each node before its later ones, by ``rank`` (n,) in the order.
 
-    ``indices`` (m,) receives the neighbours, ``middle`` (n,) where the later ones start.
+    ``indices`` (m,) receives the neighbors, ``middle`` (n,) where the later ones start.
     """
     for node in range(rank.size):
         at = graph.indptr[node]

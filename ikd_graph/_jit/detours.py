@@ -15,7 +15,7 @@ def contradicted(graph, reach, edges, removed, least, contradicts):
 
     A point near one end is a witness where the triangle inequality puts it within ``reach`` (n,) of
     the other end, the length up to which the graph has every edge of a point. It contradicts the
-    edge where it is not a neighbour of that end, or is further from it than the triangle allows.
+    edge where it is not a neighbor of that end, or is further from it than the triangle allows.
     Edges that are ``removed`` (e,) are unknown; fewer than ``least`` witnesses say nothing.
     """
     indptr, indices, lengths, numbers = graph
@@ -52,9 +52,9 @@ def contradicted(graph, reach, edges, removed, least, contradicts):
 
 @jit
 def shared_within(graph, edges, fraction, shares):
-    """Share of the neighbours that the ends of an edge have in common, near enough to both.
+    """Share of the neighbors that the ends of an edge have in common, near enough to both.
 
-    Near are neighbours within ``fraction`` of the length of the edge.
+    Near are neighbors within ``fraction`` of the length of the edge.
     """
     indptr, indices, lengths, _ = graph
     low, high, across = edges

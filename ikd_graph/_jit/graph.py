@@ -58,40 +58,40 @@ def insert(value, label, values, labels, held):
 
 
 @jit
-def strongest(block, first_node, neighbours):
+def strongest(block, first_node, neighbors):
     """Find the largest entries of each row beside the diagonal; ties go to the smaller index.
 
-    ``block`` (b, n) has rows from node ``first_node``; ``neighbours`` (b, k) receives the columns,
+    ``block`` (b, n) has rows from node ``first_node``; ``neighbors`` (b, k) receives the columns,
     the largest first.
     """
-    values = np.empty(neighbours.shape[1], np.float64)
+    values = np.empty(neighbors.shape[1], np.float64)
     for row in range(block.shape[0]):
         node = first_node + row
         held = np.int64(0)
         for column in range(block.shape[1]):
             if column != node:
-                held = insert(block[row, column], column, values, neighbours[row], held)
+                held = insert(block[row, column], column, values, neighbors[row], held)
 
 
 @jit
-def settle_strongest(block, queries, rows, half, first_node, slack, neighbours, values):
-    """Correct the neighbours found by ``strongest`` for the rounding of the products.
+def settle_strongest(block, queries, rows, half, first_node, slack, neighbors, values):
+    """Correct the neighbors found by ``strongest`` for the rounding of the products.
 
     The products only rule rows out. Those within ``slack`` of the k-th largest are computed anew in
     a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS. Each
     entry is off by at most ``slack / 2``. ``block`` (b, n) of products of ``queries`` (b, p) with
-    ``rows`` (n, p) less ``half`` (n,); ``neighbours`` (b, k) as found and as corrected, ``values``
+    ``rows`` (n, p) less ``half`` (n,); ``neighbors`` (b, k) as found and as corrected, ``values``
     (b, k) receives theirs.
     """
-    k = neighbours.shape[1]
+    k = neighbors.shape[1]
     for row in range(block.shape[0]):
         node = first_node + row
-        floor = block[row, neighbours[row, k - 1]] - slack
+        floor = block[row, neighbors[row, k - 1]] - slack
         held = np.int64(0)
         for column in range(block.shape[1]):
             if block[row, column] >= floor and column != node:
                 value = dot(queries[row], rows[column]) - half[column]
-                held = insert(value, column, values[row], neighbours[row], held)
+                held = insert(value, column, values[row], neighbors[row], held)
 
 
 @helper
@@ -126,9 +126,9 @@ def pair_dots(rows, first, second, out):
 def mirror(upper_indptr, upper_indices, upper_weights, lower, indices, weights):
     """Store each edge from both ends, given once from its smaller end; rows are sorted.
 
-    ``lower`` (n,) is where each row starts, and becomes where its larger neighbours do.
+    ``lower`` (n,) is where each row starts, and becomes where its larger neighbors do.
     """
-    # Rows are met in order: when a row's turn comes, its smaller neighbours all stand in it.
+    # Rows are met in order: when a row's turn comes, its smaller neighbors all stand in it.
     for node in range(lower.size):
         at = lower[node]
         for edge in range(upper_indptr[node], upper_indptr[node + 1]):

@@ -9,7 +9,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 import numpy as np
 
 from .._numba import helper, jit
-from .alignment import diagonalise, nearest_rotation
+from .alignment import diagonalize, nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
@@ -172,7 +172,7 @@ def fit_shared(state, big, small, n_shared, work, pairs):
     if variance < ROUNDING * scale:
         variance = ROUNDING * scale
     directions = work[0]
-    diagonalise(cross, directions)
+    diagonalize(cross, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
         square = 0.0

@@ -1,4 +1,4 @@
-"""The inner loops of stress majorisation: over edges, and over anchors."""
+"""The inner loops of stress majorization: over edges, and over anchors."""
 
 import numba
 import numpy as np
@@ -7,7 +7,7 @@ from .._numba import helper, pjit
 
 
 @pjit
-def majorise(indptr, indices, targets, weights, points, force, stress):
+def majorize(indptr, indices, targets, weights, points, force, stress):
     """Right-hand side B(Z) Z of the Guttman transform, and the stress of every row.
 
     Each pair is stored from both ends, with the distance it should have (``targets``) and how much
@@ -53,8 +53,8 @@ def sum_of(values, count):
 
 
 @pjit
-def majorise_anchors(anchors, targets, weights, fixed, points, force, stress):
-    """Add to force and stress of `majorise` what each point sees of anchors.
+def majorize_anchors(anchors, targets, weights, fixed, points, force, stress):
+    """Add to force and stress of `majorize` what each point sees of anchors.
 
     Column k of ``targets`` and ``weights`` (n, a) is anchor k, at ``anchors`` (d, a). Where anchors
     are ``fixed``, the force is also the weighted sum of where they are, which together with it is

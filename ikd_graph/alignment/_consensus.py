@@ -1,4 +1,4 @@
-"""All blocks aligned at once to a consensus: generalised Procrustes from a good start."""
+"""All blocks aligned at once to a consensus: generalized Procrustes from a good start."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from .. import _validation as check
 from .._records import MergeResult, SolvedBlocks, check_solved
 from .._validation import validate
-from ._greedy import groups_centred, merge_pairs, warn_weak
+from ._greedy import groups_centered, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import ANCHOR_SHARE, Rounds
 
@@ -48,7 +48,7 @@ def merge(
     max_rounds: int = 200,
     tolerance: float = 1e-5,
 ) -> MergeResult:
-    """Align all blocks at once to a consensus: generalised Procrustes from a good start.
+    """Align all blocks at once to a consensus: generalized Procrustes from a good start.
 
     Rounds of two steps: every block is fitted rigidly to the consensus, and every point moves to
     the weighted mean of where its blocks would put it. Neither step can raise the weighted sum of
@@ -86,7 +86,7 @@ def merge(
     MergeResult
         Coordinates (in the frame of the start, if one is given), components, residuals, the order
         of the greedy merger, the weight of the start and how the rounds ended. Components that
-        share no point do not influence each other; without a start each is centred at 0.
+        share no point do not influence each other; without a start each is centered at 0.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def merge(
         consensus = Rounds(solved, n_points)
         descent = consensus.descend(greedy.coordinates, max_rounds, tolerance)
         objective, residuals = consensus.fit_of(descent.points)
-        points = groups_centred(descent.points, greedy.labels)
+        points = groups_centered(descent.points, greedy.labels)
     else:
         frame = np.array(start, dtype=np.float64, order="C")
         # The start joins in where blocks leave something open.

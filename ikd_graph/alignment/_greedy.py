@@ -61,7 +61,7 @@ def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResu
     the plane or a plane in space, their mirror image fits nearly as well, judged by what the motion
     leaves. Such pairs merge after all others and are turned as little as possible; a warning counts
     them. Blocks that share no point stay apart, each
-    component centred at 0 in a frame of its own, and `labels` tells them; points in no block are
+    component centered at 0 in a frame of its own, and `labels` tells them; points in no block are
     components of one. The caller places components (see `place_groups`).
 
     Parameters
@@ -118,7 +118,7 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     groups = np.arange(n_points) + solved.blocks.n_blocks
     groups[covered] = state.name[state.owner[entries]]
     labels = _numbered_by_first(groups)
-    points = groups_centred(points, labels)
+    points = groups_centered(points, labels)
     n_weak = int(np.count_nonzero(is_open))
     return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
 
@@ -179,7 +179,7 @@ def _numbered_by_first(groups: Integers) -> Integers:
     return rank[inverse]
 
 
-def groups_centred(points: Floats, labels: Integers) -> Floats:
+def groups_centered(points: Floats, labels: Integers) -> Floats:
     """Each group moved to have its mean at 0."""
     sizes = np.bincount(labels)
     means = np.column_stack([np.bincount(labels, column) / sizes for column in points.T])

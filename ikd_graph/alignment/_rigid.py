@@ -103,7 +103,7 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])
     placed = np.empty_like(points)
     moved = np.empty_like(points)
-    groups = centred(starts, points[order], np.ones(points.shape[0]))
+    groups = centered(starts, points[order], np.ones(points.shape[0]))
     _jit.alignment.place_blocks(
         starts,
         order.astype(np.int32),
@@ -116,7 +116,7 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     return placed
 
 
-class Centred(NamedTuple):
+class Centered(NamedTuple):
     """Blocks around their weighted means."""
 
     own: Floats  # (total, M)
@@ -125,7 +125,7 @@ class Centred(NamedTuple):
     work: Floats  # (n_chunks, 6, M, M) room to fit them in
 
 
-def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centred:
+def centered(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centered:
     """Coordinates (total, M) of blocks that begin at ``starts``, each around its mean."""
     n_blocks = starts.size - 1
     block = np.repeat(np.arange(n_blocks), np.diff(starts))
@@ -138,4 +138,4 @@ def centred(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> 
     squares = np.bincount(block, weights * (own**2).sum(axis=1), minlength=n_blocks)
     scales = np.column_stack([mass, squares]).astype(np.float64)
     n_chunks, width = -(-n_blocks // _jit.alignment.CHUNK), coordinates.shape[1]
-    return Centred(own, weights, scales, np.empty((n_chunks, 6, width, width)))
+    return Centered(own, weights, scales, np.empty((n_chunks, 6, width, width)))

@@ -10,7 +10,7 @@ from .. import _jit
 from .. import _validation as check
 from .._records import Blocks, SolvedBlocks, check_solved
 from .._validation import validate
-from ._rigid import centred
+from ._rigid import centered
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Rounds:
         total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
         self.point_weights = total.astype(np.float64, copy=False)
         self.shares = self.weights / self.point_weights[self.blocks.members]
-        self.centred = centred(self.blocks.indptr, self.coordinates, self.weights)
+        self.centered = centered(self.blocks.indptr, self.coordinates, self.weights)
         self.proposals = np.empty_like(self.coordinates)
         self.misfit = np.empty(self.blocks.n_blocks)
         # Sums of squares below this are rounding errors.
@@ -73,7 +73,7 @@ class Rounds:
         _jit.alignment.place_blocks(
             self.blocks.indptr,
             self.blocks.members,
-            self.centred,
+            self.centered,
             points,
             self.proposals,
             self.misfit,

@@ -86,7 +86,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         text = str(error) or type(error).__name__
         if isinstance(error, MemoryError):
-            text = f"not enough memory ({text}); use fewer points, or neighbours, as --graph 10"
+            text = f"not enough memory ({text}); use fewer points, or neighbors, as --graph 10"
         elif isinstance(error, OSError) and error.filename is not None and error.strerror:
             text = f"{error.strerror}: {error.filename}"
         # Tables that have several problems list them, a line for each.

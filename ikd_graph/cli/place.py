@@ -89,7 +89,7 @@ def _columns_of(data: Dataset, names: Sequence[str]) -> Dataset:
 
 
 def _draw(ax: Any, model: IKD, Z: Any, data: Dataset) -> None:
-    """Draw the placed rows among those of the model, which are grey."""
+    """Draw the placed rows among those of the model, which are gray."""
     every = np.vstack([model.embedding_, Z])
     groups = np.repeat([0, 1], [len(model.embedding_), len(Z)])
     plot.embedding(every, groups, names=("model", data.name), palette=("#c3c8ce",), ax=ax)

@@ -62,7 +62,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     max_cliques : int, optional
         Budget: stage 2 adds no more once there are so many. Points are not cut short.
         By default twice the number of points, with 64 members for each point in all: in graphs of
-        neighbours that covers every edge, in dense ones it is as many as a latent gains from.
+        neighbors that covers every edge, in dense ones it is as many as a latent gains from.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
 
     The result depends on the graph alone, not on the order of its points: of those that tie, the
     one whose edges are weakest in sum counts as the first. The cost is about the number of cliques
-    times their size times the number of neighbours of a point.
+    times their size times the number of neighbors of a point.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
     lacking = lacking[state.largest[lacking] < min_size]
     if lacking.size == 0:
         return extra
-    # With every neighbour a later one, a search lists cliques through its start in the whole graph.
+    # With every neighbor a later one, a search lists cliques through its start in the whole graph.
     width = int(np.diff(g.indptr)[lacking].max())
     search = new_search(g.n_nodes, width, 0)
     indptr, members = np.empty(2, dtype=np.int64), np.empty(width + 2, dtype=np.int32)

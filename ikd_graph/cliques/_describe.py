@@ -47,7 +47,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
         - ``n_cliques``: how many;
         - ``sizes``, ``overlaps``, ``cliques_per_point``, ``degrees``: ``min``, ``median``,
           ``mean``, ``max`` and ``histogram`` (value: count) of points in a clique, points shared by
-          two cliques that share any, cliques of a point, and neighbours of a point;
+          two cliques that share any, cliques of a point, and neighbors of a point;
         - ``overlapping_pairs``: pairs of cliques that share a point;
         - ``points_covered``, ``point_coverage``, ``edges_covered``, ``edge_coverage``: points and
           edges that lie in a clique, and their share of all;

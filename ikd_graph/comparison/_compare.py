@@ -78,7 +78,7 @@ def compare(
         Standard deviations of Gaussian noise to add, in those of each column. Scores are always
         those against the table as given.
     labels : (n,) array_like, optional
-        Classes or numbers that colour the points and are predicted from each embedding.
+        Classes or numbers that color the points and are predicted from each embedding.
     affinity, graph, kernel, refine
         As for `IKD`. What is "auto" is chosen once, on the table as given, for all strategies.
         With a refinement, strategies on a graph are compared plain and refined.

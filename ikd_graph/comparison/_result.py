@@ -152,14 +152,14 @@ class Comparison:
         """Distance of each point between the two embeddings of the pair, (n,).
 
         They are aligned by a rigid motion and a scale; the unit is the root mean square distance
-        from the centre.
+        from the center.
         """
         if self.pair is None or any((t, self.levels[0]) not in self.embeddings for t in self.pair):
             return None
         first, second = (self.embeddings[title, self.levels[0]] for title in self.pair)
-        centred = first - first.mean(axis=0)
-        gap = np.linalg.norm(centred - aligned(second, centred), axis=1)
-        return np.asarray(gap / np.sqrt((centred**2).sum(axis=1).mean()), dtype=np.float64)
+        centered = first - first.mean(axis=0)
+        gap = np.linalg.norm(centered - aligned(second, centered), axis=1)
+        return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
 
     @property
     def names(self) -> tuple[str, ...]:

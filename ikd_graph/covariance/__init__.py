@@ -5,13 +5,13 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 """
 
 # What is named as itself is for the floors above, not for users.
-from ._effective import doubly_centred_rows as doubly_centred_rows
+from ._effective import doubly_centered_rows as doubly_centered_rows
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
 from ._marchenko_pastur import spectral_noise
 from ._noise import noise_fraction, noise_variance
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
-from ._rows import centred_rows as centred_rows
+from ._rows import centered_rows as centered_rows
 from ._rows import rows_vary as rows_vary
 from ._scale import (
     FLOOR,

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
 from .._validation import validate
-from ._rows import centred_rows
+from ._rows import centered_rows
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     width = table.shape[1]
     free = max(float(width - n_removed), 1.0)
     picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
-    rows = doubly_centred_rows(table[picked])
+    rows = doubly_centered_rows(table[picked])
     rows = rows[rows.any(axis=1)]
     n = len(rows)
     if n < 2 or width < 4:
@@ -136,7 +136,7 @@ def remove_mean_row(X: ArrayLike) -> Floats:
     return regress_out(X, _unit_rows(X).sum(axis=0, keepdims=True))
 
 
-def doubly_centred_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
+def doubly_centered_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
     """Return unit rows less their mean row, of unit length again, (n, p).
 
     What all rows share, such as levels of columns, makes all of them correlate, and is no structure
@@ -144,7 +144,7 @@ def doubly_centred_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
     (Olshen and Rajaratnam, Annals of Statistics 38, 2010). Rows without spread, or without any
     left, are rows of zeros and count for nothing.
     """
-    rows, lengths = centred_rows(X, "correlation")
+    rows, lengths = centered_rows(X, "correlation")
     # What is left of equal rows is rounding, not spread.
     rounding = _ROUNDING * np.sqrt(rows.shape)
     varying = lengths > 0.0
@@ -166,7 +166,7 @@ def doubly_centred_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
 
 
 def _unit_rows(X: ArrayLike) -> Floats:
-    """Rows that vary, centred and of unit length."""
-    rows, lengths = centred_rows(X, "correlation")
+    """Rows that vary, centered and of unit length."""
+    rows, lengths = centered_rows(X, "correlation")
     varying = lengths > 0.0
     return np.asarray(rows[varying] / lengths[varying, None])

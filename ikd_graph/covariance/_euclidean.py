@@ -20,7 +20,7 @@ class EuclideanRows(NamedTuple):
     With h half the squared lengths, x_i x_j - h_i - h_j + 1 is 1 - |x_i - x_j|^2 / (2 sigma^2).
     """
 
-    points: NDArray[np.floating]  # (n, p) centred rows over sigma
+    points: NDArray[np.floating]  # (n, p) centered rows over sigma
     half: Floats  # (n,) half their squared lengths
     origin: Floats  # (p,) the mean row of X, subtracted first
     scale: float  # sigma
@@ -47,7 +47,7 @@ def euclidean_rows(
     too small by the mean correlation. Unlike "cosine" it does not take each row to its own
     length, which for few dimensions is a bad estimate of the common one.
 
-    The similarity falls with the distance whatever σ is, so that nearest neighbours are those in
+    The similarity falls with the distance whatever σ is, so that nearest neighbors are those in
     Euclidean distance, and a threshold is a radius; far pairs have values below zero.
 
     Parameters
@@ -100,7 +100,7 @@ def euclidean_scale(X: Any, standardized: bool) -> EuclideanRows:
     # Before squares are taken: values of 1e-200 or 1e200 are as good as any.
     top = 1.0 if standardized else float(largest.max())
     scale = float(np.sqrt(np.sum((deviation / units / top) ** 2) * n / max(n - 1, 1)))
-    # What centring leaves of equal rows is rounding.
+    # What centering leaves of equal rows is rounding.
     scale = np.inf if scale < ROUNDING else scale * top
     return EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
 

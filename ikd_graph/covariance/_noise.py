@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ._effective import doubly_centred_rows
+from ._effective import doubly_centered_rows
 from ._marchenko_pastur import bulk_variance
 
 Floats = NDArray[np.float64]
@@ -54,12 +54,12 @@ def noise_fraction(table: Floats, effective: float) -> float:
         From 0 to 1.
     """
     noise, n_outside = _bulk(table, effective)
-    centred = table - table.mean(axis=1, keepdims=True)
-    levels = centred.mean(axis=0)
-    if not n_outside or levels.var() > centred.var(axis=0).mean():
-        centred = centred - levels
+    centered = table - table.mean(axis=1, keepdims=True)
+    levels = centered.mean(axis=0)
+    if not n_outside or levels.var() > centered.var(axis=0).mean():
+        centered = centered - levels
         noise *= (len(table) - 1.0) / len(table)
-    total = float((centred**2).mean())
+    total = float((centered**2).mean())
     # Row means hold one of so many independent columns.
     noise *= (effective - 1.0) / effective if effective > 1.0 else 0.0
     return min(noise / total, 1.0) if total > 0.0 else 0.0
@@ -68,18 +68,18 @@ def noise_fraction(table: Floats, effective: float) -> float:
 def _bulk(table: Floats, effective: float) -> tuple[float, int]:
     """Variance of the noise, and how many eigenvalues stand out of it."""
     n, width = table.shape
-    centred = table - table.mean(axis=1, keepdims=True)
-    centred -= centred.mean(axis=0)
+    centered = table - table.mean(axis=1, keepdims=True)
+    centered -= centered.mean(axis=0)
     rows, columns = n - 1, max(effective - 1.0, 1.0)
     size, longer = min(rows, int(columns)), max(rows, columns)
     if size < 1:
         return 0.0, 0
     # So many independent columns of the same variance have the same products of rows.
-    values = np.linalg.svd(centred, compute_uv=False)[:size] ** 2 * (effective / width)
+    values = np.linalg.svd(centered, compute_uv=False)[:size] ** 2 * (effective / width)
     roots = np.sqrt([size - 0.5, longer - 0.5])
     spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
     # Of noise that differs between rows, or between columns, too.
-    alike = np.linalg.norm(doubly_centred_rows(table, scaled=True), 2) ** 2 / n
+    alike = np.linalg.norm(doubly_centered_rows(table, scaled=True), 2) ** 2 / n
     if alike * size * longer <= roots.sum() ** 2 + _TRACY_WIDOM * spread:
         return float(values.sum()) / (size * longer), 0
     noise, outside = bulk_variance(values, longer)

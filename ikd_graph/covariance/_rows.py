@@ -28,7 +28,7 @@ def unit_rows(
     X : (n_samples, n_features) array_like of float64
         Points in rows.
     affinity : {"correlation", "cosine"}
-        "correlation" centres each row and scales it to length 1; "cosine" scales only (the
+        "correlation" centers each row and scales it to length 1; "cosine" scales only (the
         process has mean zero, Eq. 1).
     allow_flat : bool
         Keep rows without spread as rows of zeros, which are correlated with nothing, and warn with
@@ -53,7 +53,7 @@ def unit_rows(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    rows, spread = centred_rows(X, affinity)
+    rows, spread = centered_rows(X, affinity)
     flat = kept_flat(spread, allow_flat)
     spread[flat] = 1.0
     rows[flat] = 0.0
@@ -62,8 +62,8 @@ def unit_rows(
     return rows
 
 
-def centred_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
-    """Rows that are centred as an affinity asks, and their lengths, 0 for one without spread."""
+def centered_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
+    """Rows that are centered as an affinity asks, and their lengths, 0 for one without spread."""
     rows = np.array(X, dtype=np.float64, order="C")
     # Before squares are taken: rows of 1e-200 or 1e200 are as good as any.
     largest = np.abs(rows).max(axis=1, initial=0.0)
@@ -72,14 +72,14 @@ def centred_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
     if affinity != "cosine":
         rows -= rows.mean(axis=1, keepdims=True)
     spread = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    # What centring leaves of a constant row is rounding, not spread.
+    # What centering leaves of a constant row is rounding, not spread.
     spread[spread <= 1e-13 * np.sqrt(rows.shape[1])] = 0.0
     return rows, spread
 
 
 def rows_vary(X: NDArray[np.floating], affinity: str) -> NDArray[np.bool_]:
     """Whether a row has a direction that it can be compared by, (n,); one with NaN has none."""
-    return np.asarray(centred_rows(X, affinity)[1] > 0.0)
+    return np.asarray(centered_rows(X, affinity)[1] > 0.0)
 
 
 def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
@@ -183,15 +183,15 @@ def cosine(X: ArrayLike) -> Floats:
     return _bounded(gram(unit_rows(X, "cosine")))
 
 
-@validate(X=check.table, centre=check.flag)
-def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
+@validate(X=check.table, center=check.flag)
+def covariance(X: ArrayLike, *, center: bool = True) -> Floats:
     """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
         Points in rows.
-    centre : bool
+    center : bool
         Subtract the mean of each row and divide by ``n_features - 1``; else take the mean as
         known to be zero and divide by ``n_features``.
 
@@ -209,9 +209,9 @@ def covariance(X: ArrayLike, *, centre: bool = True) -> Floats:
     """
     rows = np.array(X, dtype=np.float64, order="C")
     n_features = rows.shape[1]
-    if centre:
+    if center:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram(rows) / max(n_features - centre, 1)
+    return gram(rows) / max(n_features - center, 1)
 
 
 def _bounded(corr: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Scaled rows that stay sparse: what centring adds to their products is of rank one."""
+"""Scaled rows that stay sparse: what centering adds to their products is of rank one."""
 
 from functools import cached_property
 from typing import Any
@@ -101,7 +101,7 @@ def sparse_unit_rows(
     table : SparseTable
         Points in rows, (n, p).
     affinity : {"correlation", "cosine"}
-        "correlation" centres each row.
+        "correlation" centers each row.
     allow_flat : bool
         As in `unit_rows`.
 
@@ -125,7 +125,7 @@ def sparse_unit_rows(
         mean = np.bincount(owner, data, len(table)) / p
     squares = np.bincount(owner, (data - mean[owner]) ** 2, len(table))
     spread = np.sqrt(squares + (p - counts) * mean**2)
-    # What centring leaves of a constant row is rounding, not spread.
+    # What centering leaves of a constant row is rounding, not spread.
     spread[spread <= 1e-13 * np.sqrt(p)] = 0.0
     flat = kept_flat(spread, allow_flat)
     spread[flat] = 1.0
@@ -136,8 +136,8 @@ def sparse_unit_rows(
     scaled = _like(table, data)
     edge = np.sqrt(p) * shift[:, None]
     nothing = np.empty((len(table), 0))
-    centred = affinity == "correlation"
-    return SparseRows(scaled, shift, -edge if centred else nothing, edge if centred else nothing)
+    centered = affinity == "correlation"
+    return SparseRows(scaled, shift, -edge if centered else nothing, edge if centered else nothing)
 
 
 def sparse_euclidean_rows(

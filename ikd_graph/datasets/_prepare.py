@@ -83,7 +83,9 @@ def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
         standard = reading.scale == "standard"
         X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
         word = "standard deviation" if standard else "interquartile range"
-        done.append(f"columns centred and divided by their {word} (those without one only centred)")
+        done.append(
+            f"columns centered and divided by their {word} (those without one only centered)"
+        )
     if (reading.standardize_rows or reading.remove_mean_row) and np.isnan(X).any():
         raise ValueError(
             "rows must have no missing cells to be changed; --impute median fills them"
@@ -91,7 +93,7 @@ def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
     if reading.standardize_rows:
         # A constant row is 0.
         X = covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
-        done.append("rows centred and over their standard deviation")
+        done.append("rows centered and over their standard deviation")
     if reading.remove_mean_row:
         X = covariance.remove_mean_row(X)
         done.append("what the mean row explains was taken off")

@@ -33,7 +33,7 @@ class Reading:
     Attributes
     ----------
     labels : tuple of str or int
-        Columns (or keys) of the labels, by name or position, the first of which colours the points;
+        Columns (or keys) of the labels, by name or position, the first of which colors the points;
         by default found by its usual names.
     labels_file : str or None
         File with columns of labels and a row for each point, such as of a transposed table; rows
@@ -49,11 +49,11 @@ class Reading:
     impute : {"mean", "median"} or None
         What fills the missing cells of a column; by default none are accepted.
     scale : {"standard", "robust"} or None
-        Divide centred columns by their standard deviation, or by their interquartile range.
+        Divide centered columns by their standard deviation, or by their interquartile range.
     transform : {"sqrt", "log1p"} or None
         Function of every value, before columns are scaled, such as sqrt for counts.
     standardize_rows : bool
-        Centre every row and divide it by its standard deviation, after the columns.
+        Center every row and divide it by its standard deviation, after the columns.
     remove_mean_row : bool
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     bin : float or None

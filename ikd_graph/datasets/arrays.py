@@ -150,7 +150,7 @@ def count_spikes(
     Returns
     -------
     (n_bins, n_units) int64, (n_bins,) float64, tuple of str, str
-        Counts, centres of the bins, names of the units, and what was done in words.
+        Counts, centers of the bins, names of the units, and what was done in words.
     """
     spikes = [np.asarray(unit, dtype=np.float64).ravel() for unit in times]
     every = np.concatenate(spikes)
@@ -168,8 +168,8 @@ def count_spikes(
     bins = [np.minimum(((unit - first) / step).astype(np.int64), n_bins - 1) for unit in spikes]
     counts = np.stack([np.bincount(unit, minlength=n_bins) for unit in bins], axis=1)
     names = tuple(f"unit {unit}" for unit in units)
-    centres = np.asarray(first + (np.arange(n_bins) + 0.5) * step, dtype=np.float64)
-    return counts, centres, names, f"the units, their spikes counted in bins of {step:g} s"
+    centers = np.asarray(first + (np.arange(n_bins) + 0.5) * step, dtype=np.float64)
+    return counts, centers, names, f"the units, their spikes counted in bins of {step:g} s"
 
 
 def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> Table:
@@ -185,10 +185,10 @@ def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> 
     header = "feature_names" if features else f"none (array {key})" if unchosen else "none"
     if arrays[key].kind == "cells":
         times = arrays[key].load()
-        X, centres, features, header = count_spikes(
+        X, centers, features, header = count_spikes(
             f"{key} of {path.name}", times, reading.bin, range(len(times))
         )
-        row_names, row_title = tuple(f"{time:.9g}" for time in centres), "time"
+        row_names, row_title = tuple(f"{time:.9g}" for time in centers), "time"
     else:
         refuse(reading, path.name, ["bin"])
         check_size(f"{key} of {path.name}", arrays[key].shape)
@@ -338,7 +338,7 @@ def _shape(item: Any) -> tuple[int, ...]:
 
 
 def _labels(column: Any, colors: Any) -> Any:
-    """Return a column of obs: classes with the colours scanpy keeps for them, or values."""
+    """Return a column of obs: classes with the colors scanpy keeps for them, or values."""
     if not hasattr(column, "cat"):
         if column.dtype.kind in "biuf" and column.notna().all():
             return column.to_numpy()

@@ -226,7 +226,7 @@ def gplvm_data(
 
 
 def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> Dataset:
-    """Two interleaved half circles in the plane (scikit-learn's), labelled.
+    """Two interleaved half circles in the plane (scikit-learn's), labeled.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
     -------
     Dataset
         ``X`` (n_samples, 3); ``latent`` (n_samples, 2) the length along the roll and the height,
-        isometric to the sheet; ``y`` the angle of the roll, for colours.
+        isometric to the sheet; ``y`` the angle of the roll, for colors.
     """
     X, angle = make_swiss_roll(n_samples, noise=noise, random_state=seed)
     # Arc length of the spiral r = t from 0 to t.

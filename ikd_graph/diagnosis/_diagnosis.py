@@ -413,7 +413,7 @@ def diagnose(
         held_out_error=tried[0].r2_error if tried else np.nan,
         reliability=float(model.reliability_),
         noise_fraction=(
-            covariance.noise_fraction(affinity.modelled(data), correlations["n_effective"])
+            covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
             if data.shape[1] >= _limits.FEWEST_COLUMNS
             else np.nan
         ),
@@ -451,7 +451,7 @@ def _correlations(
     rows = covariance.unit_rows(data, allow_flat=True)
     upper = np.triu_indices(len(data), 1)
     raw, pairs = (
-        covariance.gram(each)[upper] for each in (rows, covariance.doubly_centred_rows(rows))
+        covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
     )
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))

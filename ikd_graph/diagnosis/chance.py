@@ -22,7 +22,7 @@ class ChanceTest(NamedTuple):
     """Outcome of `chance_test`; printed, a clause."""
 
     p_value: float
-    n_draws: int  # randomised tables
+    n_draws: int  # randomized tables
     n_exceeding: int  # of them, those with at least as much structure
     shifted: str  # by themselves: "columns", or "rows" where columns follow one another
     ordered: bool  # whether rows follow one another, which the shifted tables keep

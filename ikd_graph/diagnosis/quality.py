@@ -9,7 +9,7 @@ from ..datasets import Dataset
 from ..datasets._reading import Floats, flag, listed
 
 FEWEST_ROWS = 30
-"""Rows below which 15 neighbours, which several graphs have, are half of all points."""
+"""Rows below which 15 neighbors, which several graphs have, are half of all points."""
 
 DOMINANT_SHARE = 0.9
 """Share of the total from which columns, or levels of rows, decide alone what is near what."""
@@ -130,14 +130,14 @@ def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
     spread = np.ptp(X, axis=0)
     for labels in data.all_labels:
         y = np.asarray(labels.y, dtype=np.float64)
-        labelled = np.isfinite(y)
-        classes, codes = np.unique(y[labelled], return_inverse=True)
-        rows, predicted = X[labelled], np.zeros((0, X.shape[1]))
+        labeled = np.isfinite(y)
+        classes, codes = np.unique(y[labeled], return_inverse=True)
+        rows, predicted = X[labeled], np.zeros((0, X.shape[1]))
         if labels.names and 1 < classes.size <= len(X) / 3:
             means = [rows[codes == k].mean(axis=0) for k in range(classes.size)]
             predicted = np.array(means)[codes]
-        elif not labels.names and classes.size > 1 and y[labelled].size >= 5:
-            design = np.c_[np.ones(len(rows)), y[labelled] - y[labelled].mean()]
+        elif not labels.names and classes.size > 1 and y[labeled].size >= 5:
+            design = np.c_[np.ones(len(rows)), y[labeled] - y[labeled].mean()]
             predicted = design @ np.linalg.lstsq(design, rows, rcond=None)[0]
         if len(predicted):
             exact = np.abs(rows - predicted).max(axis=0) <= 1e-6 * spread
@@ -208,12 +208,12 @@ def row_level_shares(X: Floats) -> tuple[float, float]:
         lengths of their two rows.
     """
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
-    centred = X / scale - X.mean(axis=0) / scale
-    total, levels = float((centred**2).sum()), centred.mean(axis=1)
+    centered = X / scale - X.mean(axis=0) / scale
+    total, levels = float((centered**2).sum()), centered.mean(axis=1)
     if len(X) < 3 or X.shape[1] < 3 or not total > 0.0:
         return 0.0, 0.0
     # Pairs of at most a thousand rows.
-    rows = centred[:: -(-len(X) // 1000)]
+    rows = centered[:: -(-len(X) // 1000)]
     rows = rows - rows.mean(axis=1, keepdims=True)
     pairs = np.triu_indices(len(rows), 1)
     squares = np.einsum("ij,ij->i", rows, rows)

@@ -18,12 +18,12 @@ Indices = NDArray[np.int64]
 class Frame(NamedTuple):
     """Coordinates of all rows in the standard frame, and their spectrum."""
 
-    coordinates: Floats  # (n, m) centred, along principal axes, the widest first
+    coordinates: Floats  # (n, m) centered, along principal axes, the widest first
     eigenvalues: Floats  # (m,) squared lengths of the columns
 
 
 def standard_frame(coordinates: Floats, inverse: Indices) -> Frame:
-    """Coordinates of all rows, centred, along principal axes, signs pinned.
+    """Coordinates of all rows, centered, along principal axes, signs pinned.
 
     Parameters
     ----------

@@ -72,11 +72,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         columns at least as well.
     graph : "auto", float, int, rule or graph
         Which similarities are trusted. A float is a threshold of the similarity, an int a number of
-        nearest neighbours; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
+        nearest neighbors; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
         networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
         weights are similarities. "auto" does not depend on the strategy: a threshold of five
-        standard errors and six neighbours where X looks like samples of a Gaussian process, else
-        ten neighbours.
+        standard errors and six neighbors where X looks like samples of a Gaussian process, else
+        ten neighbors.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the embedding. "auto" takes
@@ -88,7 +88,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         has the weight exp(-d^2 / (2 sigma^2)), with sigma^2 half the mean squared distance;
         "standardized_euclidean" the same of columns over their standard deviations; "hellinger" the
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
-        the share of common neighbours (it separates groups but distorts continuous gradients). With
+        the share of common neighbors (it separates groups but distorts continuous gradients). With
         "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
         is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
         both points. With "precomputed_distance" X is the matrix of distances, dense or sparse (what
@@ -98,7 +98,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "correlation" (from 20 columns on) that predicts held-out columns best (`candidates_`).
     refine : {"auto", "stress", "likelihood", None} or refinement
         An optional second step. "stress" moves points to the distances of the graph's edges;
-        "likelihood" maximises the likelihood of the model, with a noise variance of its own;
+        "likelihood" maximizes the likelihood of the model, with a noise variance of its own;
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
         columns do not agree (`agreement_`), else stress where there is a graph.
@@ -120,7 +120,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     embedding_ : (n_samples, n_components) ndarray of float64
         The coordinates, in units of the kernel's length-scale, or of the distances where distances
-        were compared and no likelihood refines: centred, along principal axes, the
+        were compared and no likelihood refines: centered, along principal axes, the
         widest first. Duplicate rows get the same coordinates. Float32 where X is.
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
@@ -448,7 +448,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         color : (n_samples,) array_like, optional
-            Classes, numbers or angles that colour the points.
+            Classes, numbers or angles that color the points.
         **options
             Passed on, such as ``errors=None`` or ``period=360``.
 
@@ -560,8 +560,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ):
             raise ValueError(
                 "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
-                f"graph must be a number of neighbours, got {strategy!r} and {self.graph!r}; only "
-                "edges to neighbours are weighted"
+                f"graph must be a number of neighbors, got {strategy!r} and {self.graph!r}; only "
+                "edges to neighbors are weighted"
             )
         landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
         if check_choice("missing", self.missing, ("error", "pairwise")) == "pairwise":
@@ -711,7 +711,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         text = (
             f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
             f"{int(sizes.sum())} points); they were joined by links between their nearest points, "
-            "which alone fix their relative positions; more neighbours or a lower threshold leaves "
+            "which alone fix their relative positions; more neighbors or a lower threshold leaves "
             "fewer"
         )
         self.settings_ = self.settings_.explain(components=text)
@@ -727,7 +727,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def fingerprint_(self) -> str:
-        """Few digits by which the embedding is recognised in any frame (`reproducible`)."""
+        """Few digits by which the embedding is recognized in any frame (`reproducible`)."""
         check_is_fitted(self)
         return reproducible.fingerprint(self.embedding_)
 
@@ -803,7 +803,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     verbose=self.verbose,
                 )
             if errors:
-                compared = similarity.modelled(dense_rows(rows))
+                compared = similarity.modeled(dense_rows(rows))
                 with limit_threads(self.n_jobs):
                     std[new] = self._fitted.errors_of(compared, latent[new])
         return latent, residual, std
@@ -854,7 +854,7 @@ def _graph_rule(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, np.bool_)):
         if value != "auto":
             raise ValueError(
-                "graph must be 'auto', a threshold in (0, 1), a number of neighbours, an object "
+                "graph must be 'auto', a threshold in (0, 1), a number of neighbors, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
             )
         return value

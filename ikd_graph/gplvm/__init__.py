@@ -6,8 +6,8 @@ log likelihood of all N dimensions is
 
     log L = -N / 2 (T log 2 pi + log det A + tr(A^-1 S)),
 
-so that only the T x T matrix S enters and the cost does not grow with N. With the rows of X centred
-this is the likelihood at the best constant mean of every point.
+so that only the T x T matrix S enters and the cost does not grow with N. With the rows of X
+centered this is the likelihood at the best constant mean of every point.
 """
 
 from ._gradient import LikelihoodGradient, SampleLikelihood

@@ -142,7 +142,7 @@ class SampleLikelihood:
 
 
 def _root(values: Floats, vectors: Floats) -> Floats:
-    """Factorise S = C C^T: C is (n, r) where the rank r is low, else an (n, n) lower triangle."""
+    """Factorize S = C C^T: C is (n, r) where the rank r is low, else an (n, n) lower triangle."""
     n = len(values)
     used = values > n * np.finfo(np.float64).eps * max(values[-1], 0.0)
     used[-1] = True

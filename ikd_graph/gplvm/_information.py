@@ -107,7 +107,7 @@ def column_scores(
     latent : (n, m) float64
         Latent points Z.
     rows : (n, n_observed) float64
-        Observations, centred if the model was fitted to centred rows.
+        Observations, centered if the model was fitted to centered rows.
     kernel : StationaryKernel
         Kernel of the model.
     variance, noise : float

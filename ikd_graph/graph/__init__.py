@@ -1,7 +1,7 @@
 """Weighted graphs of points: which correlations to trust.
 
 The covariance between points is trusted where it is large. A graph keeps the trusted entries: those
-above a threshold (the paper's Section 2.4), or those between nearest neighbours. Graphs are
+above a threshold (the paper's Section 2.4), or those between nearest neighbors. Graphs are
 ``CsrGraph`` records; their weights are correlations, at most 1.
 """
 

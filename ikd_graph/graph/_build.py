@@ -1,4 +1,4 @@
-"""From correlations to graphs: all pairs above a threshold, or nearest neighbours.
+"""From correlations to graphs: all pairs above a threshold, or nearest neighbors.
 
 Functions that start with ``row_`` take rows of unit norm whose products are the correlations, and
 never form the (n, n) matrix.
@@ -21,7 +21,7 @@ from ._csr import mirrored
 from ._nearest import block_neighbors, check_correlations
 
 WEIGHT_FLOOR = FLOOR
-"""Least weight of an edge that is there whatever its correlation: a neighbour or a bridge."""
+"""Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""
 
 
 @validate(corr=check_correlations, s0=check.fraction)
@@ -55,8 +55,8 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
 def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> CsrGraph:
     """Join each point to the points most correlated with it.
 
-    Ties go to the smaller index, and a point is never its own neighbour, whatever duplicates it
-    has. A neighbour's correlation below ``WEIGHT_FLOOR`` (even a negative one, when nothing better
+    Ties go to the smaller index, and a point is never its own neighbor, whatever duplicates it
+    has. A neighbor's correlation below ``WEIGHT_FLOOR`` (even a negative one, when nothing better
     is there) is stored as ``WEIGHT_FLOOR``, so that every edge can be walked.
 
     Parameters
@@ -64,14 +64,14 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
     corr : (n, n) float64, symmetric
         Correlations between points.
     k : int
-        Number of neighbours, at most n - 1.
+        Number of neighbors, at most n - 1.
     mutual : bool
         Keep an edge only where each is among the k nearest of the other; by default one suffices.
 
     Returns
     -------
     CsrGraph
-        The points, joined to their neighbours.
+        The points, joined to their neighbors.
 
     Examples
     --------
@@ -88,26 +88,26 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
 
 
 def from_neighbors(
-    neighbours: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
     correlations: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]],
     *,
     mutual: bool = False,
     shared: bool = False,
     floor: float = WEIGHT_FLOOR,
 ) -> CsrGraph:
-    """Graph of neighbours that were found already.
+    """Graph of neighbors that were found already.
 
     Parameters
     ----------
-    neighbours : (n, k) int32
-        Neighbours of every point.
+    neighbors : (n, k) int32
+        Neighbors of every point.
     correlations : callable
         Maps two (m,) arrays of points to the correlations of those pairs.
     mutual : bool
         As in :func:`neighbors`.
     shared : bool
-        Multiply every weight by the root of the share of neighbours that its ends have in common
-        (of k + 1, each point being a neighbour of its own): it is small across the gap between two
+        Multiply every weight by the root of the share of neighbors that its ends have in common
+        (of k + 1, each point being a neighbor of its own): it is small across the gap between two
         groups.
     floor : float
         Least weight, which smaller ones are lifted to.
@@ -115,14 +115,14 @@ def from_neighbors(
     Returns
     -------
     CsrGraph
-        The neighbour graph.
+        The neighbor graph.
     """
-    first, second = _neighbour_pairs(neighbours, mutual)
+    first, second = _neighbor_pairs(neighbors, mutual)
     weights = correlations(first, second)
     if shared:
-        weights = weights * np.sqrt(_shared_fraction(neighbours, first, second))
+        weights = weights * np.sqrt(_shared_fraction(neighbors, first, second))
     # In order already, and each once.
-    counts = np.bincount(first, minlength=len(neighbours))
+    counts = np.bincount(first, minlength=len(neighbors))
     del first
     return mirrored(counts, second, walkable(weights, floor))
 
@@ -198,7 +198,7 @@ def walkable(weights: NDArray[np.float64], floor: float = WEIGHT_FLOOR) -> NDArr
 def _shared_fraction(
     neighbors: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Count common neighbours of pairs over k + 1, each point being a neighbour of its own."""
+    """Count common neighbors of pairs over k + 1, each point being a neighbor of its own."""
     n, k = neighbors.shape
     members = np.column_stack((np.arange(n), neighbors)).ravel()
     starts = (k + 1) * np.arange(n + 1)
@@ -213,12 +213,12 @@ def _shared_fraction(
     return shared / (k + 1.0)
 
 
-def _neighbour_pairs(
-    neighbours: NDArray[np.int32], mutual: bool
+def _neighbor_pairs(
+    neighbors: NDArray[np.int32], mutual: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the pairs named by either (or by both) of their ends, each once, in order."""
-    n = len(neighbours)
-    nodes, neighbors = np.arange(n)[:, None], neighbours.astype(np.int64)
+    n = len(neighbors)
+    nodes, neighbors = np.arange(n)[:, None], neighbors.astype(np.int64)
     keys = np.sort((np.minimum(nodes, neighbors) * n + np.maximum(nodes, neighbors)).ravel())
     # A pair stands once for each end that names it.
     repeated = keys[1:] == keys[:-1]

@@ -375,7 +375,7 @@ def stored_pairs(
     matrix : (n, n) scipy sparse array or matrix
         Values of pairs, the same both ways round to 1e-8 of the largest. It is not changed.
     one_sided : bool
-        Whether a value may be stored one way round only, as in a graph of nearest neighbours.
+        Whether a value may be stored one way round only, as in a graph of nearest neighbors.
 
     Returns
     -------

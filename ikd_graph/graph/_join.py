@@ -32,7 +32,7 @@ class JoinedGraph(NamedTuple):
 def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
     """Join the components along their strongest spanning tree, by several edges a pair.
 
-    Two components are neighbours in the tree of their most correlated pairs of points; they are
+    Two components are neighbors in the tree of their most correlated pairs of points; they are
     joined by that pair and by up to nine more, each between points that are the nearest of the
     other component to one of them. A correlation near zero or below is stored as ``WEIGHT_FLOOR``.
 

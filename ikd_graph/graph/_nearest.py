@@ -1,6 +1,6 @@
-"""Nearest neighbours of rows: exact by blocked products, beyond some 20 000 rows by faiss.
+"""Nearest neighbors of rows: exact by blocked products, beyond some 20 000 rows by faiss.
 
-The library was chosen in docs/decisions/005-neighbour-search.md.
+The library was chosen in docs/decisions/005-neighbor-search.md.
 
 References
 ----------
@@ -48,10 +48,10 @@ def _check_count(rows: Any, k: int, **_: Any) -> None:
 
 
 RECALL = 0.97
-"""Fraction of the true neighbours of sampled rows at which no more lists are visited."""
+"""Fraction of the true neighbors of sampled rows at which no more lists are visited."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
-_SAMPLE = 128  # rows whose exact neighbours measure the recall
+_SAMPLE = 128  # rows whose exact neighbors measure the recall
 _log = logging.getLogger(__name__)
 
 
@@ -70,16 +70,16 @@ def row_neighbors(
     remaining ones are compared in double precision. The approximate search takes candidates from
     an inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
     their exact values; more lists are visited, up to an eighth of them, until 0.97 of the
-    neighbours of 128 sampled rows are among them. Neither depends on the number of threads.
+    neighbors of 128 sampled rows are among them. Neither depends on the number of threads.
 
     Parameters
     ----------
     rows : (n, p) float32 or float64, or covariance.SparseRows
         Rows of unit norm, whose products are correlations, or any for ``metric="euclidean"``.
     k : int
-        Number of neighbours, at most n - 1.
+        Number of neighbors, at most n - 1.
     metric : {"product", "euclidean"}
-        Neighbours have the largest products, or the smallest distances. Sparse rows have products
+        Neighbors have the largest products, or the smallest distances. Sparse rows have products
         that fall with the distance.
     neighbors : {"auto", "exact", "approximate"}
         "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed. Products
@@ -88,8 +88,8 @@ def row_neighbors(
     Returns
     -------
     (n, k) int32
-        Neighbours of each row, the nearest first, equally near ones by index. A row is never its
-        own neighbour.
+        Neighbors of each row, the nearest first, equally near ones by index. A row is never its
+        own neighbor.
 
     Examples
     --------
@@ -138,11 +138,11 @@ def nearest_rows(
     Parameters
     ----------
     new_rows : (b, p) ndarray of float
-        Rows whose neighbours are searched, each as if it came alone.
+        Rows whose neighbors are searched, each as if it came alone.
     rows : (n, p) float32 or float64
         Rows that are searched.
     k : int
-        Number of neighbours; all rows where there are fewer.
+        Number of neighbors; all rows where there are fewer.
     half : (n,) float64, optional
         Half the squared length of every row, so that the largest is the nearest.
 
@@ -179,21 +179,21 @@ def block_neighbors(
     n : int
         Number of points.
     k : int
-        Number of neighbours, at most n - 1.
+        Number of neighbors, at most n - 1.
 
     Returns
     -------
     (n, k) int32
-        Neighbours of each point, the nearest first; of equals the lower index.
+        Neighbors of each point, the nearest first; of equals the lower index.
     """
-    neighbours = np.empty((n, k), np.int32)
+    neighbors = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
         block = np.ascontiguousarray(block_of(start, stop))
-        _jit.graph.strongest(block, start, neighbours[start:stop])
+        _jit.graph.strongest(block, start, neighbors[start:stop])
 
     map_blocks(find, n, block_rows(n))
-    return neighbours
+    return neighbors
 
 
 def _exact_search(
@@ -273,7 +273,7 @@ class _Index:
             if recall >= RECALL or self.visited >= self.index.nlist // 8:
                 break
             self.visited, self.count = 2 * self.visited, min(2 * self.count, n)
-        _log.info("%.3f of the neighbours are in %d lists", recall, self.visited)
+        _log.info("%.3f of the neighbors are in %d lists", recall, self.visited)
 
     def order(self) -> Indices:
         """Points list by list: those of one list share candidates, which stay in the cache."""
@@ -330,6 +330,6 @@ def _library(neighbors: str, n: int) -> Any:
             raise ImportError(
                 f"faiss must be installed for neighbors='approximate', got none; {cure}"
             ) from None
-        warn(f"the neighbours of {n} rows are searched exactly, which may take minutes; {cure}")
+        warn(f"the neighbors of {n} rows are searched exactly, which may take minutes; {cure}")
         return None
     return faiss

@@ -44,7 +44,7 @@ def prune(
     - if most points that the triangle inequality puts near both its ends are not near both (a
       correlation that cannot be right if the others are), or
     - if its ends are connected by shorter edges, but only by a path more than 3.5 times as long,
-      while points between them are missing: ends of usual edges have neighbours in common.
+      while points between them are missing: ends of usual edges have neighbors in common.
 
     No edge is removed whose ends are not connected without it, so that components stay as they are.
 
@@ -53,7 +53,7 @@ def prune(
     g : CsrGraph
         The graph.
     support : CsrGraph, optional
-        More edges between the same points, that paths may use: with 25 neighbours of each point or
+        More edges between the same points, that paths may use: with 25 neighbors of each point or
         more a surface has hardly any holes, whose rims look like short cuts.
     sq_distance : callable, optional
         Squared distances (m,) of edges of given weights (m,), in any unit.
@@ -143,7 +143,7 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     removed = _without_detour(search, order[(connected & ~absent)[order]], absent)
     if not removed.any():
         return removed
-    # Edges that close a ring have neighbours in common as others do; decided by bundles of edges.
+    # Edges that close a ring have neighbors in common as others do; decided by bundles of edges.
     shares = np.empty(g.n_edges)
     _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
     candidates = np.flatnonzero(removed)

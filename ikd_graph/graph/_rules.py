@@ -85,7 +85,7 @@ class Threshold(Rule):
         The threshold, in (0, 1). "auto" is min(5 / sqrt(N), 0.5) for N independent columns
         (`covariance.effective_columns`), five standard errors of a correlation.
     n_neighbors : int or None
-        Also join each point to so many nearest neighbours, whatever the threshold. None is 6 where
+        Also join each point to so many nearest neighbors, whatever the threshold. None is 6 where
         ``s0`` is "auto", which keeps every point in the graph, else none.
     prune : "auto" or bool
         Remove short cuts, see `graph.prune`. "auto" does so in graphs of rows, where values are not
@@ -156,23 +156,23 @@ class Threshold(Rule):
         elif self.s0_used is not None:
             parts.append(f"similarity above {self.s0_used:.3g}")
         if self.n_neighbors:
-            parts.append(f"{self.n_neighbors} nearest neighbours")
+            parts.append(f"{self.n_neighbors} nearest neighbors")
         return " or ".join(parts)
 
 
 @dataclass(repr=False)
 class Neighbors(Rule):
-    """Each point is joined to its nearest neighbours.
+    """Each point is joined to its nearest neighbors.
 
     Parameters
     ----------
     k : int or "auto"
-        Number of neighbours; "auto" is 10.
+        Number of neighbors; "auto" is 10.
     mutual : bool
-        Keep an edge only where each end is a neighbour of the other; components that this leaves
-        are joined by the neighbours of either end.
+        Keep an edge only where each end is a neighbor of the other; components that this leaves
+        are joined by the neighbors of either end.
     search : {"auto", "exact", "approximate"}
-        How neighbours are searched, see `graph.row_neighbors`.
+        How neighbors are searched, see `graph.row_neighbors`.
     prune : "auto" or bool
         As in `Threshold`.
     disconnected : {"join", "raise"}
@@ -206,4 +206,4 @@ class Neighbors(Rule):
 
     def describe(self) -> str:
         """See `Rule.describe`."""
-        return f"{self.k} {'mutual ' if self.mutual else ''}nearest neighbours"
+        return f"{self.k} {'mutual ' if self.mutual else ''}nearest neighbors"

@@ -10,7 +10,7 @@ from .. import _validation as check
 from .._records import CsrGraph
 from .._threads import single_threaded_blas
 from .._validation import validate
-from ..covariance import doubly_centred_rows, effective_columns, unit_rows
+from ..covariance import doubly_centered_rows, effective_columns, unit_rows
 from ._build import pairs_above, row_correlations
 from ._csr import edges, from_edges
 from ._threshold import sure_threshold
@@ -23,7 +23,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     Under independence r sqrt((N - 2) / (1 - r²)) is distributed as t with N - 2 degrees of freedom
     (Fisher 1915), N being the effective number of columns. r is the smallest of four: Pearson's and
     that of normal scores, since one value far out makes no correlation, each of the rows as they
-    are and with all columns standardised, since levels and units of columns make none either. With
+    are and with all columns standardized, since levels and units of columns make none either. With
     the mean of all taken off, n unrelated rows correlate by -1 / (n - 1), from which their
     correlations count as by Fisher's z. Among all pairs the false discovery rate is controlled for
     any dependence between them (Benjamini and Yekutieli, Annals of Statistics 29, 2001).
@@ -58,18 +58,18 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     from scipy.stats import rankdata
 
     rows = unit_rows(X, allow_flat=True)
-    centred = doubly_centred_rows(rows, scaled=True)
+    centered = doubly_centered_rows(rows, scaled=True)
     n, width = rows.shape
     free = effective_columns(rows, n_removed=n_removed) - 2.0
     n_pairs = n * (n - 1) // 2
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
-    n_centred = int(np.count_nonzero(centred.any(axis=1)))
+    n_centered = int(np.count_nonzero(centered.any(axis=1)))
     # Two rows are each other's opposite about their mean.
-    shared = -1.0 / (n_centred - 1) if n_centred > 2 else 1.0
+    shared = -1.0 / (n_centered - 1) if n_centered > 2 else 1.0
     with single_threaded_blas():
         candidates = pairs_above(
-            lambda start, stop: centred[start:stop] @ centred[start:].T,
+            lambda start, stop: centered[start:stop] @ centered[start:].T,
             n,
             _beyond(sure_threshold(free + 2.0, rate), -shared),
         )
@@ -78,7 +78,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     scores = unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
     corr, of_scores, about_mean_of_scores = (
         row_correlations(table, rows_a, rows_b)
-        for table in (rows, scores, doubly_centred_rows(scores, scaled=True))
+        for table in (rows, scores, doubly_centered_rows(scores, scaled=True))
     )
     about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)
     least = np.minimum(np.minimum(corr, of_scores), about_mean)

@@ -23,7 +23,7 @@ from ._numbers import with_numbers
 Floats = NDArray[np.float64]
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
-"""Tables as they are, columns standardised, rows standardised."""
+"""Tables as they are, columns standardized, rows standardized."""
 
 MARGIN = 1.05
 """Factor by which another representation must score more than the table as it is, which nobody has

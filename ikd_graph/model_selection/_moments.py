@@ -63,11 +63,11 @@ def moments(X: Any) -> Moments:
     True
     """
     n_observed, counts = X.shape[1], are_counts(X)
-    centred, squares = _centred(X)
+    centered, squares = _centered(X)
     if not squares.size:
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, counts)
-    effective = covariance.effective_columns(centred)
-    rows = centred / np.sqrt(squares)[:, None]
+    effective = covariance.effective_columns(centered)
+    rows = centered / np.sqrt(squares)[:, None]
     # Variances of two rows have the squared correlation of the rows.
     related = (rows @ rows.T) ** 2
     shared = float(related.mean())
@@ -81,7 +81,7 @@ def moments(X: Any) -> Moments:
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     gap, error = _kurtosis(rows, effective, shared)
     # ThresholdScan of columns have a kurtosis of their own, and hide that of the rows.
-    about_mean = covariance.doubly_centred_rows(centred)
+    about_mean = covariance.doubly_centered_rows(centered)
     about_mean = about_mean[about_mean.any(axis=1)]
     if len(about_mean):
         other = _kurtosis(about_mean, effective, _mean_square_correlation(about_mean))
@@ -107,7 +107,7 @@ def _kurtosis(rows: Floats, effective: float, shared: float) -> tuple[float, flo
 def has_significant_correlation(X: Any) -> bool:
     """Whether rows are correlated more than unrelated ones are by chance, two of them or all.
 
-    Columns are standardised before: their levels make all rows correlate, and are no structure.
+    Columns are standardized before: their levels make all rows correlate, and are no structure.
     Two by the largest correlation of all pairs, all by the largest eigenvalue of their
     correlations, which of unrelated rows follows the law of Tracy and Widom (Johnstone, Annals of
     Statistics 2001), at a level of 5 % for each.
@@ -122,7 +122,7 @@ def has_significant_correlation(X: Any) -> bool:
     >>> model_selection.has_significant_correlation(noise.cumsum(axis=0))
     True
     """
-    rows = covariance.doubly_centred_rows(_centred(X)[0], scaled=True)
+    rows = covariance.doubly_centered_rows(_centered(X)[0], scaled=True)
     rows = rows[rows.any(axis=1)]
     n = len(rows)
     # Two rows are each other's opposite about their mean.
@@ -147,7 +147,7 @@ def has_significant_correlation(X: Any) -> bool:
     return bool(value > roots.sum() ** 2 + _TRACY_WIDOM * spread)
 
 
-def _centred(X: Any) -> tuple[Floats, Floats]:
+def _centered(X: Any) -> tuple[Floats, Floats]:
     """Rows that vary, of at most 2000 at random, less their means, and their sums of squares.
 
     They are divided by the largest value, so that no square overflows.
@@ -156,8 +156,8 @@ def _centred(X: Any) -> tuple[Floats, Floats]:
         X = X[np.random.default_rng(0).choice(X.shape[0], _limits.SAMPLED, replace=False)]
     X = dense_rows(X)
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
-    centred = X / scale
-    centred -= centred.mean(axis=1, keepdims=True)
-    squares = np.einsum("ij,ij->i", centred, centred)
+    centered = X / scale
+    centered -= centered.mean(axis=1, keepdims=True)
+    squares = np.einsum("ij,ij->i", centered, centered)
     varying = squares > 1e-20 * X.shape[1]
-    return centred[varying], squares[varying]
+    return centered[varying], squares[varying]

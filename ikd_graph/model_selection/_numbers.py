@@ -16,10 +16,10 @@ from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
 
 _N_NEIGHBORS = 10
-"""Neighbours of a point in a neighbour graph (docs/decisions/003-one-rule-for-auto.md)."""
+"""Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
 
 _MIN_NEIGHBORS = 6
-"""Neighbours of a point in a threshold graph: what keeps every point in it."""
+"""Neighbors of a point in a threshold graph: what keeps every point in it."""
 
 _DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
 
@@ -94,7 +94,7 @@ def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | N
     if isinstance(rows, SparseTable):
         # They have no order.
         return float(max(rows.shape[1] - n_removed, 1))
-    table = AFFINITIES[affinity].modelled(rows)
+    table = AFFINITIES[affinity].modeled(rows)
     return float(covariance.effective_columns(table, n_removed=n_removed))
 
 

@@ -2,7 +2,7 @@
 
 A table that looks like samples of the model, and of which two halves of the columns agree, is
 compared by correlations and refined by the likelihood. Any other table is compared in one of three
-representations: as it is, columns standardised, or rows standardised; counts by the roots of their
+representations: as it is, columns standardized, or rows standardized; counts by the roots of their
 proportions. The one is taken whose closed form, made without a quarter of the columns, predicts
 these best. Its refinement is stress, or the likelihood where two halves of the columns, embedded
 separately, do not support the closed form.

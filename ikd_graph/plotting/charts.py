@@ -16,7 +16,7 @@ MOST_ELLIPSES = 400
 
 
 class Points(NamedTuple):
-    """Points in colours."""
+    """Points in colors."""
 
     at: Floats  # (n, 2), or (n, 3) to be turned
     paints: tuple[Paint, ...] = (Paint(),)  # the first is drawn, a page offers the others

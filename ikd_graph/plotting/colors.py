@@ -1,4 +1,4 @@
-"""One palette for pictures and pages, the colours of labels in it, and what describes points."""
+"""One palette for pictures and pages, the colors of labels in it, and what describes points."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._dataset import NO_LABEL, Dataset, Labels, encode_labels, label_quantity
 
-# Chosen one after another, each as far as possible in OKLab from all before it, for full colour
+# Chosen one after another, each as far as possible in OKLab from all before it, for full color
 # vision and for simulated protanopia and deuteranopia, within the lightness that reads on white
 # and on near black: the first k are good for k classes.
 CLASSES = (
@@ -28,7 +28,7 @@ _CYCLE = (
     *("#b05a77", "#cf7668", "#de975b", "#d4b45b", "#b0c56d", "#76c387", "#28b09b"),
     *("#0092a6", "#1171a5", "#44589e", "#664a92", "#8a4b85", "#b05a77"),
 )
-# Lightness rises evenly, so that it reads in grey as well.
+# Lightness rises evenly, so that it reads in gray as well.
 _SEQUENCE = ("#2c3172", "#2e5c9c", "#25859c", "#41aa8a", "#8fc774", "#e2d76f")
 
 MARKERS = {
@@ -49,15 +49,15 @@ class Groups(NamedTuple):
 
     names: tuple[str, ...]  # in natural order
     codes: NDArray[np.intp]  # (n,) position in names, -1 where the label is missing
-    palette: tuple[str, ...] = ()  # colours of the first classes, where they came with the labels
+    palette: tuple[str, ...] = ()  # colors of the first classes, where they came with the labels
 
     def color(self, code: int) -> str:
-        """Colour of a class: its own, or one of ours; grey for what is missing (-1)."""
+        """Color of a class: its own, or one of ours; gray for what is missing (-1)."""
         return self.palette[code] if 0 <= code < len(self.palette) else class_color(code)
 
     @property
     def shades(self) -> list[str]:
-        """Colour of each point."""
+        """Color of each point."""
         return [self.color(code) for code in self.codes.tolist()]
 
     def items(self) -> list[tuple[int, str]]:
@@ -91,7 +91,7 @@ def paint(
     palette: Sequence[str] = (),
     period: float | None = None,
 ) -> Paint:
-    """Choose how labels colour points: numbers that are no classes as a quantity, or an angle.
+    """Choose how labels color points: numbers that are no classes as a quantity, or an angle.
 
     With ``names``, labels are positions among them; without, a missing label is what it is in files
     (`datasets.read_file`). Without ``period``, numbers that fill one turn in radians or
@@ -139,12 +139,12 @@ def is_quantity(labels: Any) -> bool:
 
 
 def class_color(code: int) -> str:
-    """Colour of a class as ``#rrggbb``; the missing class (-1) is grey."""
+    """Color of a class as ``#rrggbb``; the missing class (-1) is gray."""
     return MUTED if code < 0 else CLASSES[code % len(CLASSES)]
 
 
 def class_marker(code: int) -> str:
-    """Marker of a class in matplotlib's letters: beyond 12 classes colour alone is not enough."""
+    """Marker of a class in matplotlib's letters: beyond 12 classes color alone is not enough."""
     return tuple(MARKERS)[max(code, 0) // 12 % len(MARKERS)]
 
 
@@ -158,7 +158,7 @@ MOST_POINTS = 50_000
 
 
 def paint_labels(labels: Labels) -> Paint:
-    """Choose how a column of labels colours points."""
+    """Choose how a column of labels colors points."""
     # More classes than can be told apart are better on a scale, where they are numbers.
     many = label_quantity(labels) if len(labels.names) > MAX_CLASSES else None
     y, names = (labels.y, labels.names or None) if many is None else (many, None)
@@ -166,7 +166,7 @@ def paint_labels(labels: Labels) -> Paint:
 
 
 def paint_points(data: Dataset) -> Paint:
-    """Choose the colours of the points of a data set, by its first column of labels."""
+    """Choose the colors of the points of a data set, by its first column of labels."""
     return paint_labels(data.all_labels[0]) if data.all_labels else Paint()
 
 
@@ -215,7 +215,7 @@ def short(text: Any, longest: int = 80) -> str:
 
 
 def paint_of(paint: Paint, rows: NDArray[np.intp]) -> Paint:
-    """Return the colours of some of the points."""
+    """Return the colors of some of the points."""
     groups = None if paint.groups is None else paint.groups._replace(codes=paint.groups.codes[rows])
     return paint._replace(
         groups=groups, values=None if paint.values is None else paint.values[rows]

@@ -30,7 +30,7 @@ def packed(values: ArrayLike) -> dict[str, str]:
 def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str, Any]:
     """Traces and layout of charts, which stand above one another over a common axis.
 
-    What depends on the colours of the page and its width is left to the page. A ``small`` chart has
+    What depends on the colors of the page and its width is left to the page. A ``small`` chart has
     neither names of axes nor tools. Text is escaped, because plotly takes a few tags.
     """
     data: list[dict[str, Any]] = []
@@ -156,7 +156,7 @@ def _paint(points: Points, paint: Paint) -> list[dict[str, Any]]:
 def _dots(
     points: Points, rows: NDArray[np.bool_], color: str, symbol: str = "circle"
 ) -> dict[str, Any]:
-    """Markers of one colour, with what is said of each point and its name."""
+    """Markers of one color, with what is said of each point and its name."""
     at = points.at[rows]
     size, opacity = (
         packed(value[rows]) if isinstance(value, np.ndarray) else value
@@ -179,7 +179,7 @@ def _dots(
 
 
 def _around_points(layout: dict[str, Any], points: Points) -> None:
-    """Legend, camera, and a menu of the columns that can colour points."""
+    """Legend, camera, and a menu of the columns that can color points."""
     layout["dragmode"] = "zoom"
     layout["legend"] = {"itemsizing": "constant"}
     if len(points.paints) == 1:
@@ -196,7 +196,7 @@ def _around_points(layout: dict[str, Any], points: Points) -> None:
             np.arange(len(points.paints)), [len(_paint(points, p)) for p in points.paints]
         )
         buttons = [
-            {"label": "colour: " + (escape(paint.title) or "labels"), "method": "restyle",
+            {"label": "color: " + (escape(paint.title) or "labels"), "method": "restyle",
              "args": [{"visible": (owner == k).tolist()}, [*range(owner.size)]]}
             for k, paint in enumerate(points.paints)
         ]  # fmt: skip

@@ -183,7 +183,7 @@ def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None
 
 
 def color_map(paint: Paint) -> Any:
-    """Return the continuous colour scale as matplotlib wants it, one without a seam for angles."""
+    """Return the continuous color scale as matplotlib wants it, one without a seam for angles."""
     from matplotlib.colors import LinearSegmentedColormap
 
     stops = colors.sequence(paint.period is not None)
@@ -237,7 +237,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
     legend : bool
-        Whether to explain the colours.
+        Whether to explain the colors.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def embedding(
     period: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Scatter of an embedding, coloured by labels, by a quantity or by an angle.
+    """Scatter of an embedding, colored by labels, by a quantity or by an angle.
 
     One coordinate is drawn against the row order; of more than two the first two are drawn. Few
     classes that lie apart are named where they lie, others in a legend.
@@ -338,13 +338,13 @@ def embedding(
     shares : array-like of shape (m,), optional
         Share of each coordinate in the spread of the embedding, written beside its axis.
     label_title : str
-        What the labels are: title of the legend or of the colour scale.
+        What the labels are: title of the legend or of the color scale.
     legend : bool
-        Whether to explain the colours.
+        Whether to explain the colors.
     palette : sequence of str
-        Colours of the classes, in their order; classes beyond it have the package's own.
+        Colors of the classes, in their order; classes beyond it have the package's own.
     period : float, optional
-        Length of the circle that a quantity runs around, such as 360: its colours have no seam.
+        Length of the circle that a quantity runs around, such as 360: its colors have no seam.
         Numbers that fill one turn in radians or degrees are taken for angles by themselves.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
@@ -393,7 +393,7 @@ def small_multiples(
     n_columns: int = 3,
     ax: Axes | None = None,
 ) -> Axes:
-    """Small scatters of the same points, each with its name above, in the same colours.
+    """Small scatters of the same points, each with its name above, in the same colors.
 
     The classes are named below all of them.
 
@@ -435,7 +435,7 @@ def small_multiples(
 
 
 def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
-    """Draw points in mixed order, so that no class covers another, and explain their colours."""
+    """Draw points in mixed order, so that no class covers another, and explain their colors."""
     assert what.points is not None
     points, paint = what.points, what.points.paints[0]
     n = len(points.at)
@@ -481,8 +481,8 @@ def _frame(ax: Axes, what: Chart) -> None:
     low, high = finite.min(axis=0), finite.max(axis=0)
     half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
     half = np.where(half > 0.0, half, 1.0)
-    centre = 0.5 * (low + high)
-    (left, bottom), (right, top) = centre - half, centre + half
+    center = 0.5 * (low + high)
+    (left, bottom), (right, top) = center - half, center + half
     ax.set(xlim=(left, right), ylim=(bottom, top))
     ax.set_aspect("equal", adjustable="box")
 
@@ -561,7 +561,7 @@ def _apart(middles: Floats, boxes: Floats, n_rounds: int = 100) -> Floats:
 
 
 def _color_bar(ax: Axes, paint: Paint) -> None:
-    """Slim colour scale beside the picture."""
+    """Slim color scale beside the picture."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

@@ -11,10 +11,10 @@ from ._stress import stress
 Floats = NDArray[np.float64]
 
 _NEIGHBORS = (4, 15)
-"""Fewest and most neighbours of a random graph."""
+"""Fewest and most neighbors of a random graph."""
 
 _JOINED = 6
-"""Neighbours that a threshold graph is united with, as for a fit of rows."""
+"""Neighbors that a threshold graph is united with, as for a fit of rows."""
 
 
 def closed_form(
@@ -47,14 +47,14 @@ def closed_form(
 def random_closed_form(
     corr: Floats, n_components: int, kernel: StationaryKernel, rng: np.random.Generator
 ) -> Floats:
-    """Geodesic solution on a neighbour graph of correlations.
+    """Geodesic solution on a neighbor graph of correlations.
 
     Parameters
     ----------
     corr, n_components, kernel : see `closed_form`
         Correlations, columns of the latent, kernel.
     rng : numpy.random.Generator
-        Chooses from 4 to 15 neighbours.
+        Chooses from 4 to 15 neighbors.
 
     Returns
     -------

@@ -20,7 +20,7 @@ _FLOORS = np.geomspace(1.0, 1e-6, 10)
 _MEMORY = 20  # steps that L-BFGS remembers
 _DECREASE = 1e-4  # share of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
-_SCORED = 1200  # coordinates up to which the expected information is factorised
+_SCORED = 1200  # coordinates up to which the expected information is factorized
 _DAMPING = 1e-2  # of the information at first
 
 
@@ -40,7 +40,7 @@ def anneal(
     Parameters
     ----------
     objective : Objective
-        What to minimise.
+        What to minimize.
     latent : (n, m) float64
         Where to start.
     start : str
@@ -67,7 +67,7 @@ def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> 
     Parameters
     ----------
     objective : Objective
-        What to minimise.
+        What to minimize.
     at : Optimum
         Where to start.
     floors : sequence of float, optional
@@ -85,7 +85,7 @@ def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> 
         floors = above if least < _FLOORS[-1] else np.append(above, least)
         floors = floors[floors <= noise]
     for floor in np.asarray(floors):
-        at = minimise(objective, at, 20, floor)
+        at = minimize(objective, at, 20, floor)
     return at
 
 
@@ -100,7 +100,7 @@ def converge(
     Parameters
     ----------
     objective : Objective
-        What to minimise.
+        What to minimize.
     at : Optimum
         Where to start.
     steps : int
@@ -114,10 +114,10 @@ def converge(
         The local optimum.
     """
     scored = objective.size <= _SCORED and objective.shape is None
-    return minimise(objective, at, steps, objective.least_noise, tolerance, scored=scored)
+    return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
 
 
-def minimise(
+def minimize(
     objective: Objective,
     start: Optimum,
     steps: int,
@@ -134,7 +134,7 @@ def minimise(
     Parameters
     ----------
     objective : Objective
-        What to minimise.
+        What to minimize.
     start : Optimum
         Where to start; its noise is raised to the floor.
     steps : int
@@ -250,7 +250,7 @@ def _times_inverse(pairs: Pairs, vector: Floats, metric: _Metric | None) -> Floa
 
 
 class _Metric:
-    """Damped information at a vector, factorised; the identity for what is not free."""
+    """Damped information at a vector, factorized; the identity for what is not free."""
 
     def __init__(
         self, objective: Objective, vector: Floats, free: NDArray[np.bool_], damping: float

@@ -40,7 +40,7 @@ class OptimumRecord(NamedTuple):
     start: str  # name of the start
     log_likelihood: float  # of all observed dimensions
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
-    latent: Floats  # (n, m), centred and rigidly aligned
+    latent: Floats  # (n, m), centered and rigidly aligned
 
     def __repr__(self) -> str:
         """Return the record without its latent."""
@@ -53,7 +53,7 @@ class OptimumRecord(NamedTuple):
 class LikelihoodFit(NamedTuple):
     """The likeliest latent and what belongs to it."""
 
-    latent: Floats  # (n, m), a local optimum, centred, along its principal axes
+    latent: Floats  # (n, m), a local optimum, centered, along its principal axes
     kernel: StationaryKernel  # with its fitted shape where that was free
     variance: float  # signal variance, in the units of the covariance
     noise: float  # noise variance, in the units of the covariance
@@ -315,9 +315,9 @@ def _further_starts(
 
 def _same(latent: Floats, other: Floats) -> bool:
     """Whether two latents are equal but for a rigid motion and rounding."""
-    centred = other - other.mean(axis=0)
-    gap = _aligned(centred, latent) - centred
-    return float(np.sum(gap**2)) <= _SAME * float(np.sum(centred**2))
+    centered = other - other.mean(axis=0)
+    gap = _aligned(centered, latent) - centered
+    return float(np.sum(gap**2)) <= _SAME * float(np.sum(centered**2))
 
 
 def _in_threads(tasks: Sequence[Callable[[], T]]) -> list[T]:
@@ -418,12 +418,12 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
 
 
 def _principal_axes(latent: Floats) -> Floats:
-    """Centred latent, turned so that its columns are uncorrelated, the widest first."""
+    """Centered latent, turned so that its columns are uncorrelated, the widest first."""
     vectors, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
     return eigen.pin_signs(vectors * sizes)
 
 
 def _aligned(latent: Floats, estimate: Floats) -> Floats:
-    """Return an estimate after the best rotation or reflection and shift to a centred latent."""
-    centred = estimate - estimate.mean(axis=0)
-    return np.asarray(centred @ orthogonal_procrustes(centred, latent)[0])
+    """Return an estimate after the best rotation or reflection and shift to a centered latent."""
+    centered = estimate - estimate.mean(axis=0)
+    return np.asarray(centered @ orthogonal_procrustes(centered, latent)[0])

@@ -4,7 +4,7 @@ Where a table is no sample of the model, the search for the largest likelihood l
 initial embedding knew: neighbors get sharper, but the arrangement of the whole is lost. Here the
 initial embedding Z0 is what is known before: z_i is normal around it, with a variance of 1 / (p N)
 squared length-scales for N columns, and a limited number of steps is taken towards the largest
-posterior, which minimises, for one column,
+posterior, which minimizes, for one column,
 
     1/2 (log det A + tr(A^-1 S)) + p/2 Σ \|z_i - z0_i\|²  over Z, log v and log n.
 
@@ -22,7 +22,7 @@ from .. import gplvm, kernels
 from .._threads import single_threaded_blas
 from .._validation import validate
 from ..kernels import StationaryKernel
-from ._descent import Optimum, minimise
+from ._descent import Optimum, minimize
 from ._likelihood import LikelihoodFit, OptimumRecord, _principal_axes
 from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
 
@@ -143,7 +143,7 @@ def local_likelihood(
         )
         begin = objective.vector(_best_radius(cov, points[order], unit, clock))
         objective.init = begin[: objective.size]
-        at = minimise(objective, Optimum(np.inf, begin, "init"), max_iter, LEAST_NOISE)
+        at = minimize(objective, Optimum(np.inf, begin, "init"), max_iter, LEAST_NOISE)
         value = objective.exact(at.vector)
     # A density of values that are larger by the root of the scale is smaller by that root each.
     total = float(-values.shape[1] * (value + 0.5 * len(cov) * np.log(scale)))

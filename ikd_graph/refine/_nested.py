@@ -8,7 +8,7 @@ from .. import gplvm
 from .._threads import single_threaded_blas
 from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._descent import anneal, minimise
+from ._descent import anneal, minimize
 from ._likelihood import _principal_axes
 from ._objective import Clock, Objective
 
@@ -61,16 +61,16 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     with single_threaded_blas():
         at = anneal(objective, latent, "nested", _SOFT)
         while True:
-            latents.insert(0, objective.latent(minimise(objective, at, 30, NESTED_NOISE).vector))
+            latents.insert(0, objective.latent(minimize(objective, at, 30, NESTED_NOISE).vector))
             if objective.n_components == 1:
                 return latents
             for factor in (0.5, 0.2):
                 points = _principal_axes(objective.latent(at.vector))
                 points[:, -1] *= factor
                 vector = objective.vector(points, *objective.variances(at.vector))
-                at = minimise(objective, at._replace(vector=vector), 12, _SOFT[-1])
+                at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
             points = _principal_axes(objective.latent(at.vector))[:, :-1]
             variances = objective.variances(at.vector)
             objective = Objective(objective.likelihood, kernel, points.shape[1], Clock())
             vector = objective.vector(points, *variances)
-            at = minimise(objective, at._replace(vector=vector), 20, _SOFT[-1])
+            at = minimize(objective, at._replace(vector=vector), 20, _SOFT[-1])

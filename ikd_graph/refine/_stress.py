@@ -5,7 +5,7 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
 
     w = 4 d N f'(d)^2 / (1 - r^2)^2,
 
-which is the paper's Eq. 11 made exact. Weighted SMACOF minimises sum w (|z_i - z_j| - sqrt(d))^2:
+which is the paper's Eq. 11 made exact. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
 each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
 touches it. There the quadratic is still no higher than at the start, so the stress never rises.
 """
@@ -39,7 +39,7 @@ _CG_STEPS = 3  # of the solution of a sparse system
 class StressFit(NamedTuple):
     """A latent of less stress and the way there."""
 
-    latent: Floats  # (n, m), centred where the start was
+    latent: Floats  # (n, m), centered where the start was
     history: Floats  # stress before every step and after the last, never rising
     n_iter: int
     converged: bool
@@ -110,15 +110,15 @@ def stress(
         )
     with single_threaded_blas():
         pairs = pairs_of(g, kernel, n_observed, weights, path)
-        return _majorise(pairs, _solver(pairs, uniform=weights == "uniform"), points, max_iter)
+        return _majorize(pairs, _solver(pairs, uniform=weights == "uniform"), points, max_iter)
 
 
-def _majorise(
+def _majorize(
     pairs: Pairs, solve: Callable[[Floats, Floats], Floats], points: Floats, max_iter: int
 ) -> StressFit:
-    """Majorise step by step until a step takes off next to nothing."""
-    centre = points.mean(axis=0)
-    points = points - centre
+    """Majorize step by step until a step takes off next to nothing."""
+    center = points.mean(axis=0)
+    points = points - center
     force, value = _forces(pairs, points)
     history, converged = [value], False
     while not converged and len(history) <= max_iter:
@@ -130,7 +130,7 @@ def _majorise(
             break
         points = moved
         history.append(value)
-    return StressFit(points + centre, np.array(history), len(history) - 1, converged)
+    return StressFit(points + center, np.array(history), len(history) - 1, converged)
 
 
 def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
@@ -138,14 +138,14 @@ def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
     force, by_row = np.zeros_like(points), np.zeros(len(points))
     if pairs.edges is not None:
         g = pairs.edges
-        _jit.stress.majorise(
+        _jit.stress.majorize(
             g.indptr, g.indices, g.weights, pairs.edge_weights, points, force, by_row
         )
     # Beyond a few thousand points a pass waits for memory: single precision is enough there.
     real = np.float64 if pairs.edges is None else np.float32
     single = points.astype(real)
     columns = np.ascontiguousarray(single[pairs.anchors].T)
-    _jit.stress.majorise_anchors(
+    _jit.stress.majorize_anchors(
         columns, pairs.targets, pairs.weights, pairs.edges is not None, single, force, by_row
     )
     return force, 0.5 * float(by_row.sum())

@@ -113,7 +113,7 @@ class CliqueView:
             "edges above the threshold": n_above,
             "edges removed as short cuts": None if removed is None else len(removed) or None,
             "links between components": self.n_links or None,
-            "mean neighbours": facts["degrees"]["mean"],
+            "mean neighbors": facts["degrees"]["mean"],
             "components": self.n_components(),
             "maximal cliques": self.n_maximal(),
             "largest clique": self.largest(),
@@ -142,10 +142,10 @@ class CliqueView:
         top = levels.connected_up_to
         advice = [
             f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-            "components are joined by nearest neighbours or links."
+            "components are joined by nearest neighbors or links."
             if top > 0.0
             else "No threshold above 0 keeps the graph connected: components are joined by nearest "
-            "neighbours or links."
+            "neighbors or links."
         ]
         whole = np.flatnonzero(levels.coverage >= 0.999)
         size = model.embedding_.shape[1] + 2
@@ -205,10 +205,10 @@ class CliqueView:
             return None
         codes = np.full(len(self.links), -1, dtype=np.intp)
         for at, node in enumerate(self.links):
-            labelled = paint.groups.codes[self.cliques[node]]
-            labelled = labelled[labelled >= 0]
-            if labelled.size:
-                codes[at] = np.bincount(labelled).argmax()
+            labeled = paint.groups.codes[self.cliques[node]]
+            labeled = labeled[labeled >= 0]
+            if labeled.size:
+                codes[at] = np.bincount(labeled).argmax()
         return paint.groups._replace(codes=codes)
 
     def places(self) -> NDArray[np.float64]:
@@ -383,7 +383,7 @@ def _levels(model: IKD, X: Any, progress: Any) -> ThresholdScan:
 
 
 def threshold_of(model: IKD) -> float | None:
-    """Threshold of the graph of a fitted model; None where neighbours alone make it."""
+    """Threshold of the graph of a fitted model; None where neighbors alone make it."""
     s0: float | None = getattr(model.settings_.graph, "s0_used", None)
     return s0
 
@@ -509,14 +509,14 @@ def _level_text(levels: ThresholdScan, k: int) -> str:
 
 def _largest(view: CliqueView, paint: Paint) -> page.Block:
     """Table of the largest cliques with the labels of their members, and their names."""
-    labelled = paint.groups is not None
+    labeled = paint.groups is not None
     rows = [
         [(k, str(k)), len(view.cliques[k])]
-        + ([", ".join(say_labels(view.cliques[k], paint))] if labelled else [])
+        + ([", ".join(say_labels(view.cliques[k], paint))] if labeled else [])
         + [", ".join(view.names[row] for row in view.cliques[k])]
         for k in view.largest_apart(most=15)
     ]
-    return page.table(["clique", "points", *["labels"] * labelled, "members"], rows)
+    return page.table(["clique", "points", *["labels"] * labeled, "members"], rows)
 
 
 def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Block:

@@ -87,7 +87,7 @@ def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
     if result.pair is not None:
         note += (
             f"Disagreement is the distance of a point between {' and '.join(result.pair)}, in root "
-            "mean square distances from the centre; the CSV has all."
+            "mean square distances from the center; the CSV has all."
         )
     note += colors.drawn_note(rows, result.data.n_samples)
     return [page.figures(*drawings, linked=True), page.block("note", note)]

@@ -23,7 +23,7 @@ _SPECTRUM_NOTE = (
 
 _CANDIDATES_NOTE = (
     "Candidate settings, compared by 4-fold cross-validation over features: each point's held-out "
-    "features are predicted by the mean of its nearest neighbours in the embedding of the others. "
+    "features are predicted by the mean of its nearest neighbors in the embedding of the others. "
     "The score, which ranks, is the mean R² over principal directions, all of which count alike; "
     "the held-out R² is that of the features, each by its variance."
 )
@@ -93,7 +93,7 @@ def embed_page(
 def _pictures(
     model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
 ) -> page.Block:
-    """Draw the embedding with what may colour it; of more dimensions also all pairs."""
+    """Draw the embedding with what may color it; of more dimensions also all pairs."""
     Z, m = model.embedding_[rows], model.embedding_.shape[1]
     paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
     options: dict[str, Any] = {
@@ -155,7 +155,7 @@ def _shares(model: IKD) -> dict[str, float]:
 
 
 def _charts(model: IKD) -> list[page.Block]:
-    """Spectrum, time per stage, neighbours per point, sizes of cliques."""
+    """Spectrum, time per stage, neighbors per point, sizes of cliques."""
     spectrum = charts.level_bars(_shares(model), "{:.1%}".format, "share of squared eigenvalues")
     times = charts.level_bars(model.stage_times_, say_seconds, "seconds")
     drawings = [
@@ -164,6 +164,6 @@ def _charts(model: IKD) -> list[page.Block]:
     ]
     if model.graph_ is not None:
         degrees = np.diff(model.graph_.indptr)
-        chart = charts.counts(degrees, "neighbours of a point", "points")
-        drawings.append(page.drawing(chart, "Neighbours"))
+        chart = charts.counts(degrees, "neighbors of a point", "points")
+        drawings.append(page.drawing(chart, "Neighbors"))
     return drawings

@@ -24,10 +24,10 @@ class Affinity:
     name: str
     summary: str  # what is compared, in words that end a sentence
     euclidean: bool = False  # squared distances; else products of rows of unit length
-    centres_rows: bool = True  # the likelihood takes the mean of each row off first
+    centers_rows: bool = True  # the likelihood takes the mean of each row off first
     square_roots: bool = False  # of counts
     scales_columns: bool = False  # every column over its standard deviation
-    shared: bool = False  # edges weigh the share of common neighbours: named only
+    shared: bool = False  # edges weigh the share of common neighbors: named only
     scale_invariant: bool = False  # the length of a row changes nothing
     least_columns: int = 2
 
@@ -36,9 +36,9 @@ class Affinity:
         """What is compared: "euclidean" distances, "correlation" or "cosine"."""
         if self.euclidean:
             return "euclidean"
-        return "correlation" if self.centres_rows else "cosine"
+        return "correlation" if self.centers_rows else "cosine"
 
-    def modelled(self, X: Any, units: Floats | None = None) -> Any:
+    def modeled(self, X: Any, units: Floats | None = None) -> Any:
         """Table whose columns the likelihood takes for samples of a Gaussian process."""
         if self.square_roots:
             sparse = isinstance(X, SparseTable)
@@ -68,8 +68,8 @@ _ALL = (
     Affinity("correlation", "Pearson correlations between rows", scale_invariant=True),
     Affinity(
         "cosine",
-        "cosines between rows, which are not centred",
-        centres_rows=False,
+        "cosines between rows, which are not centered",
+        centers_rows=False,
         scale_invariant=True,
         least_columns=1,
     ),
@@ -87,14 +87,14 @@ _ALL = (
     ),
     Affinity(
         "shared_neighbors",
-        "correlations between rows, weighted by the share of neighbours in common",
+        "correlations between rows, weighted by the share of neighbors in common",
         shared=True,
         scale_invariant=True,
     ),
     Affinity(
         "hellinger",
         "cosines between the square roots of counts",
-        centres_rows=False,
+        centers_rows=False,
         square_roots=True,
         scale_invariant=True,
         least_columns=1,

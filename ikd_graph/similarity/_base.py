@@ -22,15 +22,15 @@ _TINY = float(np.finfo(np.float64).tiny)
 class Similarity(ABC):
     """How points are compared: covariances on the scale where the variance is 1.
 
-    Nothing here forms an (n, n) array but `matrix`. Neighbours are searched once and stored.
+    Nothing here forms an (n, n) array but `matrix`. Neighbors are searched once and stored.
     """
 
     affinity: Affinity
     n_samples: int
     n_observed: int | None  # number N of columns, None where only covariances were given
     has_rows = True
-    is_graph = False  # whether what is stored is the graph, so that no neighbours are chosen
-    search = "auto"  # how neighbours are searched, see `graph.row_neighbors`
+    is_graph = False  # whether what is stored is the graph, so that no neighbors are chosen
+    search = "auto"  # how neighbors are searched, see `graph.row_neighbors`
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
@@ -47,9 +47,9 @@ class Similarity(ABC):
         return self.affinity.summary
 
     @property
-    def centres_rows(self) -> bool:
+    def centers_rows(self) -> bool:
         """Whether the likelihood takes the mean of each row off first."""
-        return self.affinity.centres_rows
+        return self.affinity.centers_rows
 
     @property
     def unit(self) -> float:
@@ -80,7 +80,7 @@ class Similarity(ABC):
             return np.asarray(-2.0 * np.log(weights))
         return np.maximum(2.0 - 2.0 * weights, 0.0)
 
-    def modelled(self, X: Any) -> Any:
+    def modeled(self, X: Any) -> Any:
         """Rows as the likelihood takes them for samples of a Gaussian process."""
         return X
 
@@ -136,13 +136,13 @@ class Similarity(ABC):
         return np.ascontiguousarray(self._searched[min(wider)][:, :k])
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        """Neighbours from blocks of similarities."""
+        """Neighbors from blocks of similarities."""
         return graph.block_neighbors(
             lambda start, stop: self.block(np.arange(start, stop)), self.n_samples, k
         )
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """Graph that joins each point to its neighbours, or to those that are so mutually."""
+        """Graph that joins each point to its neighbors, or to those that are so mutually."""
         near = self.neighbors(k)
         shared = self.affinity.shared
         floor = _TINY if self.affinity.euclidean else graph.WEIGHT_FLOOR

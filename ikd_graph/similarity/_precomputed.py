@@ -86,16 +86,16 @@ class Precomputed(Similarity):
         return np.asarray((values > 0.0).any(axis=1) | (self.affinity == DISTANCES))
 
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """See `Similarity.neighbor_graph`; points without a covariance are no neighbours."""
+        """See `Similarity.neighbor_graph`; points without a covariance are no neighbors."""
         near, every = self.neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
         if near.shape[1] > k:
             last, next_one = (self.between(every, near[:, at]) for at in (k - 1, k))
             tied = int(np.count_nonzero((last - next_one <= _TIE) & (next_one > 0.0)))
             if tied:
                 warn(
-                    f"{tied} of {every.size} points have several points as near as their neighbour "
+                    f"{tied} of {every.size} points have several points as near as their neighbor "
                     f"number {k}: which of them is taken depends on the order of the points; "
-                    "another number of neighbours or a threshold may not cut through ties"
+                    "another number of neighbors or a threshold may not cut through ties"
                 )
         g = super().neighbor_graph(k, mutual=mutual)
         if self.affinity == DISTANCES:
@@ -167,4 +167,4 @@ class SparsePrecomputed(Precomputed):
         return graph.above(self._graph, s0) if s0 else self._graph
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        raise NotImplementedError("a sparse covariance is a graph: it has no neighbours to search")
+        raise NotImplementedError("a sparse covariance is a graph: it has no neighbors to search")

@@ -39,7 +39,7 @@ class RowSimilarity(Similarity):
         self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
         dtype = np.float64 if X.shape[0] <= _limits.SOLVED_WHOLE else X.dtype
         if not affinity.euclidean:
-            table, counts = affinity.modelled(X), counts or affinity.square_roots
+            table, counts = affinity.modeled(X), counts or affinity.square_roots
             if self._sparse:
                 self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=counts)
             else:
@@ -63,7 +63,7 @@ class RowSimilarity(Similarity):
 
     @property
     def _unit(self) -> str:
-        return "correlation" if self.affinity.centres_rows else "cosine"
+        return "correlation" if self.affinity.centers_rows else "cosine"
 
     @property
     def _half(self) -> Floats | None:
@@ -71,11 +71,11 @@ class RowSimilarity(Similarity):
         return self.half if self.affinity.euclidean and not self._sparse else None
 
     @property
-    def centres_rows(self) -> bool:
-        """See `Similarity.centres_rows`."""
-        return self.model_based and self.affinity.centres_rows
+    def centers_rows(self) -> bool:
+        """See `Similarity.centers_rows`."""
+        return self.model_based and self.affinity.centers_rows
 
-    def modelled(self, X: Any) -> Floats:
+    def modeled(self, X: Any) -> Floats:
         """Rows as the likelihood takes them for samples of a Gaussian process.
 
         Samples of the model as they are; other rows as they are compared, each column less its
@@ -141,7 +141,7 @@ class RowSimilarity(Similarity):
             block = np.asarray(X[start : start + step])
             usable = np.isfinite(block).all(axis=1)
             if not self.affinity.euclidean:
-                table = self.affinity.modelled(block[usable])
+                table = self.affinity.modeled(block[usable])
                 usable[usable] = covariance.rows_vary(table, self._unit)
             comparable[start : start + step] = usable
         return comparable
@@ -155,7 +155,7 @@ class RowSimilarity(Similarity):
         X = np.asarray(X, dtype=np.float64)
         if self.scale is not None:
             return self.scale.scaled(X)
-        rows, lengths = covariance.centred_rows(self.affinity.modelled(X), self._unit)
+        rows, lengths = covariance.centered_rows(self.affinity.modeled(X), self._unit)
         # A row without spread is correlated with nothing.
         rows[lengths == 0.0] = 0.0
         return rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]

@@ -30,7 +30,7 @@ class Geodesic(Strategy):
     Parameters
     ----------
     path : {"distance", "covariance"}
-        What a path optimises: the smallest sum of distances, which agrees with the kernel to first
+        What a path optimizes: the smallest sum of distances, which agrees with the kernel to first
         order, or the largest product of covariances (the paper).
     reference : {"center", "min_max", "min_mean"} or int
         Reference point of the Gram matrix (Section 2.5); an int is a row of X.

@@ -172,5 +172,5 @@ def solve(
 
     map_blocks(place, len(points), block_rows(nodes.size))
     ratio = (values / lengths.shape[1]) ** 2 / total
-    centre = index if index == eigen.CENTRE else int(nodes[index])
-    return Embedding(points, values, ratio, negative / total, centre)
+    center = index if index == eigen.CENTRE else int(nodes[index])
+    return Embedding(points, values, ratio, negative / total, center)

@@ -32,7 +32,7 @@ KERNEL = kernels.SquaredExponential()
 
 
 def unit_rows(n):
-    """Rows of 784 columns with about 12 directions of their own around 10 centres."""
+    """Rows of 784 columns with about 12 directions of their own around 10 centers."""
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((10, 784))[rng.integers(10, size=n)]
     rows += rng.standard_normal((n, 12)) @ rng.standard_normal((12, 784)) / 3.0
@@ -51,7 +51,7 @@ def by_pynndescent(rows):
 
 
 def plane(n):
-    """Joined graph of neighbours of points in the plane; weights are lengths."""
+    """Joined graph of neighbors of points in the plane; weights are lengths."""
     points = np.random.default_rng(0).random((n, 2))
     rows = np.column_stack((0.1 * points, np.ones(n)))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -105,14 +105,14 @@ def likelihood(n_observed):
 
 
 TASKS = {
-    "neighbours of rows": (
+    "neighbors of rows": (
         unit_rows, (2000, 20_000), np.sort,
         {
             "ours": lambda rows: graph.row_neighbors(rows, K),
             "scikit-learn": by_scikit_learn,
         },
     ),
-    "approximate neighbours of rows": (
+    "approximate neighbors of rows": (
         unit_rows, (20_000,), None,
         {
             "ours": lambda rows: graph.row_neighbors(rows, K, neighbors="approximate"),

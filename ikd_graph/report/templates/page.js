@@ -4,7 +4,7 @@
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const touch = matchMedia("(pointer: coarse)").matches;
 
-  // The page's colours and the width of a figure, as defaults of it.
+  // The page's colors and the width of a figure, as defaults of it.
   function look(element) {
     const ink = css("--ink"), soft = css("--soft"), line = css("--line"), none = "rgba(0,0,0,0)";
     const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true,
