@@ -48,7 +48,7 @@ autodoc_member_order = "bysource"
 
 
 def saved_picture(block, variables, settings):
-    """Move the picture that a numbered example has saved beside itself into the gallery."""
+    """Move the picture that a numbered example has saved next to itself into the gallery."""
     picture = Path(variables["src_file"]).with_suffix(".png")
     if not picture.exists():
         return ""

@@ -1,4 +1,4 @@
-"""Error bars beside those of the Bayesian GPLVM of GPy, on the tables of `calibration.py`.
+"""Error bars next to those of the Bayesian GPLVM of GPy, on the tables of `calibration.py`.
 
     OMP_NUM_THREADS=1 python examples/beside_gpy.py [--seed 2] [--tables 110] [--out FILE]
 

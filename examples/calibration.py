@@ -203,7 +203,7 @@ def picture(lines, path):
         axes.plot(LEVELS, held, marker="o", lw=2.5 if name == "all" else 1.0, label=name)
     new = np.mean([line["held_new"] for line in lines], axis=0)
     axes.plot(LEVELS, new, "k--", marker="s", label="all, new rows")
-    axes.set(xlabel="nominal", ylabel="share of coordinates in the interval")
+    axes.set(xlabel="nominal", ylabel="fraction of coordinates in the interval")
     axes.legend(frameon=False)
     figure.savefig(path, dpi=120, bbox_inches="tight")
 

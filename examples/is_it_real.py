@@ -1,4 +1,4 @@
-"""How often tables of nothing get a small p value, and tables with a latent a large one.
+"""How often tables of nothing get a small p value, and tables with an embedding a large one.
 
     OMP_NUM_THREADS=1 python examples/is_it_real.py [--seed 1] [--nulls 2000] [--latents 240]
 
@@ -84,7 +84,7 @@ def with_latent(seed, number):
 
 
 def with_signal(seed, number, kind, share):
-    """p value of a table whose values have a share of signal."""
+    """p value of a table whose values have a fraction of signal."""
     rng = np.random.default_rng([seed, 20_000 + number])
     n, width = (int(size) for size in rng.integers(60, 121, 2))
     latent = rng.normal(size=(n, 2))
@@ -108,7 +108,7 @@ def main():
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nulls", type=int, default=2000, help="null tables of all kinds together")
-    parser.add_argument("--latents", type=int, default=240, help="tables with a latent")
+    parser.add_argument("--latents", type=int, default=240, help="tables with an embedding")
     options = parser.parse_args()
     by_kind = null_p_values(options.seed, options.nulls)
     by_kind["all"] = [p for values in by_kind.values() for p in values]
@@ -116,7 +116,7 @@ def main():
     for name, p_values in by_kind.items():
         shares = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
         print(f"| {name} | {len(p_values)} | {' | '.join(shares)} |")
-    print("\n| latent | share of signal | tables | rejected at 5 % |\n|---|---|---|---|")
+    print("\n| latent | fraction of signal | tables | rejected at 5 % |\n|---|---|---|---|")
     for kind in ("cloud", "path", "path, autoregressive noise", "closed curve"):
         for share in (0.1, 0.2, 0.5):
             count = options.latents // 4

@@ -140,7 +140,7 @@ def shrink_images(X, shape, smaller):
 
 
 def _area_weights(size, smaller):
-    """Share of each old pixel in each new one, (smaller, size), rows sum to 1."""
+    """Fraction of each old pixel in each new one, (smaller, size), rows sum to 1."""
     edges = np.arange(smaller + 1) * size / smaller
     low = np.maximum(edges[:-1, None], np.arange(size))
     high = np.minimum(edges[1:, None], np.arange(1, size + 1))

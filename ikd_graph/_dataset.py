@@ -84,7 +84,7 @@ class Dataset:
     Attributes
     ----------
     X : (n, n_features) float64
-        Rows are points, columns are observed dimensions.
+        Rows are points, columns are columns.
     y : (n,) int64 or float64, or None
         Codes into ``label_names``; or plain values where the labels are measurements.
     label_names : tuple of str
@@ -138,7 +138,7 @@ class Dataset:
 
     @property
     def n_features(self) -> int:
-        """Number of observed dimensions."""
+        """Number of columns."""
         return self.X.shape[1]
 
     @property

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 
-def say_number(value: Any) -> str:
+def format_number(value: Any) -> str:
     """Write a value for reading: thousands apart, three digits where it is not whole.
 
     Examples
     --------
-    >>> say_number(1797), say_number(0.12345), say_number("center"), say_number(3.0)
+    >>> format_number(1797), format_number(0.12345), format_number("center"), format_number(3.0)
     ('1\u202f797', '0.123', 'center', '3')
     """
     if isinstance(value, (bool, np.bool_)):
@@ -25,17 +25,17 @@ def say_number(value: Any) -> str:
         if not np.isfinite(number):
             return "–"
         if number == int(number) and abs(number) >= 1:
-            return say_number(int(number))
-        return f"{number:.3g}" if abs(number) < 1000 else say_number(round(number))
+            return format_number(int(number))
+        return f"{number:.3g}" if abs(number) < 1000 else format_number(round(number))
     return str(value)
 
 
-def say_seconds(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Write a time for reading, in two or three digits and a unit.
 
     Examples
     --------
-    >>> say_seconds(0.0123), say_seconds(4.2), say_seconds(600)
+    >>> format_seconds(0.0123), format_seconds(4.2), format_seconds(600)
     ('12 ms', '4.2 s', '10 min')
     """
     if seconds < 0.9995:
@@ -53,7 +53,7 @@ def count(number: int, noun: str, many: str = "") -> str:
     >>> count(1, "point"), count(2, "point")
     ('1 point', '2 points')
     """
-    return f"{say_number(int(number))} {noun if number == 1 else many or noun + 's'}"
+    return f"{format_number(int(number))} {noun if number == 1 else many or noun + 's'}"
 
 
 def versions() -> str:

@@ -59,12 +59,12 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
     return out
 
 
-def say_scores(scores: Mapping[str, float]) -> str:
+def format_scores(scores: Mapping[str, float]) -> str:
     """Write scores of labels with their names, see `score_labels`.
 
     Examples
     --------
-    >>> say_scores({"decoding": 0.9123, "decoding_blocks": 0.85})
+    >>> format_scores({"decoding": 0.9123, "decoding_blocks": 0.85})
     'decoding R² 0.912, in blocks of rows 0.850'
     """
     return ", ".join(f"{WORDS[name]} {value:.3f}" for name, value in scores.items()) or (

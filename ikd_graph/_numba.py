@@ -84,14 +84,14 @@ class ParallelKernel:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        # The cache names files by qualified name: the twins must not share one.
-        twin = types.FunctionType(
+        # The cache names files by qualified name: the reference implementations must not share one.
+        reference = types.FunctionType(
             function.__code__, function.__globals__, function.__name__, function.__defaults__
         )
-        twin.__qualname__ = function.__qualname__ + "_serial"
-        twin.__module__ = function.__module__
+        reference.__qualname__ = function.__qualname__ + "_serial"
+        reference.__module__ = function.__module__
         self.py_func = function
-        self.serial = _compile(twin)
+        self.serial = _compile(reference)
         self.parallel = _compile(function, parallel=True)
         functools.update_wrapper(self, function)
 

@@ -174,7 +174,7 @@ class Embedding(NamedTuple):
     coordinates: NDArray[np.float64]  # (n, m)
     eigenvalues: NDArray[np.float64]  # (m,) leading eigenvalues of the Gram matrix, descending
     explained_variance_ratio: NDArray[np.float64]  # (m,) lambda_i^2 / sum of all lambda^2
-    negative_mass: float  # share of sum lambda^2 in negative eigenvalues
+    negative_mass: float  # fraction of sum lambda^2 in negative eigenvalues
     reference: int  # index of the reference point, -1 for the center
 
 

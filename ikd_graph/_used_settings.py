@@ -30,14 +30,14 @@ def used_parameters(model: IKD) -> dict[str, Any]:
     return {"n_components": model.n_components_, **used}
 
 
-def say_graph(model: IKD) -> str:
+def describe_graph(model: IKD) -> str:
     """Describe what joins two points of a fitted model.
 
     Examples
     --------
     >>> from ikd_graph import IKD
     >>> from ikd_graph.datasets import half_moons
-    >>> say_graph(IKD(graph=7).fit(half_moons(60).X))
+    >>> describe_graph(IKD(graph=7).fit(half_moons(60).X))
     '7 nearest neighbors'
     """
     if model.graph_ is None:
@@ -46,6 +46,6 @@ def say_graph(model: IKD) -> str:
     return (rule.describe() if isinstance(rule, Rule) else "") or "as given"
 
 
-def say_settings(model: IKD) -> dict[str, str]:
+def describe_settings(model: IKD) -> dict[str, str]:
     """How rows were compared and joined, the same words on every page and in every command."""
-    return {"similarity": model._result.similarity.summary, "graph": say_graph(model)}
+    return {"similarity": model._result.similarity.summary, "graph": describe_graph(model)}

@@ -349,7 +349,7 @@ def check_point_weights(name: str, weights: NDArray[np.floating], n_points: int)
 
 
 def check_components(n_components: int, n_samples: int) -> int:
-    """Raise unless a latent of ``n_components`` can be found from ``n_samples`` points."""
+    """Raise unless an embedding of ``n_components`` can be found from ``n_samples`` points."""
     wanted = check_integer("n_components", n_components, 1)
     if wanted >= n_samples:
         raise ValueError(
@@ -364,7 +364,7 @@ def check_enough_rows(n_samples: int) -> None:
     if n_samples < 2:
         raise ValueError(
             f"X must have at least 2 rows (points), got n_samples = {n_samples}; "
-            "rows are points and columns are observed dimensions: pass X.T if it is the other way"
+            "rows are points and columns are columns: pass X.T if it is the other way"
         )
 
 
@@ -373,7 +373,7 @@ def check_enough_columns(n_features: int, affinity: str, low: int = 2) -> None:
     if n_features < low:
         raise ValueError(
             f"X must have at least {low} columns for affinity={affinity!r}, got n_features = "
-            f"{n_features}; a correlation between points needs many observed dimensions"
+            f"{n_features}; a correlation between points needs many columns"
         )
 
 

@@ -80,7 +80,7 @@ def estimate(
     that fold, which is a run where columns follow one another, at the best signal and noise
     variance. The noise has at least 1 % of the variance: what explains less is no dimension. The
     estimate is the least number within one standard error of the best, of the paired difference
-    over columns; the interval has all within two. How often that is right, beside other judges:
+    over columns; the interval has all within two. How often that is right, next to other judges:
     docs/decisions/011-how-many-dimensions.md.
 
     Parameters
@@ -152,7 +152,7 @@ def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Gen
 
 
 def column_log_densities(latent: Floats, columns: Floats) -> Floats:
-    """Log density of columns under the process over a latent, at its best variances.
+    """Log density of columns under the process over an embedding, at its best variances.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 REFERENCES = ("min_max", "min_mean", "center")
 CENTRE = -1
 
-# Share of the largest eigenvalue below which differences are those of noise, and the least drop
+# Fraction of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
 _GAP_FLOOR = 0.05
 _GAP_DROP = 1.6
@@ -151,7 +151,7 @@ def coordinates(
     Embedding
         Coordinates (n, M) seen from the reference point, eigenvalues (descending, negative ones
         kept as they are), ``lambda_m^2 / sum_t lambda_t^2`` per component, whose sum is the
-        paper's explained variance ratio, the share of ``sum_t lambda_t^2`` in negative
+        paper's explained variance ratio, the fraction of ``sum_t lambda_t^2`` in negative
         eigenvalues (above 200 points that of the M + 1 most negative ones, a lower bound), and
         the index of the reference point.
 

@@ -62,7 +62,7 @@ def largest_move(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        The largest absolute difference as a share of the largest range of a coordinate.
+        The largest absolute difference as a fraction of the largest range of a coordinate.
 
     Raises
     ------

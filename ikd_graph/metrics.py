@@ -31,7 +31,7 @@ MOST_SILHOUETTE_POINTS = 10_000
 
 
 def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
-    r"""R² of a latent after the best affine map of its estimate, the paper's measure.
+    r"""R² of an embedding after the best affine map of its estimate, the paper's measure.
 
     For each true dimension 1 - \|residual\|² / \|deviation from the mean\|², then their mean.
 
@@ -61,7 +61,7 @@ def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
 
 @validate(scale=check.flag)
 def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> float:
-    """R² of a latent after the best rotation or reflection and translation of its estimate.
+    """R² of an embedding after the best rotation or reflection and translation of its estimate.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def knn_scores(
     Returns
     -------
     (n_splits,) float64
-        Share of each part's points that the others classify rightly.
+        Fraction of each part's points that the others classify rightly.
     """
     points = _as_table("Z", Z)
     codes = _as_classes(y, points.shape[0])

@@ -44,7 +44,7 @@ From .03 to .3 hardly anything changes; without it weights of exact data are arb
 """
 
 FRESH = 0.25
-"""A row is no copy of a training row from this share of the squared distance that noise makes.
+"""A row is no copy of a training row from this fraction of the squared distance that noise makes.
 
 Two rows of one latent with noise n of their own in N values are 2 n N apart in square, times
 chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and once in
@@ -54,7 +54,7 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 
 @dataclass(frozen=True)
 class Placement:
-    """All that placing a new row needs beside the similarity, in plain arrays."""
+    """All that placing a new row needs next to the similarity, in plain arrays."""
 
     latent: Floats  # (n, m)
     graph: CsrGraph | None  # None joins a row to all candidates

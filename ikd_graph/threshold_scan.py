@@ -32,7 +32,7 @@ class ThresholdScan:
     largest_component: NDArray[np.int64]  # points in it
     cliques: Floats  # maximal, of at least two points; NaN where more than ``clique_limit``
     largest_clique: Floats  # points in it; NaN where not all were listed
-    coverage: Floats  # share of points in a clique large enough to place them (M + 2 points)
+    coverage: Floats  # fraction of points in a clique large enough to place them (M + 2 points)
     n_points: int
     clique_limit: int  # how many cliques were listed at most
     connected_up_to: float  # threshold below which the graph is in one piece

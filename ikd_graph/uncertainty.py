@@ -56,7 +56,7 @@ _ROUNDING = 1e-3  # by which the noise of a fit at its floor may miss it
 
 
 class LatentPosterior(NamedTuple):
-    """How far the truth may be from a latent that it is rigidly aligned with."""
+    """How far the truth may be from an embedding that it is rigidly aligned with."""
 
     covariances: Floats  # (n, m, m) of the error of every point
     factor: float  # by which simulated tables widen the variances of the information
@@ -76,12 +76,12 @@ def posterior(
     optima: Sequence[refine.OptimumRecord] = (),
     n_simulations: int = 3,
 ) -> LatentPosterior:
-    """Error bars of a latent, from its information and from simulated tables.
+    """Error bars of an embedding, from its information and from simulated tables.
 
     Parameters
     ----------
     process : GaussianProcess
-        The rows and a latent of them, by whatever method; its kernel is that of the model.
+        The rows and an embedding of them, by whatever method; its kernel is that of the model.
         Tables are drawn from the local optimum of the likelihood next to the latent; the distance
         to it is added to the errors.
     random_state : int, optional
@@ -346,7 +346,7 @@ def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centered: bool) -> 
 
 
 def _prior_precision(latent: Floats) -> Floats:
-    """Inverse covariance of the points of a latent, (m, m)."""
+    """Inverse covariance of the points of an embedding, (m, m)."""
     centered = latent - latent.mean(axis=0)
     spread = centered.T @ centered / len(latent)
     spread.flat[:: len(spread) + 1] += 1e-9 * np.trace(spread) + np.finfo(np.float64).tiny
@@ -382,7 +382,7 @@ def _covariances(factor: Floats, latent: Floats) -> Floats:
 
 
 def _aligned(latent: Floats, frame: Floats) -> tuple[Floats, Floats]:
-    """Return a latent rigidly aligned with another one, and the rotation."""
+    """Return an embedding rigidly aligned with another one, and the rotation."""
     centered, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
     rotation = orthogonal_procrustes(centered, frame - middle)[0]
     return centered @ rotation + middle, rotation

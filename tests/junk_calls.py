@@ -41,7 +41,7 @@ CHAIN = {
     geodesics.shortest_distances: (G, [0, 1]),
     eigen.coordinates: (CORR, 1),
 }
-"""Functions of the chain from a table to a latent, with arguments that make sense."""
+"""Functions of the chain from a table to an embedding, with arguments that make sense."""
 PARAMETERS = sorted(inspect.signature(IKD).parameters.keys() - {"verbose"})
 
 NUMBERS = [None, True, -1, 0, 1, 3, 10**9, 2**63, 10**30, -0.5, 0.5, 1e-300, 1e300, 1j, np.nan]

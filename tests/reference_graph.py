@@ -1,4 +1,4 @@
-"""Slow twins of the graph, of numpy, networkx and scipy alone."""
+"""Slow reference implementations of the graph, of numpy, networkx and scipy alone."""
 
 import networkx as nx
 import numpy as np
@@ -12,7 +12,7 @@ def naive_neighbors(corr, k):
 
 
 def naive_shared_part(corr, k):
-    """Share of k + 1 neighbors, itself among them, that each pair has in common."""
+    """Fraction of k + 1 neighbors, itself among them, that each pair has in common."""
     members = [{i, *near} for i, near in enumerate(naive_neighbors(corr, k))]
     return np.array([[len(a & b) / (k + 1) for b in members] for a in members])
 

@@ -16,7 +16,7 @@ from test_report import clique_view, comparison
 from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 
 from ikd_graph import IKD, datasets, report
-from ikd_graph._format import say_number
+from ikd_graph._format import format_number
 from ikd_graph.datasets import Dataset, Labels
 from ikd_graph.diagnosis._diagnosis import diagnose
 from ikd_graph.report.page import share_plotly
@@ -270,7 +270,7 @@ def test_the_slider_writes_the_numbers_of_its_level(show):
     levels = clique_view().levels
     level = int(np.abs(levels.threshold - at).argmin())
     assert at < before[1]
-    assert text.startswith(f"{say_number(levels.edges[level])} edge")
+    assert text.startswith(f"{format_number(levels.edges[level])} edge")
     assert f"{levels.coverage[level]:.1%} of the points covered" in text
 
 

@@ -272,15 +272,15 @@ def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
     found = json.loads((tmp_path / "table_cliques.json").read_text())
     model = IKD(strategy="blockwise", graph=graph.Threshold(0.6, 4), refine=None)
     model.fit(made_data()[0])
-    twin = graph.to_networkx(model.graph_)
-    sizes = sorted(len(clique) for clique in nx.find_cliques(twin))
+    reference = graph.to_networkx(model.graph_)
+    sizes = sorted(len(clique) for clique in nx.find_cliques(reference))
     counted = found["maximal_cliques"]["size_distribution"]
     assert found["maximal_cliques"]["complete"] is True
     assert sorted(int(s) for s, c in counted.items() for _ in range(c)) == sizes
-    assert found["n_edges"] == twin.number_of_edges()
-    assert found["components"]["count"] == nx.number_connected_components(twin)
+    assert found["n_edges"] == reference.number_of_edges()
+    assert found["components"]["count"] == nx.number_connected_components(reference)
     drawn = found["listed_cliques"]["degrees"]["histogram"]
-    degrees = sorted(d for _, d in twin.degree)
+    degrees = sorted(d for _, d in reference.degree)
     assert sorted(int(d) for d, c in drawn.items() for _ in range(c)) == degrees
     said = capsys.readouterr().out
     assert re.search(rf"  maximal cliques +{len(sizes)}\n", said)
@@ -300,8 +300,8 @@ def test_cliques_are_listed_by_the_names_of_their_members(tmp_path, capsys):
     assert found.columns.tolist() == ["clique", "member", "label", "disagreement"]
     groups = dict(iter(found.groupby("clique")))
     assert set(found.member) == set(names)
-    twin = nx.from_numpy_array(np.triu(np.corrcoef(X), 1) > 0.6)
-    maximal = {frozenset(names[k] for k in clique) for clique in nx.find_cliques(twin)}
+    reference = nx.from_numpy_array(np.triu(np.corrcoef(X), 1) > 0.6)
+    maximal = {frozenset(names[k] for k in clique) for clique in nx.find_cliques(reference)}
     for clique in told:
         part = groups[clique["clique"]]
         assert clique["members"] == part.member.tolist()
@@ -403,7 +403,7 @@ BAD = {
     "diagnose TABLE --fdr 2": r"--fdr must",
     "compare TABLE --methods magic": "methods must be one of",
     "compare TABLE --n-draws 0": "--n-draws must be an integer",
-    "compare TABLE --noise=-1": "noise must be finite shares",
+    "compare TABLE --noise=-1": "noise must be finite fractions",
     "compare TABLE --noise ,": "argument --noise: invalid",
     "compare TABLE --components 1.5": "argument --components: invalid",
     "compare TABLE --label-period=-3": "must be a positive number, such as 360, got '-3'",

@@ -46,9 +46,14 @@ def test_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp
     for key, words in COMMANDS.items():
         command = key if key in ("cliques", "diagnose", "compare") else "embed"
         texts[key] = run(capsys, command, path, "--output", tmp_path / key, *words)
-    twins = {"diagnose": "embed", "compare": "geodesic", "cliques": "blockwise", "embed": "embed"}
-    for command, twin in twins.items():
-        words, expected = pasted(texts[command]), pasted(texts[twin])
+    references = {
+        "diagnose": "embed",
+        "compare": "geodesic",
+        "cliques": "blockwise",
+        "embed": "embed",
+    }
+    for command, reference in references.items():
+        words, expected = pasted(texts[command]), pasted(texts[reference])
         for flag in ("--affinity", "--graph"):
             values = [line[line.index(flag) + 1] for line in (words, expected) if flag in line]
             assert len(values) in (0, 2)
@@ -59,4 +64,4 @@ def test_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp
             assert re.search("strategy=Blockwise", text)
             continue
         coordinates = (again / "table_embedding.csv").read_text()
-        assert coordinates == (tmp_path / twin / "table_embedding.csv").read_text(), command
+        assert coordinates == (tmp_path / reference / "table_embedding.csv").read_text(), command

@@ -31,7 +31,7 @@ def result(roll):
     return compare(roll, ("blockwise", "geodesic", "eigen", "pca"), noise=(0.0, 0.5), n_draws=4)
 
 
-def made(first, second, measure="likeliest", noise=0.0):
+def made(first, second, measure="maximum_likelihood", noise=0.0):
     """Comparison of two methods that have these scores (draws, references)."""
     data = datasets.Dataset(X=np.zeros((4, 2)), name="made")
     scores = {("blockwise", noise): np.array(first), ("geodesic", noise): np.array(second)}
@@ -103,7 +103,7 @@ def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
     names = [name for pair in pairs for name in pair]
     result = compare(data.X, names, n_components=3, noise=0.0, refine=None)
     known = compare(data, names, n_components=3, noise=0.0, refine=None)
-    assert (result.measure, known.measure) == ("likeliest", "true")
+    assert (result.measure, known.measure) == ("maximum_likelihood", "true")
     for pair in pairs:
         test, true = result.difference(*pair), known.difference(*pair)
         assert test.better == true.better == pair[0]
@@ -268,8 +268,8 @@ def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
     [
         ({"methods": "magic"}, "methods must be one of"),
         ({"methods": ()}, "methods must name at least one of"),
-        ({"noise": -1.0}, "noise must be finite shares"),
-        ({"noise": ()}, "noise must be finite shares"),
+        ({"noise": -1.0}, "noise must be finite fractions"),
+        ({"noise": ()}, "noise must be finite fractions"),
         ({"n_draws": 1}, "n_draws must be an integer"),
         ({"affinity": "precomputed"}, "affinity must compare rows of a table"),
         ({"labels": [1, 2]}, "labels must have one value for each of 150 rows"),

@@ -353,16 +353,16 @@ def test_fit_and_transform_write_to_nothing_and_the_model_owns_what_it_needs(kin
     stored = model.embedding_.copy()
     np.testing.assert_array_equal(values, before)
     old_table = table.copy()
-    twin = quiet(clone(model), old_table)
+    reference = quiet(clone(model), old_table)
     values *= -7.0
     np.testing.assert_array_equal(model.transform(new), placed)
     np.testing.assert_array_equal(model.transform(old_table), stored)
     if not affinity.startswith("precomputed"):
         # Computed only now.
         np.testing.assert_array_equal(
-            model.inverse_transform(stored), twin.inverse_transform(stored)
+            model.inverse_transform(stored), reference.inverse_transform(stored)
         )
-        assert model.score(old_table) == twin.score(old_table)
+        assert model.score(old_table) == reference.score(old_table)
 
 
 # Duplicates ---------------------------------------------------------------------------------------

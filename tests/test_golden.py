@@ -116,7 +116,7 @@ def test_a_fit_gives_what_it_gave(name):
 
 
 def write():
-    """Write golden.json anew."""
+    """Write golden.json again."""
     values = {name: fit(name) for name in MODELS}
     GOLDEN.write_text(json.dumps(values, indent=1, default=float) + "\n")
 

@@ -24,7 +24,7 @@ def test_no_junk_ends_or_hangs_the_interpreter(seeds, count):
     for seed, result in zip(seeds, results, strict=True):
         sys.stdout.write(f"junk calls, seed {seed}: {result['counts']}\n")
         assert sum(result["counts"].values()) == count
-        # What Python or numpy says of junk is answer enough, beside the estimator's own words.
+        # What Python or numpy says of junk is answer enough, next to the estimator's own words.
         assert not result["told"].keys() - {"foreign"}, result["told"]
         foreign = result["told"].get("foreign", ())
         assert [call for call in foreign if call.startswith("IKD")] == []

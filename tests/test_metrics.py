@@ -121,7 +121,7 @@ def test_a_quantity_is_decoded_as_by_a_naive_neighbor_mean(rng):
 def test_blocks_do_not_flatter_a_recording_that_drifts():
     time = np.arange(500)
     walks = [np.cumsum(np.random.default_rng(seed).normal(size=500)) for seed in range(10)]
-    # Nothing but time is in the latent: what it knows of a walk it knows from the rows beside.
+    # Nothing but time is in the latent: what it knows of a walk it knows from the rows next to.
     assert np.mean([metrics.decoding_r2(time, walk) for walk in walks]) > 0.9
     assert np.mean([metrics.decoding_r2(time, walk, seed=None) for walk in walks]) < 0.5
 

@@ -1,4 +1,4 @@
-"""New rows land where the process that was fitted finds them likeliest."""
+"""New rows land where the process that was fitted finds them most likely."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""False edges: a naive twin, planted faults, and clean graphs left alone."""
+"""False edges: a reference implementation, planted faults, and clean graphs left alone."""
 
 import warnings
 
@@ -29,7 +29,7 @@ def sheet_covariance(n, seed, n_false=0, n_observed=200):
 
 
 def pruned(X, k):
-    """Graph of k neighbors, pruned beside a wider one, and what was removed."""
+    """Graph of k neighbors, pruned next to a wider one, and what was removed."""
     made = similarity.compare(X, "euclidean")
     made.neighbors(max(k, WIDE))
     return graph.prune(made.neighbor_graph(k), made.neighbor_graph(WIDE))

@@ -16,7 +16,7 @@ import pytest
 from tables import quiet
 
 from ikd_graph import IKD, datasets, graph, refine, report
-from ikd_graph._format import say_number
+from ikd_graph._format import format_number
 from ikd_graph.comparison import Comparison, Row, sentences
 from ikd_graph.datasets import Dataset, Labels
 from ikd_graph.plotting import charts, colors, figures, plot
@@ -195,7 +195,7 @@ def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
     """Comparison whose rows have the scores given: method -> one score for each level."""
     rng = np.random.default_rng(0)
     data = Dataset(X=rng.normal(size=(30, 5)), name="made", row_names=tuple("abcdefghij" * 3))
-    found = Comparison(data, "likeliest", {"graph": "7 nearest <neighbors>"}, [], {}, {})
+    found = Comparison(data, "maximum_likelihood", {"graph": "7 nearest <neighbors>"}, [], {}, {})
     for title, values in scores.items():
         for noise, value in zip(levels, values, strict=True):
             row = Row(title, title, None, noise, np.nan, np.nan, np.nan, {})
@@ -255,7 +255,7 @@ def test_the_page_of_cliques_has_a_slider_discs_and_the_cliques_of_every_point(v
     assert len(slider["steps"]) == levels.threshold.size
     for step, threshold, edges in zip(slider["steps"], levels.threshold, levels.edges, strict=True):
         assert step["args"][0]["shapes[2].x0"] == threshold
-        assert step["args"][0]["title.text"].startswith(f"{say_number(edges)} edge")
+        assert step["args"][0]["title.text"].startswith(f"{format_number(edges)} edge")
     assert slider["active"] == int(np.flatnonzero(levels.threshold == 0.6)[0])
     discs = [trace for trace in found["graph of cliques"]["data"] if trace["mode"] == "markers"]
     assert [trace.get("name") for trace in discs] == ["early", "late", None]
@@ -298,15 +298,15 @@ def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliq
     model = IKD(strategy="blockwise", affinity="correlation", graph=0.5, refine=None)
     quiet(model, X)
     view = report.view_cliques(model, Dataset(X=X))
-    twin = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
-    expected = [c for c in nx.find_cliques(twin) if len(c) > 1]
+    reference = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
+    expected = [c for c in nx.find_cliques(reference) if len(c) > 1]
     assert view.n_links > 0
     facts = view.facts()
-    assert facts["edges"] == twin.number_of_edges()
+    assert facts["edges"] == reference.number_of_edges()
     assert facts["components"] == 8
-    assert facts["maximal cliques"] == say_number(len(expected))
+    assert facts["maximal cliques"] == format_number(len(expected))
     at = int(np.flatnonzero(view.levels.threshold == 0.5)[0])
-    assert view.levels.edges[at] == twin.number_of_edges()
+    assert view.levels.edges[at] == reference.number_of_edges()
     assert view.levels.cliques[at] == len(expected)
     # Those that are listed are among them, with the copies of their rows, and cover every edge.
     listed = {frozenset(clique.tolist()) - {48, 49} for clique in view.cliques}
@@ -339,14 +339,14 @@ def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
     model = IKD(strategy="blockwise", refine=None, **options)
     view = report.view_cliques(quiet(model, X), Dataset(X=X))
     facts, levels = view.facts(), view.levels
-    removed = facts.get("edges removed as short cuts", 0)
+    removed = facts.get("edges removed as short-circuit edges", 0)
     n_above = facts.get("edges above the threshold")
     used = threshold_of(model)
     if used is not None:
         at = int(np.flatnonzero(levels.threshold == used)[0])
         assert levels.edges[at] == (facts["edges"] if n_above is None else n_above) + removed
         if n_above is None and not removed:
-            assert facts["maximal cliques"] == say_number(int(levels.cliques[at]))
+            assert facts["maximal cliques"] == format_number(int(levels.cliques[at]))
             assert facts["components"] == levels.components[at]
     assert facts["largest clique"] >= view.cliques.sizes.max() >= 2
     # What the advice says of thresholds is so, and its cures work.

@@ -15,14 +15,14 @@ KERNEL = kernels.Matern()
 
 
 def sampled(latent, n_columns, noise=0.1, seed=0, kernel=KERNEL):
-    """Rows of the model over a latent."""
+    """Rows of the model over an embedding."""
     model = naive_covariance(latent, kernel.covariance, 1.0, noise)
     draws = np.random.default_rng(seed).standard_normal((len(latent), n_columns))
     return np.linalg.cholesky(model) @ draws
 
 
 def fitted(latent, rows, kernel=KERNEL, noise=0.1):
-    """Process at the likeliest latent near a given one."""
+    """Process at the maximum-likelihood embedding near a given one."""
     cov = gplvm.sample_covariance(rows)
     fit = refine.likelihood(cov, rows.shape[1], latent.shape[1], kernel, starts={"truth": latent})
     return gplvm.GaussianProcess(
@@ -38,7 +38,7 @@ def aligned(truth, estimate, of=slice(None)):
 
 
 def coverage(truth, estimate, errors, sds=1.96):
-    """Share of coordinates within so many standard errors."""
+    """Fraction of coordinates within so many standard errors."""
     return np.mean(np.abs(aligned(truth, estimate) - estimate) < sds * errors)
 
 
@@ -130,9 +130,9 @@ def test_the_embedding_has_errors_that_rows_and_files_agree_about(tmp_path):
 def test_latents_by_stress_and_closed_form_have_wider_errors(refinement):
     X, truth = sheet(5, 80, 150, 0.5)
     model = quiet(IKD(2, refine=refinement), X)
-    likeliest = quiet(IKD(2, kernel="squared_exponential"), X)
-    assert model.standard_errors_.mean() > likeliest.standard_errors_.mean()
-    assert model.reliability_ < likeliest.reliability_
+    most_likely = quiet(IKD(2, kernel="squared_exponential"), X)
+    assert model.standard_errors_.mean() > most_likely.standard_errors_.mean()
+    assert model.reliability_ < most_likely.reliability_
     assert coverage(truth, model.embedding_, model.standard_errors_) > 0.9
 
 

@@ -71,7 +71,7 @@ cures = "--index time --drop note --labels level --impute median --scale"
 ikd_graph(f"embed sensors.csv {cures} --affinity euclidean --output results")
 
 # %%
-# The picture, as the command left it, and beside it a page (``sensors_report.html``) and the
+# The picture, as the command left it, and next to it a page (``sensors_report.html``) and the
 # coordinates (``sensors_embedding.csv``):
 from matplotlib import pyplot as plt
 

@@ -39,7 +39,7 @@ def cell(index):
 
 
 def affine_r2(true, estimate):
-    """Share of the true latent's variance that an affine map of the estimate explains."""
+    """Fraction of the true latent's variance that an affine map of the estimate explains."""
     true, estimate = true - true.mean(axis=0), estimate - estimate.mean(axis=0)
     residual = true - estimate @ np.linalg.lstsq(estimate, true, rcond=None)[0]
     return 1.0 - np.sum(residual**2) / np.sum(true**2)

@@ -32,7 +32,7 @@ def affine_r2(truth, Z):
 def rigid_r2(A, B):
     """Procrustes R2 of two embeddings (n, m): rotation or reflection, translation and one scale.
 
-    The share of the sum of squares of one that the other explains; the same both ways.
+    The fraction of the sum of squares of one that the other explains; the same both ways.
     """
     A, B = A - A.mean(axis=0), B - B.mean(axis=0)
     singular = np.linalg.svd(A.T @ B, compute_uv=False)
@@ -54,7 +54,7 @@ def medium_latent(n):
 
 
 def rotated_into(rng, shape, n_features, noise):
-    """A shape (n, m) of unit spread, rotated into more columns, with a share of noise."""
+    """A shape (n, m) of unit spread, rotated into more columns, with a fraction of noise."""
     axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
     centered = shape - shape.mean(axis=0)
     clean = centered @ axes.T / np.sqrt((centered**2).sum(axis=1).mean())

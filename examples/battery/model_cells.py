@@ -93,7 +93,7 @@ def draw(which, seed, index):
 
 
 def affine_r2(truth, Z):
-    """Share of the truth's variance that a linear regression on Z explains."""
+    """Fraction of the truth's variance that a linear regression on Z explains."""
     design = np.column_stack([np.ones(len(Z)), Z])
     residual = truth - design @ np.linalg.lstsq(design, truth, rcond=None)[0]
     return float(1.0 - (residual**2).sum() / ((truth - truth.mean(axis=0)) ** 2).sum())

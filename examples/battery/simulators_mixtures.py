@@ -85,7 +85,7 @@ def seasons(seed):
 
 
 def moebius_strip(seed):
-    """A strip with one twist in three columns, beside five columns of little noise."""
+    """A strip with one twist in three columns, next to five columns of little noise."""
     rng = np.random.default_rng(seed)
     angle, across = TURN * rng.random(500), rng.random(500) - 0.5
     out = 1.0 + across * np.cos(0.5 * angle)
@@ -192,7 +192,7 @@ def overtones(seed):
 
 
 def idle_columns(seed):
-    """A bent sheet in twelve columns, beside thirty that say nothing."""
+    """A bent sheet in twelve columns, next to thirty that say nothing."""
     rng = np.random.default_rng(seed)
     sheet = rng.random((600, 2)) * 3.0
     waves = np.cos(sheet @ rng.normal(size=(2, 12)) + TURN * rng.random(12))

@@ -173,7 +173,7 @@ def tree_times(seed):
 
 
 def cell_cycle(seed):
-    """Single cells in a cycle, beside a program that has nothing to do with it."""
+    """Single cells in a cycle, next to a program that has nothing to do with it."""
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0.0, TURN, 500)
     program = np.column_stack([1.5 * np.cos(angle), 1.5 * np.sin(angle), rng.normal(size=500)])

@@ -17,7 +17,7 @@ def _add_noise(X, sd, *, seed):
 
 
 def _embed(rng, shape, n_features, noise):
-    """Rotate a shape into n_features dimensions and add noise, a share of its spread."""
+    """Rotate a shape into n_features dimensions and add noise, a fraction of its spread."""
     axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
     centered = shape - shape.mean(axis=0)
     spread = np.sqrt((centered**2).sum(axis=1).mean())

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python examples/battery/stability.py [--table NAME] [--quick] [--out FILE]
 
-Ten tables, `IKD(2)` beside Isomap (10 neighbors) and PCA. Each is fitted whole, with one varying
+Ten tables, `IKD(2)` next to Isomap (10 neighbors) and PCA. Each is fitted whole, with one varying
 column left out (5 draws) and with a tenth of the rows left out (3 draws; compared on the rows that
 stay). Score: Procrustes R2 with rotation or reflection, translation and one scale, as a share of
 the whole sum of squares (`measures.rigid_r2`). "changed" counts refits whose affinity, strategy,

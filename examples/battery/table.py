@@ -108,7 +108,7 @@ def _mean(rows, column):
 
 
 def write(path):
-    """Write the table beside a file of results, as .md and .csv; return the page."""
+    """Write the table next to a file of results, as .md and .csv; return the page."""
     lines = read(path)
     rows = cells(lines)
     if not rows:

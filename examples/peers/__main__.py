@@ -1,4 +1,4 @@
-"""Beside other packages: `python -m examples.peers` writes one table and one chart.
+"""Next to other packages: `python -m examples.peers` writes one table and one chart.
 
 Embeddings against UMAP, openTSNE and PaCMAP; the default on samples of the model against the GPLVM
 of GPy; maximal cliques against igraph, NetworKit and networkx. A package that is not installed is
@@ -125,7 +125,7 @@ def draw(table, path):
 
 
 EXPERIMENT = Experiment(
-    "Beside other packages",
+    "Next to other packages",
     ("task", "size", "method"),
     "score",
     tasks,

@@ -52,7 +52,7 @@ def contradicted(graph, reach, edges, removed, least, contradicts):
 
 @jit
 def shared_within(graph, edges, fraction, shares):
-    """Share of the neighbors that the ends of an edge have in common, near enough to both.
+    """Fraction of the neighbors that the ends of an edge have in common, near enough to both.
 
     Near are neighbors within ``fraction`` of the length of the edge.
     """

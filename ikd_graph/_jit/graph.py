@@ -59,7 +59,7 @@ def insert(value, label, values, labels, held):
 
 @jit
 def strongest(block, first_node, neighbors):
-    """Find the largest entries of each row beside the diagonal; ties go to the smaller index.
+    """Find the largest entries of each row next to the diagonal; ties go to the smaller index.
 
     ``block`` (b, n) has rows from node ``first_node``; ``neighbors`` (b, k) receives the columns,
     the largest first.

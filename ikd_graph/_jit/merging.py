@@ -17,7 +17,7 @@ CHUNK = 512
 FLAT, ROUNDING = 50.0, 1e-14
 """Variances of the residual that the mirror image must fit worse by, which about one in a hundred
 flat sets of points does by chance (docs/decisions/006-merging-cliques.md), and the least variance,
-that of rounding errors, as a share of the sum of squares."""
+that of rounding errors, as a fraction of the sum of squares."""
 
 
 @helper
@@ -30,7 +30,7 @@ def raise_to(values, tops, at, value):
 
 @helper
 def clear(values, tops, at):
-    """Set a value to zero and find the largest of its chunk anew, if it was that."""
+    """Set a value to zero and find the largest of its chunk again, if it was that."""
     value = values[at]
     values[at] = 0
     if value == 0 or value < tops[at // CHUNK]:

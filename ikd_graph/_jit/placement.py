@@ -76,7 +76,7 @@ def covariances(squares, family, shape, sq_length, cov, slope):
 
 
 @jit
-def costs(rows, beside, n_observed, prior, noise, cov, moves, through, mean, slopes, out):
+def costs(rows, outside, n_observed, prior, noise, cov, moves, through, mean, slopes, out):
     """Cost of rows at latent points, its gradient and its expected curvature.
 
     For t points of m coordinates ``cov`` (t, n) holds the covariances k with the training points,
@@ -92,7 +92,7 @@ def costs(rows, beside, n_observed, prior, noise, cov, moves, through, mean, slo
         for j in range(n):
             explained += cov[t, j] * through[t, j]
         spread = max(prior - explained, noise)
-        square = beside[t]
+        square = outside[t]
         for k in range(width):
             square += (rows[t, k] - mean[t, k]) ** 2
         total = max(spread, square / n_observed)

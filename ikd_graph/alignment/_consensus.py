@@ -17,7 +17,7 @@ _TRIAL_ROUNDS = 10
 
 _CLEARLY_LOWER = 0.5
 """Where both starts are right their sums are mostly within a factor of two by then, so that a
-smaller gain says nothing: a latent with a part mirrored may be the lower one by chance."""
+smaller gain says nothing: an embedding with a part mirrored may be the lower one by chance."""
 
 
 def _check_start(
@@ -28,7 +28,7 @@ def _check_start(
         raise ValueError(
             f"start must have a row for each of {n_points} points and the "
             f"{solved.coordinates.shape[1]} columns of the blocks, got shape {start.shape}; it is "
-            "a latent of the same points"
+            "an embedding of the same points"
         )
 
 

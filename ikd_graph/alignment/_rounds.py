@@ -15,7 +15,7 @@ from ._rigid import centered
 Floats = NDArray[np.float64]
 
 ANCHOR_SHARE = 0.002
-"""Weight of a start that holds together what blocks leave open, as a share of their own weight
+"""Weight of a start that holds together what blocks leave open, as a fraction of their own weight
 (docs/decisions/006-merging-cliques.md, as for the next)."""
 
 _EQUAL_NOISE = 0.03
@@ -139,7 +139,7 @@ class Rounds:
         return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
     def share_for(self, objective: float, anchor: Floats) -> float:
-        """Weight that a latent deserves beside blocks that leave some objective.
+        """Weight that an embedding deserves next to blocks that leave some objective.
 
         Noise is the mean square that blocks are off by, as a share of the variance of the latent:
         what they disagree by, but for what was fitted away, a place for each point and a motion for

@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from .. import report
-from .._format import say_number
+from .._format import format_number
 from .._stages import progress_bar
 from .._validation import check_integer
 from ..estimator import IKD
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
         "cliques.html": html,
     }
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
-    lines += aligned((name, say_number(value)) for name, value in view.facts().items())
+    lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     if not view.complete:
         lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]

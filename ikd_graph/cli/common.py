@@ -25,7 +25,7 @@ from ..diagnosis.quality import judge
 from ..estimator import IKD
 from ..plotting import plot
 from ..report.page import share_plotly
-from .console import PROG, complain, write_lines
+from .console import PROG, print_error, write_lines
 from .flags import STDOUT, add_reading_flags, in_flags, plain_settings, reading, reading_flags
 
 
@@ -41,7 +41,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         "object, in place of the text (--json alone) or into a file")
     parser.add_argument("--plotly", choices=("inside", "shared"), default="inside",
         help="where the page has its library: inside, so that it needs no other file (5 MB), or "
-        "shared, one plotly.min.js beside the pages; default: inside")
+        "shared, one plotly.min.js next to the pages; default: inside")
     # fmt: on
     add_reading_flags(parser)
 
@@ -115,12 +115,12 @@ def drawings(
         draw(ax)
         png = plot.png(ax)
     except ImportError as error:
-        complain("warning", f"no PNG: {error}")
+        print_error("warning", f"no PNG: {error}")
     try:
         options |= {"command": typed_command(arguments), "picture": png}
         html = getattr(report, page)(*content, **options) if page else None
     except ImportError as error:
-        complain("warning", f"no HTML: {error}")
+        print_error("warning", f"no HTML: {error}")
     return png, html
 
 
@@ -130,7 +130,7 @@ def settings_lines(model: IKD) -> list[str]:
     return [f"  {line}" for line in str(settings).splitlines()]
 
 
-def leave_files(
+def write_outputs(
     arguments: argparse.Namespace, data: Dataset, files: Mapping[str, Any]
 ) -> list[Path]:
     """Write the files of a command by the ends of their names, all or none; None is left out."""
@@ -156,7 +156,7 @@ def finish(
     ``step`` is a sentence and a command; files of ``before`` are written already.
     """
     with named_stage("writing", "what was written is whole"):
-        written = list(dict.fromkeys([*before, *leave_files(arguments, data, files)]))
+        written = list(dict.fromkeys([*before, *write_outputs(arguments, data, files)]))
     if not arguments.quiet:
         paths = ["Wrote", *(f"  {path}" for path in written)] if written else []
         write_lines([*lines, step[0], f"  {step[1]}", *paths])

@@ -39,7 +39,7 @@ def printable(text: str) -> str:
     )
 
 
-def complain(kind: str, text: str, more: Sequence[str] = ()) -> None:
+def print_error(kind: str, text: str, more: Sequence[str] = ()) -> None:
     """Write a line about what is wrong to standard error, each of ``more`` a line below it."""
     lines = [f"{PROG}: {kind}: {' '.join(text.split())}", *(f"  {line}" for line in more)]
     # Where nobody can hear it, the exit code says it.
@@ -61,7 +61,7 @@ def plain_messages(wording: Callable[[str], str], notes: bool) -> Iterator[list[
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         heard.append(wording(" ".join(str(message).split())))
-        complain("warning", heard[-1])
+        print_error("warning", heard[-1])
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._format import count, say_number, say_seconds
-from .._label_scores import say_scores, score_labels
+from .._format import count, format_number, format_seconds
+from .._label_scores import format_scores, score_labels
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
         model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
     # What took long is stored, whatever happens to errors, scores and pictures.
     text = common.coordinates_csv(model, model.embedding_, data)
-    written = common.leave_files(arguments, data, {"embedding.csv": text})
+    written = common.write_outputs(arguments, data, {"embedding.csv": text})
     if arguments.save_model:
         path = written[0].with_name(f"{common.file_stem(data.name)}_model.ikd")
         written.append(save_model(model, data, path))
@@ -105,13 +105,15 @@ def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]
         rows.append(("kernel", repr(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
-        rows.append(("cliques", f"{say_number(sizes.size)}, the largest of {sizes.max()} points"))
+        rows.append(
+            ("cliques", f"{format_number(sizes.size)}, the largest of {sizes.max()} points")
+        )
     if model.negative_mass_ is not None:
         share = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
         rows.append(("closed form", f"{share}; {model.negative_mass_:.1%} is negative"))
     if model.n_iter_:
         rows.append(("refinement", count(model.n_iter_, "step")))
-    rows += [(title or "labels", say_scores(values)) for title, values in scores.items()]
+    rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]
     rows.append(("fingerprint", model.fingerprint_))
-    rows.append(("time", say_seconds(sum(model.stage_times_.values()))))
+    rows.append(("time", format_seconds(sum(model.stage_times_.values()))))
     return [f"{data.name}: {size}", *common.settings_lines(model), *aligned(rows)]

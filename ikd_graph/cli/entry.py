@@ -11,7 +11,7 @@ from .._version import __version__
 from ..datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
-from .console import PROG, close_pipe, complain, ended_gently, plain_messages
+from .console import PROG, close_pipe, ended_gently, plain_messages, print_error
 from .flags import STDOUT, in_flags, join_bare
 
 _COMMANDS = (embed, place, verify, compare, cliques, diagnose, datasets, warm)
@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
         """End with a line, and the nearest valid choice."""
         if wrong := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             message += suggest(wrong[1], re.findall(r"[\w.-]+", wrong[2]))
-        complain("error", f"{message}; {self.prog} --help lists what there is")
+        print_error("error", f"{message}; {self.prog} --help lists what there is")
         self.exit(2)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -81,7 +81,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     except KeyboardInterrupt as stopped:
-        complain("interrupted", str(stopped) or "stopped between two stages")
+        print_error("interrupted", str(stopped) or "stopped between two stages")
         return 128 + (signals or [2])[0]
     except (ValueError, OSError, ImportError, MemoryError) as error:
         text = str(error) or type(error).__name__
@@ -93,7 +93,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         several = isinstance(error, TableError) and len(error.problems) > 1
         first, *more = in_flags(text).splitlines() if several else [in_flags(text)]
         if not isinstance(error, BrokenPipeError):
-            complain("error", first, more)
+            print_error("error", first, more)
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             # Standard output may be full, or its reader gone.
             close_pipe()

@@ -77,7 +77,7 @@ def field_texts(kind: Any) -> dict[str, str]:
     Examples
     --------
     >>> field_texts(refine.Likelihood)["restarts"]
-    'Descents from closed forms on random graphs, beside that from the own latent.'
+    'Descents from closed forms on random graphs, next to that from the own latent.'
     """
     texts: dict[str, str] = {}
     names: list[str] = []

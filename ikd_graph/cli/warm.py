@@ -1,6 +1,6 @@
 """Compile ahead, so that no first fit has to wait.
 
-What fits use is kept where later processes find it: beside the package, or in the folder that
+What fits use is kept where later processes find it: next to the package, or in the folder that
 NUMBA_CACHE_DIR names. For images of containers and for nodes of a cluster.
 """
 

@@ -2,13 +2,13 @@
 
 from ._cover import cover, covering_cliques
 
-# Named as itself: for the floors above, not for users.
+# Named as itself: for the layers above, not for users.
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
 
-# Named as itself: for the floors above, not for users.
+# Named as itself: for the layers above, not for users.
 from ._sequence import any_cliques as any_cliques
 
 __all__ = [

@@ -62,7 +62,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     max_cliques : int, optional
         Budget: stage 2 adds no more once there are so many. Points are not cut short.
         By default twice the number of points, with 64 members for each point in all: in graphs of
-        neighbors that covers every edge, in dense ones it is as many as a latent gains from.
+        neighbors that covers every edge, in dense ones it is as many as an embedding gains from.
 
     Returns
     -------

@@ -50,10 +50,10 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
           two cliques that share any, cliques of a point, and neighbors of a point;
         - ``overlapping_pairs``: pairs of cliques that share a point;
         - ``points_covered``, ``point_coverage``, ``edges_covered``, ``edge_coverage``: points and
-          edges that lie in a clique, and their share of all;
+          edges that lie in a clique, and their fraction of all;
         - ``truncated``: whether a point or an edge is left out, which no full list does;
         - with ``n_components`` also ``merge_overlap`` (M + 1), ``n_solvable`` (cliques of at least
-          M + 2 points), ``solvable_coverage`` (share of points in one of these) and
+          M + 2 points), ``solvable_coverage`` (fraction of points in one of these) and
           ``merge_components`` (groups of these that hang together), else None.
 
     Examples
@@ -124,7 +124,7 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """
     blocks = as_blocks(cliques)
     batches: list[tuple[Numbers, ...]] = [(np.empty(0, dtype=np.int32),) * 3]
-    # Numbered anew: room is made for each point up to the last.
+    # Numbered again: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
     renumbered = Blocks(blocks.indptr, members.astype(np.int32))
     for rows, columns, shared in _shared_points(_incidence(renumbered, points.size)):

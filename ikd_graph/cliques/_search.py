@@ -172,7 +172,7 @@ def fill(start: StartGraph, min_size: int, first: int, stop: int, room: int) -> 
 
 
 def with_more_masks(search: Search) -> Search:
-    """Give a search twice the room for masks."""
+    """Give a search twice the workspace for masks."""
     masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
     masks[: len(search.masks)] = search.masks
     return search._replace(masks=masks)

@@ -15,7 +15,7 @@ from .. import metrics, model_selection, strategies
 from .._dataset import encode_labels
 from .._label_scores import score_labels
 from .._stages import progress_bar
-from .._used_settings import say_settings
+from .._used_settings import describe_settings
 from .._validation import check_choice, check_integer, check_positive
 from ..covariance import effective_columns
 from ..datasets import Dataset
@@ -110,7 +110,7 @@ def compare(
     Notes
     -----
     A score is the R² of the true latent where `Dataset` has one; else, where the table looks like
-    samples of the model, the R² (affine, as in Li & Wu 2024) of the likeliest latents of random
+    samples of the model, the R² (affine, as in Li & Wu 2024) of the most likely latents of random
     halves of the columns; else the R² of columns that were held out, a quarter at a time, each
     row being predicted by its 10 nearest rows in the embedding of the others: the number that
     `IKD` prints.
@@ -183,12 +183,12 @@ class _Scores:
         if self.data.latent is not None:
             self.measure, self.references = "true", [self.data.latent]
         elif self.model_based:
-            self.measure = "likeliest"
+            self.measure = "maximum_likelihood"
             halves = [parts[0] | parts[k] for k in (1, 2, 3)[: max(self.n_draws // 2, 1)]]
             both = [mask for half in halves for mask in (half, ~half)]
-            self.references = [self._likeliest(X[:, mask]) for mask in both]
+            self.references = [self._most_likely(X[:, mask]) for mask in both]
 
-    def _likeliest(self, X: Floats) -> Floats:
+    def _most_likely(self, X: Floats) -> Floats:
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
                     refine="likelihood", random_state=self.seed)  # fmt: skip
         with warnings.catch_warnings():
@@ -279,7 +279,7 @@ def _resolve(
     chosen, kernel = model.settings_, settings["kernel"]
     refined = "none" if chosen.refine is None else type(chosen.refine).__name__.lower()
     anew = ", chosen again by the likelihood" if refined == "likelihood" else ""
-    words = say_settings(model) | {
+    words = describe_settings(model) | {
         "kernel": f"squared_exponential{anew}" if kernel == "auto" else str(kernel),
         "refinement": refined,
     }
@@ -292,7 +292,7 @@ def _levels(noise: float | Sequence[float]) -> list[float]:
     levels = np.unique(np.atleast_1d(np.asarray(noise, dtype=np.float64)))
     if levels.size == 0 or not (np.isfinite(levels).all() and levels[0] >= 0.0):
         raise ValueError(
-            f"noise must be finite shares of a column's standard deviation, at least 0; got "
+            f"noise must be finite fractions of a column's standard deviation, at least 0; got "
             f"{noise!r}"
         )
     return list(levels.tolist())

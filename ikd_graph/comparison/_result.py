@@ -28,7 +28,7 @@ RULE = (
 
 SCORES = {
     "true": "R² of the true latent",
-    "likeliest": "R² of the likeliest latent",
+    "maximum_likelihood": "R² of the maximum-likelihood embedding",
     "held-out": "R² of held-out columns",
     "embedded": "R² of the columns that were embedded",
 }
@@ -74,7 +74,7 @@ class Comparison:
     ----------
     data : Dataset
         What was compared.
-    measure : {"true", "likeliest", "held-out", "embedded"}
+    measure : {"true", "maximum_likelihood", "held-out", "embedded"}
         What the scores are, see ``SCORES``.
     head : dict of str to str
         Similarity, graph, kernel and refinement of all strategies, in words.
@@ -289,7 +289,7 @@ def score(value: float, error: float = np.nan) -> str:
 
 def sentences(result: Comparison) -> list[str]:
     """Say what follows: the paired test, refinements, other methods, where they disagree."""
-    texts = [say_test(test, result) for test in result.tests]
+    texts = [describe_test(test, result) for test in result.tests]
     texts += [*_refinements(result), *_others(result), *_disagreement(result)]
     heard: dict[str, list[str]] = {}
     for title, notes in result.notes.items():
@@ -298,7 +298,7 @@ def sentences(result: Comparison) -> list[str]:
     return texts + [f"{', '.join(titles)}: {note}" for note, titles in heard.items()]
 
 
-def say_test(test: Difference, result: Comparison, *, where: bool = True) -> str:
+def describe_test(test: Difference, result: Comparison, *, where: bool = True) -> str:
     """Return the test of two methods at a noise level as a sentence."""
     pair = f"{test.first} and {test.second}"
     prefix = f"At noise {test.noise:g} " if where and len(result.levels) > 1 else ""
@@ -331,7 +331,7 @@ def _refinements(result: Comparison) -> list[str]:
         return []
     if result.pair is not None and len(rows) > 1:
         test = result.difference(rows[0].title, rows[1].title, level)
-        texts.append(f"then {say_test(test, result, where=False)}")
+        texts.append(f"then {describe_test(test, result, where=False)}")
     return [f"Refinement by {rows[0].refine}: {'; '.join(texts)}"]
 
 
@@ -344,7 +344,7 @@ def _others(result: Comparison) -> list[str]:
     if not ours or not peers:
         return []
     best = [max(rows, key=lambda row: row.score).title for rows in (ours, peers)]
-    text = say_test(result.difference(best[0], best[1], level), result, where=False)
+    text = describe_test(result.difference(best[0], best[1], level), result, where=False)
     return [f"Best strategy against best other method: {text}"]
 
 

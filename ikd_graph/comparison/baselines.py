@@ -42,7 +42,7 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
     seed : int
         Seed of whatever the peer draws.
     **options
-        What ``run`` of this peer takes beside these.
+        What ``run`` of this peer takes next to these.
 
     Returns
     -------

@@ -1,10 +1,10 @@
 """Rows of X to the covariance between points and its precision.
 
-Points are rows; each observed dimension is one sample of the process, so the covariance between two
+Points are rows; each column is one sample of the process, so the covariance between two
 ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2).
 """
 
-# What is named as itself is for the floors above, not for users.
+# What is named as itself is for the layers above, not for users.
 from ._effective import doubly_centered_rows as doubly_centered_rows
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows

@@ -35,7 +35,7 @@ def noise_variance(table: Floats, effective: float) -> float:
 
 
 def noise_fraction(table: Floats, effective: float) -> float:
-    """Share of the variance that is independent noise, see `noise_variance`.
+    """Fraction of the variance that is independent noise, see `noise_variance`.
 
     The variance is that about the means of the rows. It is that about the means of the columns as
     well where these are levels: where they differ by more than the rows do, or where nothing else

@@ -17,7 +17,7 @@ FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
 
 ROUNDING = 1e-13
-"""A column that varies by a smaller share of its largest value has one value."""
+"""A column that varies by a smaller fraction of its largest value has one value."""
 
 
 def _dense_or_sparse(name: str, value: Any) -> Any:
@@ -159,7 +159,7 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     corr : array_like of float64
         Correlations, any shape.
     n_observed : int
-        Number N of observed dimensions.
+        Number N of columns.
 
     Returns
     -------

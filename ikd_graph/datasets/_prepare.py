@@ -231,8 +231,8 @@ def _taken(table: Table, choice: Choice, X: Floats, labels: Sequence[Labels]) ->
     if choice.row_names is not None and not row_title:
         named = f"column {choice.row_names}"
     titles = ", ".join(column.words for column in labels) or "none"
-    if not labels and table.beside:
-        titles += f" (--labels may name {listed(table.beside)})"
+    if not labels and table.next_to:
+        titles += f" (--labels may name {listed(table.next_to)})"
     return (
         f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
         f"{table.header}; row names: {named}; labels: {titles}"
@@ -247,7 +247,7 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     def positions(requested: str | int, option: str) -> list[int]:
         columns = _positions(table, requested)
         if not columns:
-            valid = [*table.beside, *table.names]
+            valid = [*table.next_to, *table.names]
             shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
             text = f"{option} must be a column of {table.file}: {shown}; got {requested!r}"
             problems.append(Problem(text + suggest(requested, valid)))
@@ -285,7 +285,7 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     features = [c for c in own if c not in (*labels, index, *dropped)]
     if not features and not problems:
         text = f"{table.file} must have a column of numbers, got {listed(names)}; "
-        problems = [Problem(text + "rows are points and columns are observed dimensions")]
+        problems = [Problem(text + "rows are points and columns are columns")]
     if problems:
         raise TableError(table.file, problems)
     return Choice(features, labels, index, sorted(dropped), parsed)
@@ -294,7 +294,7 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
 def _positions(table: Table, requested: str | int) -> list[int]:
     """Columns of a name, or of that name and a number (position: position[0], position[1])."""
     text, names, width = str(requested), table.all_names, len(table.columns)
-    # What stands beside a table was put there to be read as labels.
+    # What stands next to a table was put there to be read as labels.
     order = [*range(width, len(names)), *(range(width) if table.names else ())]
     if text in (named := [names[c] for c in order]):
         return [order[named.index(text)]]

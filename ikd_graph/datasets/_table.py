@@ -38,8 +38,8 @@ class Table:
         Numbers, or cells of any kind.
     names : tuple of str
         Of the columns; empty if the file has none.
-    beside : dict of str to (n_rows,) array or Labels
-        What the file says of rows beside the table; may be labels.
+    next to : dict of str to (n_rows,) array or Labels
+        What the file says of rows next to the table; may be labels.
     row_names, row_title : tuple of str, str
         Names of the rows and of what names them; empty if unknown.
     header : str
@@ -57,7 +57,7 @@ class Table:
     file: str
     columns: list[NDArray[Any]]
     names: tuple[str, ...] = ()
-    beside: Mapping[str, NDArray[Any] | Labels] = field(default_factory=dict)
+    next_to: Mapping[str, NDArray[Any] | Labels] = field(default_factory=dict)
     row_names: tuple[str, ...] = ()
     row_title: str = ""
     header: str = "none"
@@ -73,16 +73,16 @@ class Table:
 
     @property
     def all_names(self) -> list[str]:
-        """Names (or positions) of the columns, then names of what stands beside them."""
-        return [*(self.names or map(str, range(len(self.columns)))), *self.beside]
+        """Names (or positions) of the columns, then names of what stands next to them."""
+        return [*(self.names or map(str, range(len(self.columns)))), *self.next_to]
 
     def title(self, at: int) -> str:
-        """Name of a column, or of what stands beside them; empty if it has none of its own."""
+        """Name of a column, or of what stands next to them; empty if it has none of its own."""
         return self.all_names[at] if self.names or at >= len(self.columns) else ""
 
     def values(self, at: int) -> NDArray[Any] | Labels:
-        """Cells of a column, or of what stands beside the table."""
-        return [*self.columns, *self.beside.values()][at]
+        """Cells of a column, or of what stands next to the table."""
+        return [*self.columns, *self.next_to.values()][at]
 
 
 def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table:
@@ -125,7 +125,7 @@ def with_labels(table: Table, labels: Table) -> tuple[Table, tuple[str, ...]]:
         title: np.asarray(column, dtype=object)[order]
         for title, column in list(zip(titles, labels.columns, strict=True))[first:]
     }
-    return replace(table, beside={**table.beside, **columns}), tuple(columns)
+    return replace(table, next_to={**table.next_to, **columns}), tuple(columns)
 
 
 def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Table:

@@ -196,14 +196,14 @@ def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> 
     features = features if X.shape[-1:] == (len(features),) else ()
     if reading.transpose:
         X, features, row_names = X.T, row_names, features
-    beside: dict[str, NDArray[Any]] = {}
+    next_to: dict[str, NDArray[Any]] = {}
     for name, item in unchosen.items():
         if item.shape[:1] == (len(X),) and item.kind in "biufUS" and len(item.shape) <= 2:
-            beside |= asked_columns(name, item.load(), reading)
+            next_to |= asked_columns(name, item.load(), reading)
     shape = arrays["image_shape"].load().ravel().tolist() if "image_shape" in arrays else []
     table = from_array(
         path.name, X, key, names=features, header=header, row_names=row_names, row_title=row_title,
-        beside=beside, class_names=_texts(arrays, "label_names"),
+        next_to=next_to, class_names=_texts(arrays, "label_names"),
         image_shape=(int(shape[0]), int(shape[1])) if len(shape) == 2 else None,
     )  # fmt: skip
     _check_labels(unchosen, table, reading, key)
@@ -215,7 +215,7 @@ def _check_labels(unchosen: Mapping[str, Stored], table: Table, reading: Reading
     n_rows, width = table.n_rows, len(table.columns)
     requested = [str(label) for label in reading.labels]
     for name in requested or [name for name in unchosen if name.lower() in LABEL_NAMES]:
-        if {name, f"{name}[0]"} & table.beside.keys() or name not in unchosen:
+        if {name, f"{name}[0]"} & table.next_to.keys() or name not in unchosen:
             continue
         shape = unchosen[name].shape
         if unchosen[name].kind == "O":
@@ -230,7 +230,7 @@ def _check_labels(unchosen: Mapping[str, Stored], table: Table, reading: Reading
                 f"{n_rows} rows; {cure or 'check how the file was written'}"
             )
     turned = [name for name, item in unchosen.items() if item.shape[:1] == (width,) != (n_rows,)]
-    if turned and not table.beside:
+    if turned and not table.next_to:
         warn(
             f"{listed(turned)} of {table.file} has a value for each column of {key} and nothing "
             "has one for each row; if columns are points, --transpose"
@@ -270,15 +270,15 @@ def _from_series(stored: Mapping[str, Any], path: Path, reading: Reading) -> Tab
         check_size(f"{name} of {path.name}", tables[name])
         X, times = np.asarray(series[name].d), np.asarray(series[name].t)
         header = f"none (series {name})"
-    beside: dict[str, Floats] = {}
+    next_to: dict[str, Floats] = {}
     for label in series.keys() - {name}:
         item = series[label]
         if len(item) and len(item.shape) <= 2:
             values = _at_times(item, times)
-            beside |= asked_columns(label, values, reading)
+            next_to |= asked_columns(label, values, reading)
     return from_array(
         path.name, X, name, names=features, header=header, row_title="time",
-        row_names=tuple(f"{time:.9g}" for time in times), beside=beside,
+        row_names=tuple(f"{time:.9g}" for time in times), next_to=next_to,
     )  # fmt: skip
 
 
@@ -318,14 +318,14 @@ def read_annotated(path: Path, reading: Reading) -> Table:
             )
         X = read(file[name])
         X = _dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
-        beside = {column: _labels(obs[column], file.get(f"uns/{column}_colors")) for column in obs}
+        next_to = {column: _labels(obs[column], file.get(f"uns/{column}_colors")) for column in obs}
     title = str(obs.index.name or "")
     rows = tuple(map(str, obs.index))
     header = "the names in var" if features else "none"
     if reading.transpose:
-        X, rows, features, beside, header, title = X.T, features, rows, {}, "the names in obs", ""
+        X, rows, features, next_to, header, title = X.T, features, rows, {}, "the names in obs", ""
     return from_array(
-        path.name, X, name, names=features, beside=beside, row_names=rows,
+        path.name, X, name, names=features, next_to=next_to, row_names=rows,
         header=header if name == "X" else f"{header} ({name})",
         row_title="" if title in ("_index", "index") else title,
     )  # fmt: skip

@@ -147,7 +147,7 @@ def gp_mapping(
     latent : (n, m) float64
         The true latent.
     n_features : int
-        Number of observed dimensions N.
+        Number of columns N.
     kernel : str or StationaryKernel
         Covariance over the latent, with its length-scale.
     variance : float
@@ -195,7 +195,7 @@ def gplvm_data(
     latent : {"hard", "medium", "easy"} or (n, m) float64
         The true latent.
     n_features : int
-        Number of observed dimensions N.
+        Number of columns N.
     kernel : str or StationaryKernel
         A name stands for the paper's parameters: length-scale 1/2, and alpha = 1, gamma = 1,
         nu = 3/2.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
 from .._stages import Stages
-from .._used_settings import say_settings, used_parameters
+from .._used_settings import describe_settings, used_parameters
 from .._validation import check_components, check_enough_columns, check_enough_rows
 from .._warn import warn
 from ..estimator import IKD
@@ -23,7 +23,7 @@ from ..plotting.charts import Bars, Chart, Curve
 from ..refine import Likelihood
 from ..similarity import AFFINITIES
 from .chance import LEVEL, ChanceTest, chance_test
-from .quality import DOMINANT_SHARE, say_row_levels
+from .quality import DOMINANT_SHARE, describe_row_levels
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -139,7 +139,7 @@ class Diagnosis:
 
     @property
     def p_value(self) -> float:
-        """Probability of as much structure in a table without a latent."""
+        """Probability of as much structure in a table without an embedding."""
         return self.chance.p_value
 
     @property
@@ -385,14 +385,14 @@ def diagnose(
             model = IKD(n_components, random_state=random_state).fit(table)
     stages.close()
     affinity = AFFINITIES[model.settings_.affinity]
-    why, words = model.settings_.reasons_in_words(), say_settings(model)
+    why, words = model.settings_.reasons_in_words(), describe_settings(model)
     tried = model.candidates_
     parameters = used_parameters(model)
     del parameters["n_components"]
     if isinstance(parameters["refine"], Likelihood):
         # The likelihood chooses it.
         parameters.pop("kernel", None)
-    row_levels = () if affinity.scale_invariant else tuple(say_row_levels(data))
+    row_levels = () if affinity.scale_invariant else tuple(describe_row_levels(data))
     if row_levels:
         # What is advised is what is warned of.
         parameters["affinity"] = "correlation"

@@ -12,7 +12,7 @@ FEWEST_ROWS = 30
 """Rows below which 15 neighbors, which several graphs have, are half of all points."""
 
 DOMINANT_SHARE = 0.9
-"""Share of the total from which columns, or levels of rows, decide alone what is near what."""
+"""Fraction of the total from which columns, or levels of rows, decide alone what is near what."""
 
 _NOT_MEASURED = re.compile(
     r"(time|timestamp|t|date|day|hour|frame|angle|theta|phi|heading|direction|azimuth|position|pos"
@@ -66,7 +66,7 @@ def judge(data: Dataset) -> list[str]:
     # What else is wrong with values, such as codes for missing ones, comes first.
     if not data.remarks:
         X = X[:, measured]
-        texts += _dominance(X, [names[c] for c in measured]) or say_row_levels(X)
+        texts += _dominance(X, [names[c] for c in measured]) or describe_row_levels(X)
     if len(data.X) < FEWEST_ROWS:
         turned = "; if rows are measurements and columns are points, --transpose"
         wide = data.X.shape[1] > 10 * len(data.X)
@@ -193,7 +193,7 @@ def _dominance(X: Floats, names: Sequence[str]) -> list[str]:
 
 
 def row_level_shares(X: Floats) -> tuple[float, float]:
-    """Shares of the differences between rows that their levels and their lengths hold.
+    """Fractions of the differences between rows that their levels and their lengths hold.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def row_level_shares(X: Floats) -> tuple[float, float]:
     return X.shape[1] * float((levels**2).sum()) / total, share
 
 
-def say_row_levels(X: Floats) -> list[str]:
+def describe_row_levels(X: Floats) -> list[str]:
     """Warn of rows whose levels or lengths hold nearly all that distances compare."""
     level, length = row_level_shares(X)
     for what, share, of in (

@@ -80,7 +80,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the embedding. "auto" takes
-        the likeliest of the four where the likelihood refines, else the squared exponential.
+        the most likely of the four where the likelihood refines, else the squared exponential.
     affinity : {"auto", "correlation", "cosine", "covariance", "euclidean", \
             "standardized_euclidean", "hellinger", "shared_neighbors", "precomputed", \
             "precomputed_distance"}
@@ -129,7 +129,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         components; else ``lambda_m^2 / sum_t lambda_t^2``, whose sum is Eq. 8 of the paper. A
         refined or merged embedding has M eigenvalues and no more: its ratios add up to 1.
     negative_mass_ : float or None
-        Share of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
+        Fraction of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
     n_components_ : int
         Number of hidden coordinates.
@@ -142,7 +142,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Graph of trusted similarities; None for "eigen" and "linear". Of duplicate rows the first
         has the edges and the others hang on it.
     removed_edges_ : (n_removed, 2) ndarray of int64 or None
-        Edges that were pruned as short cuts.
+        Edges that were pruned as short-circuit edges.
     component_labels_ : (n_samples,) ndarray of int64
         Connected component of each point before components were joined.
     cliques_ : Cliques or None
@@ -256,7 +256,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             table = self._checked_input(X)
             if settings.n_components != "auto":
                 check_components(int(settings.n_components), table.shape[0])
-            # In a table of counts a silent row is nothing unusual; elsewhere it is a mistake.
+            # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
             counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
             settings = replace(settings, counts=counts)
             if not isinstance(settings.graph, (str, graph.Rule)):
@@ -481,7 +481,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If the kernel is one of your own.
+            If the kernel is a custom one.
 
         Examples
         --------

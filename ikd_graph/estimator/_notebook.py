@@ -4,7 +4,7 @@ from base64 import b64encode
 from html import escape
 from typing import Any
 
-from .._format import count, say_seconds
+from .._format import count, format_seconds
 from ..plotting import colors, plot
 
 
@@ -15,7 +15,7 @@ def lead(model: Any, n_features: int) -> str:
     return (
         f"{count(n_points, 'point')} of {count(n_features, 'feature')} embedded in "
         f"{count(n_dims, 'dimension')} by the {model.settings_.strategy.name} strategy in "
-        f"{say_seconds(seconds)}."
+        f"{format_seconds(seconds)}."
     )
 
 

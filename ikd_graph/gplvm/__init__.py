@@ -1,6 +1,6 @@
 r"""The Gaussian-process latent variable model: likelihood, information, the fitted process.
 
-Every observed dimension x (one value per point) is a sample of N(0, A),
+Every column x (one value per point) is a sample of N(0, A),
 A = v K + n I, K_ij = f(|z_i - z_j|^2) (Li & Wu 2024, Eq. 1, with noise). With S = X X^T / N the
 log likelihood of all N dimensions is
 

@@ -18,11 +18,11 @@ Floats = NDArray[np.float64]
 LOG_2PI = float(np.log(2.0 * np.pi))
 
 _LOW_RANK = 0.7
-"""Share of n above which a factor that is no triangle saves nothing."""
+"""Fraction of n above which a factor that is no triangle saves nothing."""
 
 
 class LikelihoodGradient(NamedTuple):
-    """Negative log likelihood per observed dimension and its derivatives."""
+    """Negative log likelihood per column and its derivatives."""
 
     value: float
     latent: Floats  # (n, m) derivative in every coordinate
@@ -42,7 +42,7 @@ class _Workspace(NamedTuple):
 
 
 class SampleLikelihood:
-    r"""Negative log likelihood of one observed dimension, of any latent, with its exact gradient.
+    r"""Negative log likelihood of one column, of any latent, with its exact gradient.
 
     With G = 1/2 (A^-1 - A^-1 S A^-1) and f' the derivative of the kernel in the squared distance,
     dL/dz_i = 4 v sum_j G_ij f'(d_ij) (z_i - z_j), dL/dlog v = v sum(G * K), dL/dlog n = n tr G. Two

@@ -1,4 +1,4 @@
-"""What observations can tell of a latent: expected information, and the pull of each column."""
+"""What observations can tell of an embedding: expected information, and the pull of each column."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 def expected_information(
     latent: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:
-    r"""Compute the expected information of one observed dimension about points and variances.
+    r"""Compute the expected information of one column about points and variances.
 
     For parameters a and b it is 1/2 tr(A^-1 dA/da A^-1 dA/db). A move of point i along axis c
     changes row and column i of A by u_ic, with entries 2 v f'(d_ij) (z_ic - z_jc), so that

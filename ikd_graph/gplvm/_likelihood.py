@@ -1,4 +1,4 @@
-"""Likelihood of a latent and of its variances, with the gradient."""
+"""Likelihood of an embedding and of its variances, with the gradient."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
     Parameters
     ----------
     rows : (n, n_observed) array_like of float64
-        One point per row, one observed dimension per column.
+        One point per row, one column per column.
     centered : bool
         Take the mean off every row first.
 
@@ -45,7 +45,7 @@ def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
 
 
 def _check_points(latent: Floats, sample_cov: Floats, **_: object) -> None:
-    """Raise unless a latent and a covariance are of the same points."""
+    """Raise unless an embedding and a covariance are of the same points."""
     if len(latent) != len(sample_cov):
         raise ValueError(
             f"latent must have one row per row of sample_cov, got shape {latent.shape} for "
@@ -70,7 +70,7 @@ def log_likelihood(
     variance: float = 1.0,
     noise: float = 0.0,
 ) -> float:
-    """Log likelihood of all observed dimensions; divided by ``n_observed`` it is the mean of one.
+    """Log likelihood of all columns; divided by ``n_observed`` it is the mean of one.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def log_likelihood(
     sample_cov : (n, n) array_like of float64
         S = X X^T / N, see `sample_covariance`.
     n_observed : int
-        Number N of observed dimensions.
+        Number N of columns.
     kernel : str or StationaryKernel
         Kernel of the model.
     variance, noise : float
@@ -121,7 +121,7 @@ def log_likelihood(
 def fit_variances(
     latent: Floats, sample_cov: Floats, n_observed: int, kernel: StationaryKernel
 ) -> tuple[float, float, float]:
-    """Signal and noise variance under which a latent is likeliest.
+    """Signal and noise variance under which an embedding is most likely.
 
     One eigendecomposition of K turns the likelihood of v (K + r I) into sums over eigenvalues; the
     best v for a ratio r is in closed form, and r is searched on a line.

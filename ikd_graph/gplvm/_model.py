@@ -1,4 +1,4 @@
-"""Covariance of the model at a latent, its slope, and its inverse."""
+"""Covariance of the model at an embedding, its slope, and its inverse."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -23,7 +23,7 @@ class NoiseModel(NamedTuple):
 
     variance: float  # signal variance, in units of X squared
     noise: float  # noise variance, in units of X squared
-    log_likelihood: float  # of all observed dimensions
+    log_likelihood: float  # of all columns
     kernel: StationaryKernel  # with the length-scale of the embedding
 
 

@@ -8,7 +8,7 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbors.
 from .._records import CsrGraph
 from ._build import WEIGHT_FLOOR, neighbors, threshold
 
-# Named as themselves: for the floors above, not for users.
+# Named as themselves: for the layers above, not for users.
 from ._build import from_neighbors as from_neighbors
 from ._build import pairs_above as pairs_above
 from ._build import row_correlations as row_correlations

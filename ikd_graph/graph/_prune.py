@@ -22,7 +22,7 @@ _WITNESSES = 3
 
 
 class _Search(NamedTuple):
-    """A graph of lengths with its edges numbered, and room for searches."""
+    """A graph of lengths with its edges numbered, and workspace for searches."""
 
     graph: tuple[NDArray[Any], ...]
     edges: tuple[NDArray[Any], ...]
@@ -54,7 +54,7 @@ def prune(
         The graph.
     support : CsrGraph, optional
         More edges between the same points, that paths may use: with 25 neighbors of each point or
-        more a surface has hardly any holes, whose rims look like short cuts.
+        more a surface has hardly any holes, whose rims look like short-circuit edges.
     sq_distance : callable, optional
         Squared distances (m,) of edges of given weights (m,), in any unit.
 
@@ -97,7 +97,7 @@ def _between_unit_vectors(corr: Floats) -> Floats:
 
 
 def _search_of(g: CsrGraph, sq_distance: Callable[[Floats], Floats]) -> _Search:
-    """Lengths of the edges of a graph, and room for searches in it."""
+    """Lengths of the edges of a graph, and workspace for searches in it."""
     n = g.n_nodes
     low, high, weights = edges(g)
     across = np.sqrt(sq_distance(weights))

@@ -34,7 +34,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
         Points in rows, three or more: what two share cannot be told from levels of columns.
         Columns in order, where they follow in time.
     fdr : float
-        Expected share of false edges, in (0, 1). In a table of unrelated rows it is the
+        Expected fraction of false edges, in (0, 1). In a table of unrelated rows it is the
         probability of any edge.
     n_removed : int
         Rows that were regressed out of X (`covariance.regress_out`).

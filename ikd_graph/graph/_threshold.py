@@ -37,7 +37,7 @@ def sure_threshold(n_observed: float, rate: float) -> float:
     n_observed : float
         Number N of independent columns; with fewer than 3 no correlation is sure.
     rate : float
-        Share of the pairs, between 0 and 1.
+        Fraction of the pairs, between 0 and 1.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class StationaryKernel:
     """
 
     shape_name: ClassVar[str | None] = None
-    """Name of the parameter beside ``length_scale`` that can be fitted; None without one."""
+    """Name of the parameter next to ``length_scale`` that can be fitted; None without one."""
 
     length_scale: float = 1.0
 

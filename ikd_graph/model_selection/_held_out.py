@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 
 FOLDS = 4
 RUNS = 16
-"""Runs of columns that follow one another, so that few are next to columns of another fold."""
+"""Runs of autocorrelated columns, so that few are next to columns of another fold."""
 
 NEAREST = 10
 """Rows whose mean predicts a row."""

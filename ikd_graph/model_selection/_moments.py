@@ -19,7 +19,7 @@ _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by
 _BY_RARE_CHANCE = 0.001  # samples of the model whose row variances scatter more than that
 _KURTOSIS_ERRORS = 4.0
 _LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
-_BY_CHANCE = 0.05  # share of tables of unrelated rows in which two seem related
+_BY_CHANCE = 0.05  # fraction of tables of unrelated rows in which two seem related
 _TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
 
 

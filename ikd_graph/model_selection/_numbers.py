@@ -101,7 +101,7 @@ def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | N
 def describe_effective_columns(n_observed: int, free: float) -> str:
     """How many independent columns autocorrelated ones are worth, in words."""
     return (
-        f"{n_observed} columns that follow one another (in time, or along a line) count as "
+        f"{n_observed} autocorrelated columns (in time, or along a line) count as "
         f"{free:.0f} independent ones"
     )
 

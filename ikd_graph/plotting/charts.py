@@ -113,7 +113,7 @@ def columns(Z: ArrayLike) -> Floats:
 
 
 def axis_name(dim: int, shares: ArrayLike | None = None) -> str:
-    """Name of a coordinate, with its share of the embedding's spread where that is known."""
+    """Name of a coordinate, with its fraction of the embedding's spread where that is known."""
     values = [] if shares is None else np.asarray(shares, dtype=float).tolist()
     share = f" ({values[dim]:.0%} of the embedding's spread)" if dim < len(values) else ""
     return f"dimension {dim + 1}{share}"

@@ -223,7 +223,7 @@ def paint_of(paint: Paint, rows: NDArray[np.intp]) -> Paint:
 
 
 def variance_shares(latent: ArrayLike) -> NDArray[np.float64]:
-    """Share of each coordinate in the variance of a latent: what a picture of it shows.
+    """Fraction of each coordinate in the variance of an embedding: what a picture of it shows.
 
     Examples
     --------

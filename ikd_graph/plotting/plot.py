@@ -159,7 +159,7 @@ def bare(ax: Axes) -> None:
 
 
 def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
-    """Classes that have points beside a picture, or where the options of a legend put them.
+    """Classes that have points next to a picture, or where the options of a legend put them.
 
     ``ax`` is an Axes or a figure.
     """
@@ -217,7 +217,7 @@ def subplot_of(ax: Axes) -> Any:
 
 
 def shortened(name: str, longest: int = 32) -> str:
-    """Return a name that leaves room for the picture, its end cut off where it is long.
+    """Return a name that leaves workspace for the picture, its end cut off where it is long.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def embedding(
     names : sequence of str, optional
         Names of the classes, when labels are their positions in this sequence.
     shares : array-like of shape (m,), optional
-        Share of each coordinate in the spread of the embedding, written beside its axis.
+        Fraction of each coordinate in the spread of the embedding, written next to its axis.
     label_title : str
         What the labels are: title of the legend or of the color scale.
     legend : bool
@@ -381,7 +381,7 @@ def embedding(
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
     if named:
         assert what.points is not None
-        _write(ax, what.points.at[[*named]], [*named.values()], beside=True)
+        _write(ax, what.points.at[[*named]], [*named.values()], next_to=True)
     return ax
 
 
@@ -515,19 +515,19 @@ def _middle(at: Floats, codes: NDArray[np.intp], code: int) -> Floats:
 
 
 def _write(
-    ax: Axes, at: Floats, names: Sequence[str], shades: Sequence[str] = (), beside: bool = False
+    ax: Axes, at: Floats, names: Sequence[str], shades: Sequence[str] = (), next_to: bool = False
 ) -> None:
-    """Write names at positions, or beside them with a line to each, so that no two overlap."""
+    """Write names at positions, or next to them with a line to each, so that no two overlap."""
     from matplotlib.patheffects import withStroke
 
-    size = SMALL if beside else TEXT
+    size = SMALL if next_to else TEXT
     words = [shortened(name) for name in names]
     # Points of the page for a unit of the data, and the width and height of each word.
     inches = np.array(figure_of(ax).get_size_inches()) * ax.get_position().size
     scale = 72.0 * inches / np.abs(np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1))
     scale = np.full(2, scale.min()) if ax.get_aspect() != "auto" else scale
     boxes = np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words])
-    middles = at * scale + (0.5 * boxes + 5.0 if beside else 0.0)
+    middles = at * scale + (0.5 * boxes + 5.0 if next_to else 0.0)
     moved = _apart(middles, boxes) - at * scale
     for word, point, shift, color in zip(
         words, at, moved, shades or [colors.INK] * len(words), strict=True
@@ -535,8 +535,8 @@ def _write(
         text = ax.annotate(
             word, tuple(point), xytext=tuple(shift), textcoords="offset points", ha="center",
             va="center", color=color, fontsize=size, annotation_clip=False,
-            fontweight="normal" if beside else "bold", zorder=3,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": colors.MUTED} if beside else None,
+            fontweight="normal" if next_to else "bold", zorder=3,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": colors.MUTED} if next_to else None,
         )  # fmt: skip
         as_word(text).set_path_effects([withStroke(linewidth=3.0, foreground="white")])
 
@@ -561,7 +561,7 @@ def _apart(middles: Floats, boxes: Floats, n_rounds: int = 100) -> Floats:
 
 
 def _color_bar(ax: Axes, paint: Paint) -> None:
-    """Slim color scale beside the picture."""
+    """Slim color scale next to the picture."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

@@ -1,8 +1,8 @@
-"""Refine: move a latent to lower stress, or to higher likelihood."""
+"""Refine: move an embedding to lower stress, or to higher likelihood."""
 
 from ._by_core import CoreFit, likelihood_by_core
 
-# Named as themselves: for the floors above, not for users.
+# Named as themselves: for the layers above, not for users.
 from ._closed_forms import closed_form as closed_form
 from ._closed_forms import random_closed_form
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood

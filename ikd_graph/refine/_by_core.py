@@ -64,7 +64,7 @@ def likelihood_by_core(
     Parameters
     ----------
     rows : (n, n_observed) array_like of float64
-        One point per row, one observed dimension per column.
+        One point per row, one column per column.
     init : (n, m) array_like of float64
         Initial embedding of all rows: where the first descent begins, and where the search for the
         place of a row begins.
@@ -156,7 +156,7 @@ def _place_outside(
 
 
 def _farthest_points(latent: Floats, count: int) -> NDArray[np.int64]:
-    """Sorted points that cover a latent: each the farthest from those before it."""
+    """Sorted points that cover an embedding: each the farthest from those before it."""
     if count >= len(latent):
         return np.arange(len(latent))
     nearest = ((latent - latent.mean(axis=0)) ** 2).sum(axis=1)

@@ -18,7 +18,7 @@ _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
 
 _MEMORY = 20  # steps that L-BFGS remembers
-_DECREASE = 1e-4  # share of the expected decrease that a step must reach (Armijo)
+_DECREASE = 1e-4  # fraction of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
 _SCORED = 1200  # coordinates up to which the expected information is factorized
 _DAMPING = 1e-2  # of the information at first
@@ -27,7 +27,7 @@ _DAMPING = 1e-2  # of the information at first
 class Optimum(NamedTuple):
     """Where a descent ended."""
 
-    value: float  # negative log likelihood of one observed dimension
+    value: float  # negative log likelihood of one column
     vector: Floats  # see `Objective`
     start: str  # name of the start
 
@@ -35,7 +35,7 @@ class Optimum(NamedTuple):
 def anneal(
     objective: Objective, latent: Floats, start: str, floors: ArrayLike | None = None
 ) -> Optimum:
-    """Descend from a latent, at its best scale, under falling noise floors.
+    """Descend from an embedding, at its best scale, under falling noise floors.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def converge(
     steps : int
         Largest number of steps.
     tolerance : float
-        Stop where a step takes off less than this share of the value.
+        Stop where a step takes off less than this fraction of the value.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def minimize(
     floor : float
         Lower bound of the noise.
     tolerance : float
-        Stop where a step takes off less than this share of the value.
+        Stop where a step takes off less than this fraction of the value.
     scored : bool
         Take the expected information, damped after Levenberg, as the first curvature.
 
@@ -271,7 +271,7 @@ class _Metric:
         return np.asarray(dpotrs(self._factor, vector, lower=1)[0])
 
     def trust(self, gain: float, slope: Floats, step: Floats) -> float:
-        """Factor of the next damping, by the share of the expected gain that a step reached."""
+        """Factor of the next damping, by the fraction of the expected gain that a step reached."""
         expected = -float(slope @ step) - 0.5 * float(np.sum((self._factor.T @ step) ** 2))
         share = gain / expected if expected > 0.0 else 0.5
         return 0.2 if share > 0.75 else 2.0 if share < 0.25 else 1.0

@@ -1,8 +1,8 @@
-"""Likelihood refinement: the latent, variances and kernel under which the data are likeliest.
+"""Likelihood refinement: the latent, variances and kernel under which the data are most likely.
 
 The likelihood has many local optima. Each start is annealed: a noise floor falls from far above the
 true noise to almost none, so that the coarse structure is settled before the fine one can lock a
-wrong turn in. The likeliest of all local optima is converged fully.
+wrong turn in. The most likely of all local optima is converged fully.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,14 +31,14 @@ _FLOOR_FRACTION = 0.9
 """Noise floor over the estimate of the noise: less its error in small tables (decisions/004)."""
 
 _SAME = 1e-6  # squared distance, over that to the middle, of latents that differ by rounding
-_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the likeliest optimum
+_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the most likely optimum
 
 
 class OptimumRecord(NamedTuple):
     """Where one descent ended."""
 
     start: str  # name of the start
-    log_likelihood: float  # of all observed dimensions
+    log_likelihood: float  # of all columns
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
     latent: Floats  # (n, m), centered and rigidly aligned
 
@@ -51,13 +51,13 @@ class OptimumRecord(NamedTuple):
 
 
 class LikelihoodFit(NamedTuple):
-    """The likeliest latent and what belongs to it."""
+    """The maximum-likelihood embedding and what belongs to it."""
 
     latent: Floats  # (n, m), a local optimum, centered, along its principal axes
     kernel: StationaryKernel  # with its fitted shape where that was free
     variance: float  # signal variance, in the units of the covariance
     noise: float  # noise variance, in the units of the covariance
-    log_likelihood: float  # of all observed dimensions
+    log_likelihood: float  # of all columns
     n_iter: int  # evaluations of the likelihood and its gradient
     start: str  # name of the start that led to it
     optima: tuple[OptimumRecord, ...]  # one for each descent, most likely first
@@ -156,14 +156,14 @@ def likelihood(
     time_budget: float | None = None,
     random_state: int | None = None,
 ) -> LikelihoodFit:
-    """Find the latent under which the observations are likeliest.
+    """Find the latent under which the observations are most likely.
 
     Parameters
     ----------
     sample_cov : (n, n) array_like of float64
         S = X X^T / N, see `ikd_graph.gplvm.sample_covariance`.
     n_observed : int
-        Number N of observed dimensions.
+        Number N of columns.
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
@@ -246,7 +246,7 @@ def likelihood(
             given = list(latents.values())
             others += _further_starts(cov, objective.kernel, given, restarts, n_observed, rng)
         optima = [at, *_in_threads([partial(descend, *start) for start in others])]
-        best = converge(objective, _likeliest(optima), _LAST_STEPS, _LAST_TOLERANCE)
+        best = converge(objective, _most_likely(optima), _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
@@ -262,7 +262,7 @@ def noise_floor_of(eigenvalues: Floats, n_observed: float) -> float:
     eigenvalues : (n,) float64
         Of S = X X^T / N.
     n_observed : float
-        Number N of observed dimensions.
+        Number N of columns.
 
     Returns
     -------
@@ -340,8 +340,8 @@ def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
     return [kernels.get(kernel)]
 
 
-def _likeliest(optima: list[Optimum]) -> Optimum:
-    """Return the likeliest optimum, the first of equals."""
+def _most_likely(optima: list[Optimum]) -> Optimum:
+    """Return the most likely optimum, the first of equals."""
     return min(optima, key=lambda at: at.value)
 
 
@@ -407,7 +407,7 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
 
 
 def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """Require a latent of the right shape."""
+    """Require an embedding of the right shape."""
     points = np.asarray(latent, dtype=np.float64)
     if points.shape != shape:
         raise ValueError(

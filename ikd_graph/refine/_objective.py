@@ -55,7 +55,7 @@ class Clock:
 
 
 class Objective:
-    """Negative log likelihood of one observed dimension.
+    """Negative log likelihood of one column.
 
     A vector holds the latent row by row, log v, log n and, where it is free, the log of the
     kernel's shape parameter. A noise floor is a lower bound of n. One above the true noise smooths
@@ -110,7 +110,7 @@ class Objective:
         return replace(self.kernel, **{self.shape: float(np.exp(vector[-1]))})
 
     def vector(self, latent: Floats, variance: float = 1.0, noise: float = 1.0) -> Floats:
-        """Vector of a latent."""
+        """Vector of an embedding."""
         tail = [variance, noise]
         if self.shape is not None:
             tail.append(getattr(self.kernel, self.shape))
@@ -142,12 +142,12 @@ class Objective:
         return self.likelihood(latent, self.kernel_of(vector), *variances).value
 
     def information(self, vector: Floats) -> Floats:
-        """Compute the expected information of one observed dimension about points and variances."""
+        """Compute the expected information of one column about points and variances."""
         return expected_information(
             self.latent(vector), self.kernel_of(vector), *self.variances(vector)
         )
 
     def best_scale(self, latent: Floats) -> Floats:
-        """Vector of the likeliest multiple of a latent, under as much noise as signal."""
+        """Vector of the most likely multiple of an embedding, under as much noise as signal."""
         vectors = [self.vector(scale * latent) for scale in np.geomspace(0.5, 2.0, 7)]
         return min(vectors, key=lambda vector: self(vector)[0])

@@ -45,7 +45,7 @@ class Stress(BaseEstimator):
         n_observed: int = 1,
         path: str = "distance",
     ) -> StressFit:
-        """Move a latent to the distances of its connected graph.
+        """Move an embedding to the distances of its connected graph.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Likelihood(BaseEstimator):
     Parameters
     ----------
     restarts : int
-        Descents from closed forms on random graphs, beside that from the own latent.
+        Descents from closed forms on random graphs, next to that from the own latent.
     fit_shape : bool
         Also fit the kernel's alpha or gamma.
     time_budget : float, optional

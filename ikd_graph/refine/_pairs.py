@@ -50,7 +50,7 @@ def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int =
     kernel : str or StationaryKernel
         Kernel that turns them into distances.
     n_observed : int
-        Number N of observed dimensions.
+        Number N of columns.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def pairs_of(
     kernel : StationaryKernel
         Kernel that turns them into distances.
     n_observed : int
-        Number N of observed dimensions.
+        Number N of columns.
     weights : {"precision", "uniform"}
         Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
     path : {"distance", "covariance"}

@@ -1,6 +1,6 @@
 r"""Stress refinement: the distances that the correlations ask for, each by its precision.
 
-A correlation r from N observed dimensions has variance (1 - r^2)^2 / N, so that the squared
+A correlation r from N columns has variance (1 - r^2)^2 / N, so that the squared
 distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqrt(d) a precision of
 
     w = 4 d N f'(d)^2 / (1 - r^2)^2,
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 WEIGHTS = ("precision", "uniform")
 
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
-_TOLERANCE = 1e-5  # share of the stress that a last step takes off
+_TOLERANCE = 1e-5  # fraction of the stress that a last step takes off
 _CG_STEPS = 3  # of the solution of a sparse system
 
 
@@ -64,7 +64,7 @@ def stress(
     path: str = "distance",
     max_iter: int = 60,
 ) -> StressFit:
-    """Move a latent to the distances that the correlations of a graph ask for.
+    """Move an embedding to the distances that the correlations of a graph ask for.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def stress(
     kernel : str or StationaryKernel
         Kernel that turns correlations into distances.
     n_observed : int
-        Number N of observed dimensions. It scales all precisions alike and leaves the latent.
+        Number N of columns. It scales all precisions alike and leaves the latent.
     weights : {"precision", "uniform"}
         Every edge counts by the sampling precision of its distance and other pairs next to
         nothing, or all pairs count alike.

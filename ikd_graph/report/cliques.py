@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
 from .. import alignment, blocks, cliques, graph
-from .._format import count, say_number
+from .._format import count, format_number
 from .._records import Blocks, CsrGraph
-from .._used_settings import say_graph
+from .._used_settings import describe_graph
 from .._validation import check_integer
 from ..cliques import Cliques
 from ..datasets import Dataset
@@ -108,10 +108,12 @@ class CliqueView:
         counts = {
             "points": self.data.n_samples,
             "duplicate rows": self.data.n_samples - g.n_nodes or None,
-            "graph": say_graph(self.model),
+            "graph": describe_graph(self.model),
             "edges": g.n_edges,
             "edges above the threshold": n_above,
-            "edges removed as short cuts": None if removed is None else len(removed) or None,
+            "edges removed as short-circuit edges": None
+            if removed is None
+            else len(removed) or None,
             "links between components": self.n_links or None,
             "mean neighbors": facts["degrees"]["mean"],
             "components": self.n_components(),
@@ -126,7 +128,7 @@ class CliqueView:
 
     def n_maximal(self) -> str:
         """Count maximal cliques, or that there are more than were listed."""
-        return ("" if self.complete else "more than ") + say_number(self.sizes.size)
+        return ("" if self.complete else "more than ") + format_number(self.sizes.size)
 
     def largest(self) -> int:
         """Points in the largest clique; where not all are listed it may be one that was solved."""
@@ -165,7 +167,7 @@ class CliqueView:
         rows, limit = self.disagreed()
         if rows.size:
             few = ", ".join(self.names[row] for row in rows[:8])
-            more = f" and {say_number(rows.size - 8)} more" if rows.size > 8 else ""
+            more = f" and {format_number(rows.size - 8)} more" if rows.size > 8 else ""
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than {limit:.3g} "
                 f"(three robust standard deviations above the median): {few}{more}."
@@ -254,7 +256,7 @@ class CliqueView:
         return {
             "data": self.data.name,
             "n_points": self.data.n_samples,
-            "graph": say_graph(self.model),
+            "graph": describe_graph(self.model),
             "n_edges": self.graph.n_edges,
             "n_links": self.n_links,
             "components": {"count": components.size, "sizes": -np.sort(-components)},
@@ -396,7 +398,7 @@ def count_labels(members: NDArray[Any], paint: Paint) -> dict[str, int]:
     return dict(Counter(names).most_common())
 
 
-def say_labels(members: NDArray[Any], paint: Paint) -> list[str]:
+def describe_labels(members: NDArray[Any], paint: Paint) -> list[str]:
     """Classes of the members of a clique, as "8 cell × 12" and "morula × 3"."""
     return [f"{name} × {n}" for name, n in count_labels(members, paint).items()]
 
@@ -449,9 +451,9 @@ def _lead(view: CliqueView) -> str:
     noun = "maximal clique" if view.complete and view.sizes.size == 1 else "maximal cliques"
     return (
         f"{count(view.data.n_samples, 'point')}, {count(view.graph.n_edges, 'edge')} "
-        f"({say_graph(view.model)}), {count(view.n_components(), 'component')}{links}: "
+        f"({describe_graph(view.model)}), {count(view.n_components(), 'component')}{links}: "
         f"{view.n_maximal()} {noun}, the largest of {view.largest()} points. "
-        f"{say_number(len(view.cliques))} of them cover the graph and are listed here."
+        f"{format_number(len(view.cliques))} of them cover the graph and are listed here."
     )
 
 
@@ -463,7 +465,9 @@ def clique_chart(view: CliqueView) -> Chart:
     if groups is not None:
         paints.insert(0, Paint(paint.title or "most members", groups))
     hover = [
-        ", ".join([f"clique {node}", count(size, "point"), *say_labels(view.cliques[node], paint)])
+        ", ".join(
+            [f"clique {node}", count(size, "point"), *describe_labels(view.cliques[node], paint)]
+        )
         for node, size in view.links.nodes(data="size")
     ]
     texts = [colors.short(text) for text in hover]
@@ -499,8 +503,8 @@ def _level_text(levels: ThresholdScan, k: int) -> str:
     """Numbers at a threshold, in two lines."""
     number, limit = float(levels.cliques[k]), levels.clique_limit
     complete = np.isfinite(number)
-    cliques = say_number(number) if complete else f"over {say_number(limit)}"
-    size = f" (largest {say_number(levels.largest_clique[k])})" if complete else ""
+    cliques = format_number(number) if complete else f"over {format_number(limit)}"
+    size = f" (largest {format_number(levels.largest_clique[k])})" if complete else ""
     return (
         f"{count(levels.edges[k], 'edge')}, {count(levels.components[k], 'component')}<br>"
         f"{cliques} maximal cliques{size}<br>{levels.coverage[k]:.1%} of the points covered"
@@ -512,7 +516,7 @@ def _largest(view: CliqueView, paint: Paint) -> page.Block:
     labeled = paint.groups is not None
     rows = [
         [(k, str(k)), len(view.cliques[k])]
-        + ([", ".join(say_labels(view.cliques[k], paint))] if labeled else [])
+        + ([", ".join(describe_labels(view.cliques[k], paint))] if labeled else [])
         + [", ".join(view.names[row] for row in view.cliques[k])]
         for k in view.largest_apart(most=15)
     ]

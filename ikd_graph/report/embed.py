@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._format import say_seconds
-from .._label_scores import say_scores
+from .._format import format_seconds
+from .._label_scores import format_scores
 from ..datasets import Dataset
 from ..estimator import IKD, lead
 from ..plotting import charts, colors
@@ -66,7 +66,7 @@ def embed_page(
     >>> "<h1>digits" in report.embed_page(IKD().fit(data.X), data)
     True
     """
-    written = {title or "labels": say_scores(score) for title, score in (scores or {}).items()}
+    written = {title or "labels": format_scores(score) for title, score in (scores or {}).items()}
     rows = colors.rows_to_draw(data)
     errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
@@ -147,7 +147,7 @@ def _tried(model: IKD) -> list[page.Block]:
 
 
 def _shares(model: IKD) -> dict[str, float]:
-    """Shares of the squared eigenvalues of the closed form: retained, others, negative."""
+    """Fractions of the squared eigenvalues of the closed form: retained, others, negative."""
     closed = model._result.embedding
     shares = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
     not_used = max(0.0, 1.0 - sum(shares.values()) - closed.negative_mass)
@@ -156,8 +156,8 @@ def _shares(model: IKD) -> dict[str, float]:
 
 def _charts(model: IKD) -> list[page.Block]:
     """Spectrum, time per stage, neighbors per point, sizes of cliques."""
-    spectrum = charts.level_bars(_shares(model), "{:.1%}".format, "share of squared eigenvalues")
-    times = charts.level_bars(model.stage_times_, say_seconds, "seconds")
+    spectrum = charts.level_bars(_shares(model), "{:.1%}".format, "fraction of squared eigenvalues")
+    times = charts.level_bars(model.stage_times_, format_seconds, "seconds")
     drawings = [
         page.drawing(spectrum, "Spectrum", _SPECTRUM_NOTE),
         page.drawing(times, "Time per stage"),

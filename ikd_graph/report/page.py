@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-from .._format import say_number, versions
+from .._format import format_number, versions
 from ..plotting.charts import Chart
 from ..plotting.figures import figure
 
@@ -77,7 +77,7 @@ def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
-    write: Callable[[Any], str] = say_number,
+    write: Callable[[Any], str] = format_number,
 ) -> Block:
     """Table of text and numbers, which stand right; a click on a head sorts by value.
 
@@ -113,7 +113,7 @@ def _templates() -> Any:
     # Escapes < > & ' as well: no label ends the element that holds it.
     compact = {"allow_nan": False, "separators": (",", ":"), "default": str}
     engine.policies["json.dumps_kwargs"] = compact
-    engine.filters["number"] = say_number
+    engine.filters["number"] = format_number
     # Browsers read line ends as line feeds, and so does the fingerprint.
     plotly = get_plotlyjs().replace("\r\n", "\n").replace("</script", "<\\/script")
     style, script = (engine.loader.get_source(engine, f"page.{kind}")[0] for kind in ("css", "js"))
@@ -123,7 +123,7 @@ def _templates() -> Any:
 
 
 def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | bytes | None]:
-    """Files whose pages read plotly from one more file beside them, which browsers keep."""
+    """Files whose pages read plotly from one more file next to them, which browsers keep."""
     library = str(_templates().globals["plotly"])
     shared: dict[str, str | bytes | None] = dict(files)
     for name, text in files.items():

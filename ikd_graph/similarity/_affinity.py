@@ -27,7 +27,7 @@ class Affinity:
     centers_rows: bool = True  # the likelihood takes the mean of each row off first
     square_roots: bool = False  # of counts
     scales_columns: bool = False  # every column over its standard deviation
-    shared: bool = False  # edges weigh the share of common neighbors: named only
+    shared: bool = False  # edges weigh the fraction of common neighbors: named only
     scale_invariant: bool = False  # the length of a row changes nothing
     least_columns: int = 2
 
@@ -87,7 +87,7 @@ _ALL = (
     ),
     Affinity(
         "shared_neighbors",
-        "correlations between rows, weighted by the share of neighbors in common",
+        "correlations between rows, weighted by the fraction of neighbors in common",
         shared=True,
         scale_invariant=True,
     ),

@@ -1,4 +1,4 @@
-"""Speed beside the peers: tasks that both solve, and whole processes as a user starts them.
+"""Speed next to the peers: tasks that both solve, and whole processes as a user starts them.
 
 Answers are compared before they are timed; the ratio within a group is the result. Of processes
 CPU seconds and peak memory go into ``extra_info``, with compilation and imports; they do not depend
