@@ -90,7 +90,7 @@ def compiled_form(kernel: StationaryKernel) -> tuple[int, float] | None:
     (int, float) or None
         Number in `_jit.kernels` and shape; None for kernels that are not this package's.
     """
-    name = _COMPILED.get(type(kernel))
+    name = _COMPILED.get(type(kernel)) if kernel.is_compiled else None
     if name is None:
         return None
     return getattr(_jit.kernels, name), kernel.shape

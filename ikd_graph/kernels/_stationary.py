@@ -43,6 +43,11 @@ class StationaryKernel:
         """Value of the shape parameter; 1 without one."""
         return 1.0 if self.shape_name is None else float(getattr(self, self.shape_name))
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled loops have the formula of a kernel of this package."""
+        return True
+
     def __post_init__(self) -> None:
         for field in fields(self):
             high = 2.0 if field.name == "gamma" else np.inf
