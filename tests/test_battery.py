@@ -1,4 +1,4 @@
-"""The battery in examples/battery: its split, its scores, its runs, its table."""
+"""The battery in benchmarks/battery: its split, its scores, its runs, its table."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 from battery import _record, run, scores, sets, table
 from battery.__main__ import main

@@ -36,7 +36,7 @@ def test_an_experiment_runs_small_and_writes_three_files(name, tmp_path):
 
 @pytest.mark.slow
 def test_peers_run_from_a_checkout(tmp_path):
-    command = [sys.executable, "-m", "examples.peers", "--quick", "-o", str(tmp_path)]
+    command = [sys.executable, "-m", "benchmarks.peers", "--quick", "-o", str(tmp_path)]
     subprocess.run(command, cwd=EXAMPLES.parent, check=True)
     counted = _lab.Table.read("peers", paper.load("fig3"), tmp_path).trials
     cliques = {t["score"] for t in counted if t["task"] == "maximal cliques"}

@@ -6,19 +6,19 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import plain_python
 import pytest
-from plain_python import answers
 
 
 @pytest.mark.slow
 def test_compiled_code_agrees_with_its_source_run_as_python(tmp_path):
     # Python also refuses an index beyond the end, which compiled code reads.
-    script = Path(__file__).with_name("plain_python.py")
+    script = Path(plain_python.__file__)
     command = [sys.executable, str(script), str(tmp_path / "plain.npz")]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    compiled, plain = answers(), np.load(tmp_path / "plain.npz")
+    compiled, plain = plain_python.answers(), np.load(tmp_path / "plain.npz")
     assert sorted(plain) == sorted(compiled)
     for name, value in compiled.items():
         assert value.size

@@ -13,7 +13,7 @@ from ikd_graph import IKD, covariance, graph, model_selection
 from ikd_graph.cli import main
 from ikd_graph.study.settings import used_parameters
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples" / "battery"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks" / "battery"))
 
 from null_tables import KINDS, following, found_and_false, null_table, planted_table
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from real_data import extended_yale_b
 
 from ikd_graph.show import colors, plot
 from ikd_graph.study import metrics
 from ikd_graph.study.datasets import digits
 
 from ._boxes import box_counting_dimension
+from ._data import extended_yale_b
 from ._lab import Experiment, column, fit, rows
 
 METHODS = (
