@@ -89,6 +89,15 @@ def test_the_wheel_works_without_the_sources(dist, tmp_path):
     assert made == {"digits_embedding.csv", "digits_embedding.png", "digits_report.html"}
 
 
+def test_extras_refer_to_one_another_and_repeat_nothing():
+    extras = {name: text.split() for name, text in SETUP["options.extras_require"].items()}
+    listed = [line for lines in extras.values() for line in lines if "ikd_graph[" not in line]
+    assert sorted(set(listed)) == sorted(listed)
+    referred = re.findall(r"ikd_graph\[(.*)\]", "\n".join(sum(extras.values(), [])))
+    assert {name for names in referred for name in names.split(",")} <= set(extras)
+    assert referred
+
+
 def version_in(name):
     (found,) = re.findall(r"^ *version: (\S+)$", (ROOT / name).read_text(), re.MULTILINE)
     return found
