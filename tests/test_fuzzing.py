@@ -1,4 +1,4 @@
-"""Junk for arguments never ends or hangs the interpreter."""
+"""Fuzzing: junk for arguments never ends or hangs the interpreter."""
 
 import os
 import sys
@@ -19,10 +19,10 @@ LENGTHS = [
 
 
 @pytest.mark.parametrize(("seeds", "count"), LENGTHS)
-def test_no_junk_ends_or_hangs_the_interpreter(seeds, count):
+def test_fuzzed_arguments_never_kill_or_hang(seeds, count):
     results = isolated.campaigns(fuzz_calls.__file__, seeds, count)
     for seed, result in zip(seeds, results, strict=True):
-        sys.stdout.write(f"junk calls, seed {seed}: {result['counts']}\n")
+        sys.stdout.write(f"fuzzed calls, seed {seed}: {result['counts']}\n")
         assert sum(result["counts"].values()) == count
         # What Python or numpy says of junk is answer enough, beside the estimator's own words.
         assert not result["told"].keys() - {"foreign"}, result["told"]

@@ -92,3 +92,8 @@ def test_covariances_that_underflow_have_distances(nu):
     np.testing.assert_allclose(log_f, -depth, rtol=1e-2)
     assert kernels.SquaredExponential().sq_distance_from_log(-depth).tolist() == [1.6e3, 1e4, 2e6]
     assert kernels.RationalQuadratic(alpha=0.5).sq_distance_from_log(-np.inf) == 1e60
+
+
+def test_a_length_scale_whose_square_overflows_is_refused():
+    with pytest.raises(ValueError, match=r"length_scale must have a finite square, got 1e\+300"):
+        kernels.SquaredExponential(length_scale=1e300)

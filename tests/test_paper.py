@@ -43,7 +43,7 @@ def test_peers_run_from_a_checkout(tmp_path):
     assert len(cliques) == 1
 
 
-def test_a_missing_data_set_is_one_line_and_the_run_goes_on(tmp_path, monkeypatch, capsys):
+def test_a_missing_data_set_does_not_stop_the_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("IKD_GRAPH_DATA", str(tmp_path))
     runner.main(["fig10", "fig3", "--quick", "-o", str(tmp_path)])
     printed = capsys.readouterr().out

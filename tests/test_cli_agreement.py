@@ -35,7 +35,7 @@ def pasted(text):
 
 
 @pytest.mark.parametrize("name", [pytest.param("model", marks=pytest.mark.slow), "roll"])
-def test_commands_name_one_similarity_and_graph_and_a_command_to_paste(name, tmp_path, capsys):
+def test_commands_agree_on_similarity_and_graph(name, tmp_path, capsys):
     latent = datasets.fixed_latent("medium", 30)
     data = (
         datasets.gplvm_data(latent, 120, noise=0.1) if name == "model" else datasets.swiss_roll(120)

@@ -59,7 +59,7 @@ def test_the_sdist_has_tests_pages_and_everything_the_tests_read(dist):
     listed = run("git", "ls-files").split() if (ROOT / ".git").exists() else []
     unneeded = {".gitignore"}
     assert set(listed) - names - unneeded == set()
-    assert {"tests/test_publish.py", "docs/index.md", "examples/01_quickstart.py"} <= names
+    assert {"tests/test_packaging.py", "docs/index.md", "examples/01_quickstart.py"} <= names
     assert {".ci/run", ".ci/browser", ".readthedocs.yaml"} <= names
     made = ("docs/_build", "docs/gallery", "docs/generated")
     assert not [name for name in names if name.startswith(made) or name.endswith(".pyc")]

@@ -11,7 +11,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_compiled_code_agrees_with_its_source_run_as_python(tmp_path):
+def test_compiled_code_agrees_with_plain_python(tmp_path):
     # Python also refuses an index beyond the end, which compiled code reads.
     script = Path(plain_python.__file__)
     command = [sys.executable, str(script), str(tmp_path / "plain.npz")]
