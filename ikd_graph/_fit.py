@@ -91,6 +91,13 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     )
 
 
+def count_stages(settings: Settings) -> int:
+    """Count the stages of `fit` under resolved settings."""
+    stress = settings.refine is not None and settings.strategy.uses_graph
+    likelihood = isinstance(settings.refine, refine.Likelihood)
+    return 1 + settings.strategy.uses_graph + stress + likelihood
+
+
 def spectrum(similarity: Similarity, settings: Settings) -> Floats:
     """Leading eigenvalues of a closed form.
 

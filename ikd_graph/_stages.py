@@ -19,12 +19,19 @@ def progress_bar(verbose: int, **settings: Any) -> Any:
 class Stages:
     """Clock and progress bar over the stages of a fit.
 
-    ``verbose=0`` is silent, 1 shows a bar when standard error is a terminal.
+    ``verbose=0`` is silent, 1 shows a bar when standard error is a terminal. ``total`` is how many
+    stages there are, or a guess that `expect` corrects.
     """
 
-    def __init__(self, verbose: int = 0, total: int = 5) -> None:
+    def __init__(self, verbose: int = 0, total: int = 8) -> None:
         self.seconds: dict[str, float] = {}
-        self._bar = progress_bar(verbose, total=total, bar_format="{desc:<24}{bar}| {elapsed}")
+        shape = "{desc:<24}{bar}| {n_fmt}/{total_fmt} {elapsed}"
+        self._bar = progress_bar(verbose, total=total, bar_format=shape)
+
+    def expect(self, remaining: int) -> None:
+        """Set how many stages are still to come."""
+        if self._bar is not None:
+            self._bar.total = self._bar.n + remaining
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
@@ -40,6 +47,7 @@ class Stages:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
             if self._bar is not None:
                 self._bar.update(1)
+                self._bar.refresh()
 
     def close(self) -> None:
         """Take the bar off the terminal."""

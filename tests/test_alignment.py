@@ -109,7 +109,7 @@ def test_noisy_fits_agree_with_scipy(seed):
     st.sampled_from([0.0, 1e-8, 1.0, 1e8]),
 )
 @settings(deadline=None, max_examples=40)
-def test_any_set_of_points_gets_an_orthogonal_matrix_and_the_best_one(seed, n, size, scale):
+def test_the_rotation_is_orthogonal_and_optimal(seed, n, size, scale):
     rng = np.random.default_rng(seed)
     rank = int(rng.integers(0, size + 1))
     source = scale * rng.normal(size=(n, rank)) @ rng.normal(size=(rank, size))

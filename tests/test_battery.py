@@ -1,4 +1,4 @@
-"""The battery in examples/battery: its split, its scores, its runs, its table."""
+"""The battery in benchmarks/battery: its split, its scores, its runs, its table."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 from battery import _record, run, scores, sets, table
 from battery.__main__ import main
@@ -49,7 +49,7 @@ def test_scores_are_one_for_the_truth_and_by_chance_for_noise():
         assert scores.measure(points, good)["trust"] == pytest.approx(1.0, abs=0.01)
 
 
-def test_a_run_goes_on_where_it_ended_and_its_table_has_the_regret(tmp_path, capsys):
+def test_a_run_is_resumed(tmp_path, capsys):
     half = next(h for h, names in sets.halves().items() if "iris" in names)
     wanted = ["--half", half, "--only", "^iris$", "--dims", "2,4", "--out", str(tmp_path)]
     main([*wanted, "--methods", "default,pca"])

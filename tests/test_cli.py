@@ -55,7 +55,7 @@ def one_line(capsys):
     return said.err
 
 
-def test_embed_leaves_coordinates_picture_and_report_and_says_where(table, tmp_path, capsys):
+def test_embed_writes_coordinates_picture_and_report(table, tmp_path, capsys):
     out = tmp_path / "deep" / "results"
     assert run("embed", table, "-o", out, "--strategy", "eigen") == 0
     said = capsys.readouterr()
@@ -193,7 +193,7 @@ JSON = {
 
 
 @pytest.mark.parametrize("command", JSON)
-def test_standard_output_is_one_object_and_nothing_else(command, table, tmp_path, capsys):
+def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
     out = tmp_path / "out"
     assert run(command, "--json", table, "-o", out, *JSON[command]) == 0
     text = capsys.readouterr().out
@@ -311,7 +311,7 @@ def test_cliques_are_listed_by_the_names_of_their_members(tmp_path, capsys):
     assert len(told) == len(groups)
 
 
-def test_cliques_beyond_the_limit_are_not_listed_and_it_is_said(table, tmp_path, capsys):
+def test_cliques_beyond_the_limit_are_counted_not_listed(table, tmp_path, capsys):
     assert run("cliques", table, "-o", tmp_path, "--limit", 3) == 0
     assert "more than 3" in capsys.readouterr().out
     found = json.loads((tmp_path / "table_cliques.json").read_text())
@@ -361,7 +361,7 @@ def test_what_there_is_to_beware_of_is_said(table, tmp_path, capsys):
     assert "candidates predict columns equally well" in capsys.readouterr().out
 
 
-def test_diagnose_leaves_its_numbers_pairs_picture_and_page(table, tmp_path, capsys):
+def test_diagnose_writes_its_files(table, tmp_path, capsys):
     out, words = tmp_path / "out", ("--components", 1, "--seed", 3)
     assert run("diagnose", table, "-o", out, *words) == 0
     text = capsys.readouterr()
@@ -412,7 +412,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("words", BAD)
-def test_what_cannot_be_done_is_one_line_and_nothing_is_written(words, table, tmp_path, capsys):
+def test_an_error_is_one_line_and_writes_nothing(words, table, tmp_path, capsys):
     out, two = tmp_path / "out", tmp_path / "two.npy"
     np.save(two, np.vstack([made_data(seed)[0][:16] for seed in range(2)]))
     places = {"TABLE": table, "TWO": two}

@@ -53,7 +53,7 @@ def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_a_file_was_taken_for_is_said_and_its_names_survive(table, sensors, tmp_path, capsys):
+def test_the_reading_of_a_file_is_reported_and_names_survive(table, sensors, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("embed", table, "-o", out, *CURES, "--scale", *FAST) == 0
     said = capsys.readouterr().out
@@ -78,7 +78,7 @@ def test_a_bare_scale_never_takes_the_file_for_its_value(table, tmp_path):
     assert (tmp_path / "sensors_embedding.csv").read_text() != plain
 
 
-def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors, tmp_path, capsys):
+def test_warnings_of_embed_come_once_with_a_cure(sensors, tmp_path, capsys):
     path = tmp_path / "raw.csv"
     rows = [["time", *sensors[0][2:-2]]]
     rows += [[0.5 * k, *(v or 0 for v in row[2:-2])] for k, row in enumerate(sensors[1:])]
@@ -99,7 +99,7 @@ def test_what_is_likely_to_spoil_an_embedding_is_said_once_with_the_cure(sensors
     assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
 
 
-def test_labels_of_every_kind_are_scored_on_the_terminal_and_on_the_page(table, tmp_path, capsys):
+def test_labels_are_scored_on_terminal_and_page(table, tmp_path, capsys):
     assert run("embed", table, "-o", tmp_path, *CURES, "--strategy", "geodesic") == 0
     said = capsys.readouterr().out
     site = re.search(r"site +5-NN accuracy (\S+), silhouette (\S+)", said)

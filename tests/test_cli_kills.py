@@ -47,7 +47,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("seed", MOMENTS)
-def test_a_command_that_is_ended_leaves_nothing_half_written(undisturbed, tmp_path, seed):
+def test_a_killed_command_leaves_whole_files(undisturbed, tmp_path, seed):
     rng = random.Random(seed)
     name, number = rng.choice(list(commands.COMMANDS)), SIGNALS[seed % 3]
     seconds, files = undisturbed(name)

@@ -1,4 +1,8 @@
-"""Tables of Dask: fitted as on one machine, placed lazily."""
+"""Tables of Dask: fitted as on one machine, placed lazily, on a cluster too."""
+
+import os
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -84,3 +88,46 @@ def test_blocks_that_are_not_what_was_declared_are_refused(block, match):
 def test_a_covariance_in_blocks_is_refused():
     with pytest.raises(ValueError, match=r"affinity='precomputed'.*X.compute"):
         IKD(affinity="precomputed").fit(da.eye(30, chunks=10))
+
+
+@pytest.fixture
+def cluster(scratch):
+    """Two processes with one thread each, and a client whose tasks go to them."""
+    distributed = pytest.importorskip("distributed")
+    settings = {"scheduler": None, "distributed.worker.daemon": True}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(scratch),
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=True) as client,
+    ):
+        yield client
+
+
+def slowly(block):
+    """A block of rows that takes a while to come."""
+    time.sleep(0.2)
+    return block
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_places_rows_though_a_worker_dies(cluster):
+    X = rows(400, 20)
+    model = fitted(X)
+    new = X + np.float32(5)
+    placed = model.transform(da.from_array(new, chunks=(20, 20)).map_blocks(slowly))
+    future = cluster.compute(placed)
+    pids = set(cluster.run(os.getpid).values())
+    assert len(pids | {os.getpid()}) == 3
+    time.sleep(0.5)
+    assert not future.done()
+    os.kill(min(pids), signal.SIGKILL)
+    assert np.array_equal(future.result(timeout=120), model.transform(new))
+    cluster.wait_for_workers(2, timeout=60)
+    assert set(cluster.run(os.getpid).values()) != pids

@@ -116,7 +116,7 @@ def test_the_eigengap_finds_the_dimension_of_noisy_data(n_components, kernel):
     assert np.median(found) == n_components
 
 
-def test_the_eigengap_of_a_long_sheet_is_two_though_its_widest_drop_comes_after_one():
+def test_the_eigengap_of_a_long_sheet_is_two():
     roll = datasets.swiss_roll(500).X
     sq_dist = sq_distances(roll)
     values = spectrum(1.0 - sq_dist / sq_dist.max(), affinity="precomputed", graph=6)

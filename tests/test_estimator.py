@@ -1,6 +1,7 @@
 """What `IKD` promises: a scikit-learn estimator whose coordinates depend on nothing else."""
 
 import pickle
+import re
 
 import networkx
 import numpy as np
@@ -160,7 +161,7 @@ def test_own_cliques_and_an_own_merger_go_into_blockwise():
 
 @pytest.mark.parametrize("strategy", NAMES)
 @pytest.mark.parametrize("step", [None, "stress"])
-def test_everything_learnt_has_its_shape_and_is_that_of_the_embedding(strategy, step):
+def test_fitted_attributes_match_the_embedding(strategy, step):
     X, _ = curve()
     model = quiet(IKD(2, refine=step, strategy=strategy), X)
     n, Z = len(X), model.embedding_
@@ -370,7 +371,7 @@ def test_fit_and_transform_write_to_nothing_and_the_model_owns_what_it_needs(kin
 
 @pytest.mark.parametrize("strategy", NAMES)
 @pytest.mark.parametrize("step", [None, "stress"])
-def test_duplicate_rows_have_the_same_coordinates_and_change_no_others(strategy, step):
+def test_duplicate_rows_share_coordinates(strategy, step):
     X, _ = curve()
     model = IKD(2, refine=step, strategy=strategy, affinity="correlation", graph=0.5)
     plain = quiet(model, X).embedding_
@@ -509,7 +510,7 @@ def test_nobody_is_warned_of_components_of_a_graph_he_did_not_name():
 
 @pytest.mark.parametrize("affinity", [*AFFINITIES, "shared_neighbors"])
 @pytest.mark.parametrize("strategy", NAMES)
-def test_training_rows_are_returned_and_new_rows_placed_one_by_one(strategy, affinity):
+def test_rows_are_placed_independently(strategy, affinity):
     if affinity == "shared_neighbors" and strategy in ("eigen", "linear"):
         return
     X, _ = curve(3)
@@ -580,7 +581,7 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
 # What is said while it works ----------------------------------------------------------------------
 
 
-def test_a_terminal_sees_how_far_it_has_come_and_a_file_nothing(monkeypatch, capsys):
+def test_a_terminal_shows_progress_and_a_file_does_not(monkeypatch, capsys):
     X, _ = curve()
     model = IKD(2, strategy="geodesic", refine="stress", verbose=1)
     quiet(model, X)
@@ -592,3 +593,26 @@ def test_a_terminal_sees_how_far_it_has_come_and_a_file_nothing(monkeypatch, cap
     np.testing.assert_array_equal(model.embedding_, plain)
     quiet(IKD(2, strategy="geodesic"), X)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"strategy": "eigen", "affinity": "euclidean", "refine": None},
+        {"strategy": "geodesic", "affinity": "correlation", "refine": None},
+        {"strategy": "blockwise", "affinity": "correlation", "refine": "stress"},
+        {"strategy": "geodesic", "affinity": "correlation", "refine": "likelihood"},
+        {"n_components": "auto", "affinity": "correlation"},
+    ],
+    ids=lambda parameters: " ".join(map(str, parameters.values())) or "default",
+)
+def test_the_progress_bar_ends_full(parameters, monkeypatch, capsys):
+    X, _ = curve()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    quiet(IKD(**{"n_components": 2, "verbose": 1, **parameters}), X)
+    counts = re.findall(r"(\d+)/(\d+) \d\d:\d\d", capsys.readouterr().err)
+    stages = [tuple(map(int, pair)) for pair in counts]
+    done, total = stages[-1]
+    assert done == total > 3
+    assert all(done <= total for done, total in stages)

@@ -27,7 +27,7 @@ def test_what_is_masked_is_not_used(X):
 
 
 @pytest.mark.parametrize("affinity", ["cosine", "correlation", "hellinger", "covariance"])
-def test_a_silent_row_among_new_rows_is_not_placed_and_costs_the_others_nothing(X, affinity):
+def test_a_constant_new_row_is_nan_and_others_are_placed(X, affinity):
     X = np.abs(X)
     model = IKD(2, affinity=affinity, refine=None).fit(X)
     new = 1.01 * X
@@ -112,3 +112,13 @@ def test_control_characters_of_names_are_escaped_in_messages(X):
     with pytest.raises(ValueError, match="must hold numbers") as error:
         IKD().fit(table.astype(str))
     assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-80, 1e80, 1e160])
+def test_values_whose_moments_overflow_or_vanish_are_refused(size):
+    X = np.random.default_rng(0).normal(size=(12, 6))
+    with pytest.raises(ValueError, match=r"largest value of X must lie between 1e-70 and 1e\+70"):
+        IKD(1).fit(size * X)
+    model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(X)
+    with pytest.raises(ValueError, match="multiply X by a power of ten"):
+        model.transform(size * X)

@@ -10,7 +10,7 @@ from reference_gplvm import (
 )
 from scipy.stats import multivariate_normal
 
-from ikd_graph import gplvm, kernels
+from ikd_graph import IKD, gplvm, kernels
 
 KERNELS = [
     kernels.SquaredExponential(),
@@ -142,7 +142,7 @@ def test_posterior_equals_the_naive_twin(seed):
     np.testing.assert_allclose(found.std, std, atol=1e-8)
 
 
-def test_posterior_without_noise_returns_the_training_rows_and_knows_nothing_far_away():
+def test_the_noise_free_posterior_interpolates():
     latent, rows, _ = problem(5)
     at_home = gplvm.GaussianProcess(latent, rows, "gamma_exponential", 2.0).predict(latent)
     np.testing.assert_allclose(at_home.mean, rows, atol=1e-7)
@@ -166,3 +166,12 @@ def test_posterior_names_the_cure_for_a_covariance_it_cannot_invert():
     rows = np.zeros((2, 3))
     with pytest.raises(ValueError, match="noise must be large enough"):
         gplvm.GaussianProcess([[0.0], [0.0]], rows, "matern", 1.0, -1.0).predict([[0.0]])
+
+
+def test_the_noise_of_rows_that_do_not_vary_is_finite():
+    latent = np.arange(6.0)[:, None]
+    for cov in (np.zeros((6, 6)), np.ones((6, 6)) - 0.5 * np.eye(6), -np.eye(6)):
+        assert np.isfinite(gplvm.fit_variances(latent, cov, 9, "matern")).all()
+    line = np.arange(12.0)[:, None] * np.ones(5)
+    model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(line)
+    assert np.isfinite(model.score(line))

@@ -127,3 +127,8 @@ def test_a_matern_kernel_without_closed_form_maximizes_the_likelihood_and_places
     np.testing.assert_allclose(placed, model.embedding_[:5], atol=0.1)
     model.save(tmp_path / "model.ikd")
     np.testing.assert_array_equal(IKD.load(tmp_path / "model.ikd").transform(X[:5]), placed)
+
+
+def test_a_length_scale_whose_square_overflows_is_refused():
+    with pytest.raises(ValueError, match=r"length_scale must have a finite square, got 1e\+300"):
+        kernels.SquaredExponential(length_scale=1e300)

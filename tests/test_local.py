@@ -130,7 +130,7 @@ class Custom(kernels.StationaryKernel):
         return -0.5 / (1.0 + d / 2.0) ** 2
 
 
-def test_a_kernel_of_somebody_descends_and_places_as_the_one_of_the_same_formula(images):
+def test_a_custom_kernel_fits_as_the_built_in_one(images):
     X, _, init = images
     options = {"descent": "local", "centered": False, "max_points": 100, "max_iter": 5}
     fits = [

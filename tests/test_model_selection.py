@@ -59,7 +59,7 @@ def bifurcation(seed, level, n=200, n_genes=200):
 
 
 @pytest.mark.parametrize("level", [0.0, 0.7, 1.2])
-def test_logarithms_of_counts_are_no_samples_whatever_the_levels_of_their_columns(level):
+def test_log_counts_fail_the_check_of_the_model(level):
     for seed in range(4):
         counts = bifurcation(seed, level)
         logs = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
@@ -385,7 +385,7 @@ def test_errors_of_a_candidate_are_not_swallowed(monkeypatch):
 
 
 @pytest.mark.parametrize("leave_out", ["column", "tenth of the rows"])
-def test_the_choice_and_the_picture_stay_without_a_column_or_a_tenth_of_the_rows(leave_out):
+def test_the_embedding_is_stable_without_a_column_or_a_tenth_of_the_rows(leave_out):
     tables = [groups(1), sheet(n=80, n_columns=60)[0], np.exp(sheet(1, n=80, n_columns=60)[0])]
     changed = 0
     for X in tables:

@@ -130,7 +130,7 @@ def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
     np.testing.assert_array_equal(graph.row_neighbors(rows, 6), expected)
 
 
-def test_without_the_library_many_rows_are_searched_exactly_and_told_how_to_be_fast(monkeypatch):
+def test_without_faiss_the_search_is_exact_and_warns(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     monkeypatch.setattr(_limits, "NEIGHBORS_EXACT", 500)
     rows = random_rows(9, 1100, 6, groups=3)

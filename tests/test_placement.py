@@ -101,3 +101,10 @@ def test_a_linear_latent_is_that_of_principal_components(affinity):
     np.testing.assert_allclose(
         model.transform(rows[60:] + 2.0), oracle.transform(new) * ratio, atol=1e-9
     )
+
+
+def test_the_wrong_width_of_a_latent_is_named():
+    fast = {"strategy": "geodesic", "affinity": "euclidean", "refine": None}
+    model = IKD(2, graph=5, **fast).fit(np.random.default_rng(0).normal(size=(30, 9)))
+    with pytest.raises(ValueError, match="Z must have the 2 columns of the embedding, got 3"):
+        model.inverse_transform(np.zeros((4, 3)))

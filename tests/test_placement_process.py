@@ -65,7 +65,7 @@ class Custom(kernels.StationaryKernel):
 
 @pytest.mark.parametrize("n_columns", [12, 90])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_kernel_of_somebody_places_as_the_one_of_the_same_formula(seed, n_columns):
+def test_a_custom_kernel_places_as_the_built_in_one(seed, n_columns):
     kernel = kernels.SquaredExponential(length_scale=0.7)
     latent, rows, row, spot = sampled(kernel, seed, n_columns=n_columns)
     placed = []

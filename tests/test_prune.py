@@ -100,7 +100,7 @@ def test_nothing_of_a_clean_surface_is_removed(k):
 
 @pytest.mark.parametrize("n_false", [0, 50, 200, 450])
 @pytest.mark.parametrize("rule", [(0.354, None), (None, 7), (0.5, 6)])
-def test_false_pairs_of_a_covariance_are_removed_and_hardly_any_other(n_false, rule):
+def test_false_edges_are_removed(n_false, rule):
     corr, _, false = sheet_covariance(300, 20, n_false)
     made = similarity.compare(corr, "precomputed")
     threshold, k = rule

@@ -164,7 +164,7 @@ def test_a_first_line_of_numbers_is_not_lost(tmp_path, embed):
     assert "2000" in said["complaints"]
 
 
-def test_a_row_of_labels_and_numbers_with_units_are_named_with_their_cures(tmp_path, embed):
+def test_label_rows_and_units_are_named_with_a_cure(tmp_path, embed):
     turned = table().T.set_axis([f"cell{k}" for k in range(40)], axis=1)
     labels = pd.DataFrame([[f"k{k % 3}" for k in range(40)]], ["kind"], turned.columns)
     pd.concat([labels, turned]).to_csv(tmp_path / "t.csv")

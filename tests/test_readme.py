@@ -53,7 +53,7 @@ def test_the_figure_is_that_of_a_committed_file_and_there_is_no_other():
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["readme_pictures", "parameter_grids"])
 def test_pictures_can_be_drawn(script, tmp_path):
-    path = ROOT / "examples" / f"{script}.py"
+    path = ROOT / "benchmarks" / f"{script}.py"
     if not path.exists():
         pytest.skip("needs the sources")
     subprocess.run([sys.executable, path, "--quick", "--output", tmp_path], check=True)

@@ -180,7 +180,7 @@ def broken_blocks(path, **changes):
         ),
     ],
 )
-def test_solved_blocks_that_do_not_fit_together_are_not_merged(path, changes, message):
+def test_inconsistent_blocks_are_refused(path, changes, message):
     solved = broken_blocks(path, **changes)
     for merge in (alignment.merge_greedy, alignment.merge):
         with pytest.raises(ValueError, match=message):

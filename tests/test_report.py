@@ -208,7 +208,7 @@ def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
     return found
 
 
-def test_the_page_of_a_comparison_says_what_the_terminal_says_and_where_methods_disagree():
+def test_the_comparison_page_agrees_with_the_terminal():
     levels = (0.0, 0.5, 1.0)
     scores = {"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7], "umap": [0, 0, 0]}
     result = comparison(scores, levels, {"umap": "not <installed>"})
@@ -244,7 +244,7 @@ def view():
     return clique_view()
 
 
-def test_the_page_of_cliques_has_a_slider_discs_and_the_cliques_of_every_point(view):
+def test_the_page_of_cliques_is_complete(view):
     warned = ["pass --n-neighbors 7, <b>not</b> a--b"]
     html = report.cliques_page(view, "ikd-graph cliques bend", picture=b"PNG", warnings=warned)
     assert '<noscript><img src="data:image/png;base64,UE5H"' in html
@@ -291,7 +291,7 @@ def test_the_points_that_cliques_disagree_about_are_named(view):
     assert not any("geodesic" in text for text in view.advice())
 
 
-def test_links_between_components_are_neither_edges_above_the_threshold_nor_cliques():
+def test_links_between_components_are_no_edges_or_cliques():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(8, 300)), 6, axis=0) + 0.5 * rng.normal(size=(48, 300))
     X = np.vstack([X, X[:2]])
@@ -388,7 +388,7 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
     assert "neighbors of a point" in found.figures
 
 
-def test_three_dimensions_are_drawn_in_pairs_and_turned_with_their_errors(monkeypatch):
+def test_three_dimensions_are_drawn_in_pairs(monkeypatch):
     data = datasets.gplvm_data("medium", 60, noise=0.1)
     search = refine.Likelihood(descent="annealed")
     model = quiet(IKD(3, refine=search, strategy="geodesic"), data.X[:60])

@@ -13,7 +13,7 @@ from ikd_graph import IKD, covariance, graph, model_selection
 from ikd_graph._used_settings import used_parameters
 from ikd_graph.cli import main
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples" / "battery"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks" / "battery"))
 
 from null_tables import KINDS, following, found_and_false, null_table, planted_table
 
@@ -245,7 +245,7 @@ def test_the_graph_of_a_model_has_the_significant_pairs():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_flags_take_off_what_rows_share_and_keep_significant_pairs(tmp_path, capsys):
+def test_flags_of_common_modes_and_significance(tmp_path, capsys):
     market = 2.0 * np.random.default_rng(9).normal(size=300)
     names = [f"S{k // 8}_{k}" for k in range(32)]
     days = [f"d{k}" for k in range(300)]

@@ -169,7 +169,7 @@ def test_memory_of_the_search_does_not_grow_with_the_training_rows():
 
 @pytest.mark.parametrize("affinity", ["euclidean", "correlation"])
 @pytest.mark.parametrize("seed", range(4))
-def test_components_of_mutual_neighbors_are_joined_by_the_neighbors_of_either_end(affinity, seed):
+def test_components_are_joined_by_one_sided_neighbors(affinity, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3)) + 4.0 * rng.normal(size=(4, 3))[rng.integers(0, 4, 60)]
     sim = similarity.compare(X, affinity)

@@ -93,7 +93,7 @@ def drawn(column, **uns):
     return pl.ikd(adata, "kind", ax=plot.axes())
 
 
-def test_classes_have_the_colors_that_scanpy_gave_them_in_the_order_of_its_categories():
+def test_classes_have_the_colors_of_scanpy():
     pandas = pytest.importorskip("pandas")
     kinds = pandas.Series(pandas.Categorical(list("zbzbaa"), categories=list("zba")))
     assert shown(drawn(kinds, kind_colors=np.array(SHADES))) == dict(

@@ -5,11 +5,7 @@ every trial as .csv, means beside the published values as .md, and a picture as 
 """
 
 import importlib
-import sys
 from pathlib import Path
-
-# Where ``real_data`` is, which other examples use as well.
-sys.path.append(str(Path(__file__).parents[1]))
 
 _FILES = [p.stem for p in Path(__file__).parent.glob("*.py") if p.stem[0] != "_"]
 NAMES = tuple(sorted(_FILES, key=lambda name: (not name.startswith("fig"), len(name), name)))

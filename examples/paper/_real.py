@@ -4,11 +4,10 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
-from real_data import fashion_mnist, load
-
 from ikd_graph import graph, metrics
 
 from . import _peers
+from ._data import fashion_mnist, load
 from ._draw import finish, grid, lines
 from ._gallery import pictures
 from ._lab import OURS, Experiment, fit, rows

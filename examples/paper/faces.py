@@ -4,13 +4,13 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from real_data import extended_yale_b
 
 from ikd_graph import metrics
 from ikd_graph.datasets import digits
 from ikd_graph.plotting import colors, plot
 
 from ._boxes import box_counting_dimension
+from ._data import extended_yale_b
 from ._lab import Experiment, column, fit, rows
 
 METHODS = (

@@ -250,7 +250,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
         before = dict(vars(self))
-        stages = Stages(self.verbose, total=6)
+        stages = Stages(self.verbose)
         try:
             settings = self._requested()
             table = self._checked_input(X)
@@ -622,6 +622,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._has_rows and isinstance(rows, np.ndarray):
             _check_columns(rows)
         settings = model_selection.resolve(distinct, _with_reference(settings, inverse), stages)
+        # Those of the pipeline, and similarity, placement and error bars.
+        stages.expect(pipeline.count_stages(settings) + 3)
         for text in settings.warnings:
             warn(text)
         options = {"counts": settings.counts, "model_based": settings.model_based}

@@ -1,0 +1,67 @@
+"""The commands name one similarity and graph for a table, and what they print can be pasted."""
+
+import re
+import shlex
+import warnings
+
+import numpy as np
+import pytest
+
+from ikd_graph import datasets
+from ikd_graph.cli import main
+
+COMMANDS = {
+    "embed": (),
+    # Cliques are those of a graph, which principal components do without.
+    "blockwise": ("--strategy", "blockwise", "--refine", "none"),
+    # Strategies are compared on a graph too.
+    "geodesic": ("--strategy", "geodesic"),
+    "cliques": (),
+    "diagnose": (),
+    "compare": ("--methods", "geodesic", "--noise", 0),
+}
+
+
+def run(capsys, *words):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert main([str(word) for word in words]) == 0
+    return capsys.readouterr().out
+
+
+def pasted(text):
+    line = next(line for line in text.splitlines() if line.strip().startswith("ikd-graph embed"))
+    return shlex.split(line)[1:]
+
+
+@pytest.mark.parametrize("name", [pytest.param("model", marks=pytest.mark.slow), "roll"])
+def test_commands_agree_on_similarity_and_graph(name, tmp_path, capsys):
+    latent = datasets.fixed_latent("medium", 30)
+    data = (
+        datasets.gplvm_data(latent, 120, noise=0.1) if name == "model" else datasets.swiss_roll(120)
+    )
+    path = tmp_path / "table.npy"
+    np.save(path, data.X)
+    texts = {}
+    for key, words in COMMANDS.items():
+        command = key if key in ("cliques", "diagnose", "compare") else "embed"
+        texts[key] = run(capsys, command, path, "--output", tmp_path / key, *words)
+    references = {
+        "diagnose": "embed",
+        "compare": "geodesic",
+        "cliques": "blockwise",
+        "embed": "embed",
+    }
+    for command, reference in references.items():
+        words, expected = pasted(texts[command]), pasted(texts[reference])
+        for flag in ("--affinity", "--graph"):
+            values = [line[line.index(flag) + 1] for line in (words, expected) if flag in line]
+            assert len(values) in (0, 2)
+            assert len(set(values)) <= 1
+        again = tmp_path / f"again_{command}"
+        text = run(capsys, *words, "--output", again)
+        if command == "cliques":
+            assert re.search("strategy=Blockwise", text)
+            continue
+        coordinates = (again / "table_embedding.csv").read_text()
+        assert coordinates == (tmp_path / reference / "table_embedding.csv").read_text(), command
