@@ -1,4 +1,4 @@
-"""Architecture: layers, compiled code, docstrings, imports. Every guard is shown a planted fault."""
+"""Layers, compiled code, docstrings, imports. Every guard is shown a planted fault."""
 
 import ast
 import inspect

@@ -111,7 +111,7 @@ def measure(name, number, quick, out):
 
 
 def main():
-    """Print one line a table and the lines of the issue."""
+    """Print one line a table and a summary."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
