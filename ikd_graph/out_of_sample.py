@@ -12,7 +12,7 @@ vanishes and that of no other weight does, hence w_1 -> 1 and the latent goes to
 
 A linear latent is a projection of the rows, and so is that of a new row.
 
-Where rows are samples of a Gaussian process, a new one has a likeliest latent under it, and the
+Where rows are samples of a Gaussian process, a new one has a point of maximum likelihood, and the
 reconstruction is only the start. Near a training row it is all that counts: the process would put
 that row, measured with the same noise again, elsewhere than the fit did.
 """

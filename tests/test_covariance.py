@@ -17,7 +17,7 @@ def test_correlation_equals_numpy(seed):
 def test_covariance_equals_numpy(seed):
     X = np.random.default_rng(seed).normal(size=(30, 7)) + 2
     np.testing.assert_allclose(covariance.covariance(X), np.cov(X), atol=1e-13)
-    np.testing.assert_allclose(covariance.covariance(X, center=False), X @ X.T / 7, atol=1e-13)
+    np.testing.assert_allclose(covariance.covariance(X, centered=False), X @ X.T / 7, atol=1e-13)
     np.testing.assert_allclose(covariance.to_correlation(np.cov(X)), np.corrcoef(X), atol=1e-13)
 
 

@@ -183,15 +183,15 @@ def cosine(X: ArrayLike) -> Floats:
     return _bounded(gram(unit_rows(X, "cosine")))
 
 
-@validate(X=check.table, center=check.flag)
-def covariance(X: ArrayLike, *, center: bool = True) -> Floats:
+@validate(X=check.table, centered=check.flag)
+def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
     """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
         Points in rows.
-    center : bool
+    centered : bool
         Subtract the mean of each row and divide by ``n_features - 1``; else take the mean as
         known to be zero and divide by ``n_features``.
 
@@ -209,9 +209,9 @@ def covariance(X: ArrayLike, *, center: bool = True) -> Floats:
     """
     rows = np.array(X, dtype=np.float64, order="C")
     n_features = rows.shape[1]
-    if center:
+    if centered:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram(rows) / max(n_features - center, 1)
+    return gram(rows) / max(n_features - centered, 1)
 
 
 def _bounded(corr: Floats) -> Floats:

@@ -16,7 +16,7 @@ from ._nearest import SEARCHES
 DISCONNECTED = ("join", "raise")
 
 
-class Comparison(Protocol):
+class Similarities(Protocol):
     """What a rule asks of the similarities of points, see `ikd_graph.similarity.Similarity`."""
 
     search: str
@@ -52,7 +52,7 @@ class Rule(BaseEstimator):
         check_choice("disconnected", self.disconnected, DISCONNECTED)
 
     @abstractmethod
-    def build(self, similarity: Comparison) -> CsrGraph:
+    def build(self, similarity: Similarities) -> CsrGraph:
         """Build the graph of a rule whose numbers are fixed.
 
         Parameters
@@ -133,7 +133,7 @@ class Threshold(Rule):
         """The threshold of the similarity; None where there is none."""
         return float(self.s0) if self.fdr is None and float(self.s0) > 0.0 else None
 
-    def build(self, similarity: Comparison) -> CsrGraph:
+    def build(self, similarity: Similarities) -> CsrGraph:
         """See `Rule.build`."""
         if self.fdr is None:
             g = similarity.threshold_graph(float(self.s0))
@@ -199,7 +199,7 @@ class Neighbors(Rule):
         check_choice("search", self.search, SEARCHES)
         super().check()
 
-    def build(self, similarity: Comparison) -> CsrGraph:
+    def build(self, similarity: Similarities) -> CsrGraph:
         """See `Rule.build`."""
         similarity.search = self.search
         return similarity.neighbor_graph(int(self.k), mutual=self.mutual)

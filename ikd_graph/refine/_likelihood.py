@@ -167,8 +167,8 @@ def likelihood(
     n_components : int
         Columns of the latent.
     kernel : str or StationaryKernel
-        Kernel of the model. "auto" takes the one of four that is likeliest where descents from the
-        first start have converged.
+        Kernel of the model. "auto" takes the one of four of largest likelihood, once descents
+        from the first start have converged.
     starts : mapping of str to (n, n_components) array_like of float64
         Latents to descend from, at least one, the most trusted first.
     restarts : int
