@@ -77,7 +77,7 @@ def estimate(
 
     The maximum-likelihood embeddings of 1 to ``max_components`` coordinates of all but a fold of
     the columns (`refine.nested_latents`, squared exponential) are scored by the log density of the
-    columns of that fold, which is a run where columns follow one another, at the best signal and noise
+    columns of that fold, a run of autocorrelated columns, at the best signal and noise
     variance. The noise has at least 1 % of the variance: what explains less is no dimension. The
     estimate is the least number within one standard error of the best, of the paired difference
     over columns; the interval has all within two. How often that is right, next to other judges:
