@@ -109,15 +109,14 @@ def cluster(scratch):
         yield client
 
 
-def slowly(block):
-    """A block of rows that takes a while to come."""
-    time.sleep(0.2)
-    return block
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_places_rows_though_a_worker_dies(cluster):
+    def slowly(block):
+        """A block of rows that takes a while; local, so that workers need not import tests."""
+        time.sleep(0.2)
+        return block
+
     X = rows(400, 20)
     model = fitted(X)
     new = X + np.float32(5)
