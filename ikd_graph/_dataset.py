@@ -196,6 +196,7 @@ def plain_texts(values: Any) -> list[str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> plain_texts(np.array([b"a ", 2, None], dtype=object))
     ['a', '2', 'None']
     """

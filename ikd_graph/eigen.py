@@ -6,20 +6,19 @@ as the reference it is the doubly centered -J D J / 2 of classical scaling.
 """
 
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from . import _limits
 from . import _validation as check
-from ._records import Embedding
 from ._threads import block_rows, map_blocks
+from ._types import Floats
 from ._validation import check_choice, check_components, check_integer, validate
 from ._warn import warn
-
-Floats = NDArray[np.float64]
 
 REFERENCES = ("min_max", "min_mean", "center")
 CENTRE = -1
@@ -33,13 +32,25 @@ __all__ = [
     "CENTRE",
     "REFERENCES",
     "Embedding",
+    "PrincipalAxes",
     "coordinates",
     "eigengap",
     "gap_ratios",
     "gram_matrix",
     "pin_signs",
+    "principal_axes",
     "reference_index",
 ]
+
+
+class Embedding(NamedTuple):
+    """Coordinates with the spectrum they came from; values and vectors travel together."""
+
+    coordinates: Floats  # (n, m)
+    eigenvalues: Floats  # (m,) leading eigenvalues of the Gram matrix, descending
+    explained_variance_ratio: Floats  # (m,) lambda_i^2 / sum of all lambda^2
+    negative_mass: float  # fraction of sum lambda^2 in negative eigenvalues
+    reference: int  # index of the reference point, -1 for the center
 
 
 def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object) -> None:
@@ -274,6 +285,50 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
         ratios = ratios[: check_integer("largest", largest, 1, ratios.size)]
     steep = np.flatnonzero(ratios >= _GAP_DROP)
     return int(steep[-1] if steep.size else np.argmax(ratios)) + 1
+
+
+class PrincipalAxes(NamedTuple):
+    """Coordinates along their principal axes, and how far they reach along each."""
+
+    coordinates: Floats  # (n, m) centered, uncorrelated, the widest first, signs pinned
+    eigenvalues: Floats  # (m,) of their Gram matrix: squared lengths of the columns
+
+
+@validate(coordinates=check.table)
+def principal_axes(coordinates: Floats) -> PrincipalAxes:
+    """Center coordinates and rotate them to their principal axes.
+
+    The frame of an embedding is free; this one is the frame of every embedding of the package.
+
+    Parameters
+    ----------
+    coordinates : (n, m) ndarray of float64
+        Coordinates in any frame.
+
+    Returns
+    -------
+    PrincipalAxes
+        Coordinates, and the eigenvalues of their Gram matrix, descending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import eigen
+    >>> axes = eigen.principal_axes(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]))
+    >>> axes.eigenvalues.round(6)
+    array([10.,  0.])
+    """
+    points = coordinates - coordinates.mean(axis=0)
+    gram = points.T @ points
+    # Columns this near to uncorrelated are not rotated: that would only mix rounding errors.
+    rounding = np.sqrt(np.finfo(np.float64).eps)
+    width = float(np.diagonal(gram).max(initial=0.0))
+    off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
+    ordered = np.all(np.diff(np.diagonal(gram)) <= rounding * width)
+    if off > rounding * width or not ordered:
+        points = points @ np.linalg.eigh(gram)[1][:, ::-1]
+    points = pin_signs(points)
+    return PrincipalAxes(points, np.sum(points**2, axis=0))
 
 
 @validate(vectors=check.table)

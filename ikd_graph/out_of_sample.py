@@ -24,15 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from ._records import CsrGraph
 from ._stages import progress_bar
 from ._table import dense_rows
 from ._threads import block_rows, map_blocks
+from ._types import Floats, Integers
 from .gplvm import GaussianProcess, ObservedRows
+from .graph import CsrGraph
 from .similarity import Similarity
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
@@ -205,7 +203,7 @@ def freshness(process: GaussianProcess, observed: ObservedRows) -> Floats:
     return np.asarray(np.prod(share * share * (3.0 - 2.0 * share), axis=-1))
 
 
-def _joined(g: CsrGraph | None, near: Ints) -> NDArray[np.bool_]:
+def _joined(g: CsrGraph | None, near: Integers) -> NDArray[np.bool_]:
     """Which of the most similar training rows a new row is joined to, the first among them."""
     joined = np.ones(near.size, dtype=np.bool_)
     if g is not None:

@@ -10,13 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from . import cliques, graph
-from ._records import CsrGraph
+from ._types import Floats
 from ._validation import check_choice, check_fraction, check_integer
+from .graph import CsrGraph
 from .plotting import colors
 from .plotting.charts import Chart, Curve
 from .similarity import AFFINITIES, GIVEN, Similarity, compare
-
-Floats = NDArray[np.float64]
 
 MOST_EDGES = 1_500_000
 """ThresholdScan whose graph would have more edges are left out: looking should take seconds."""

@@ -31,16 +31,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import orthogonal_procrustes
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from . import covariance, gplvm, refine
 from ._threads import block_rows, map_blocks, single_threaded_blas
+from ._types import Floats
+from .alignment import rigid_fit
 from .gplvm import GaussianProcess
 from .out_of_sample import freshness
-
-Floats = NDArray[np.float64]
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -134,12 +133,13 @@ def posterior(
     ratios, residuals = np.array(simulated).T
     misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
     factor = float(np.mean(ratios)) ** 2
-    turned, rotation = _aligned(fit.latent, latent)
-    errors = factor * np.einsum("ba,ibc,cd->iad", rotation, errors, rotation)
-    errors += _outer(turned - latent)
+    motion = rigid_fit(fit.latent, latent)
+    errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
+    errors += _outer(motion.apply(fit.latent) - latent)
     weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
     for weight, optimum in zip(weights, optima, strict=True):
-        errors += weight * _outer(_aligned(optimum.latent[order], latent)[0] - latent)
+        other = optimum.latent[order]
+        errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
     errors += _wrong(misfit) * np.linalg.inv(_prior_precision(latent))
     return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
 
@@ -309,7 +309,7 @@ def _simulate(
     start = refine.closed_form(corr, m, kernel, table.shape[1])
     floor = _floor(cov, table.shape[1]) if floored else 0.0
     estimate = refine.local_optimum(cov, start, kernel, noise_floor=floor)
-    error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
+    error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
     ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
     return ratio, _largest_residual(fit, cov, n_free)
@@ -379,13 +379,6 @@ def _covariances(factor: Floats, latent: Floats) -> Floats:
     motions = _rigid_motions(latent - latent.mean(axis=0))
     spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
     return np.asarray(np.einsum("kia,kib->iab", spread, spread))
-
-
-def _aligned(latent: Floats, frame: Floats) -> tuple[Floats, Floats]:
-    """Return an embedding rigidly aligned with another one, and the rotation."""
-    centered, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
-    rotation = orthogonal_procrustes(centered, frame - middle)[0]
-    return centered @ rotation + middle, rotation
 
 
 def _rigid_motions(latent: Floats) -> Floats:

@@ -10,7 +10,8 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import dijkstra
 
 from ikd_graph import alignment, blocks, graph, kernels
-from ikd_graph._records import Blocks, SolvedBlocks
+from ikd_graph.blocks import SolvedBlocks
+from ikd_graph.cliques import Blocks
 from ikd_graph.metrics import rigid_r2
 
 SE = kernels.SquaredExponential()

@@ -1,16 +1,14 @@
 """All blocks aligned at once to a consensus: generalized Procrustes from a good start."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _validation as check
-from .._records import MergeResult, SolvedBlocks, check_solved
+from .._types import Floats
 from .._validation import validate
-from ._greedy import groups_centered, merge_pairs, warn_weak
+from ..blocks import SolvedBlocks, check_solved
+from ._greedy import MergeResult, groups_centered, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import ANCHOR_SHARE, Rounds
-
-Floats = NDArray[np.float64]
 
 _TRIAL_ROUNDS = 10
 """Rounds that each of two starts gets before the better one goes on."""

@@ -3,16 +3,15 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from .. import _jit
 from .. import _validation as check
-from .._records import Blocks, SolvedBlocks, check_solved
+from .._types import Floats
 from .._validation import validate
+from ..blocks import SolvedBlocks, check_solved
+from ..cliques import Blocks
 from ._rigid import centered
-
-Floats = NDArray[np.float64]
 
 ANCHOR_SHARE = 0.002
 """Weight of a start that holds together what blocks leave open, as a fraction of their own weight

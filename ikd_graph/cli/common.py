@@ -233,6 +233,7 @@ def json_text(record: Any) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> json_text(np.array([1.5, np.nan])).split()
     ['[', '1.5,', 'null', ']']
     """

@@ -1,14 +1,13 @@
 """Cliques of a graph of points: all maximal ones, a cover to solve on, and what they look like."""
 
+# Named as themselves, here and below: for the layers above, not for users.
+from ._blocks import Blocks as Blocks
+from ._blocks import check_blocks as check_blocks
 from ._cover import cover, covering_cliques
-
-# Named as itself: for the layers above, not for users.
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
-
-# Named as itself: for the layers above, not for users.
 from ._sequence import any_cliques as any_cliques
 
 __all__ = [

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._validation import validate
 from .._warn import warn
-from ..graph import GraphLike, any_graph, subgraph
+from ..graph import CsrGraph, GraphLike, any_graph, check_graph, read_only, subgraph
+from ._blocks import Blocks
 from ._search import StartGraph, iter_cliques, new_search, prepare, with_more_masks
 from ._sequence import Cliques, join
 

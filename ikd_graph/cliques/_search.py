@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import Blocks, CsrGraph, read_only
 from .._threads import map_blocks
 from .._validation import validate
 from .._warn import warn
-from ..graph import GraphLike, any_edges
+from ..graph import CsrGraph, GraphLike, any_edges, read_only
+from ._blocks import Blocks
 from ._sequence import Cliques, arrays, join
 
 if TYPE_CHECKING:

@@ -15,12 +15,13 @@ from .. import metrics, model_selection, strategies
 from .._dataset import encode_labels
 from .._label_scores import score_labels
 from .._stages import progress_bar
+from .._types import Floats
 from .._used_settings import describe_settings
 from .._validation import check_choice, check_integer, check_positive
 from ..covariance import effective_columns
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..metrics import Floats, aligned
+from ..metrics import aligned
 from ..similarity import AFFINITIES, GIVEN, unique_rows
 from . import baselines
 from ._result import Comparison, Row

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.stats import t
 
 from .._label_scores import WORDS
+from .._types import Floats
 from ..datasets import Dataset
-from ..metrics import Floats, aligned
+from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
 from .baselines import PEERS

@@ -1,9 +1,8 @@
 """Variance of independent noise, from the eigenvalues of a sample covariance."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .._types import Floats
 
 _ROUNDS = 20  # of counting the eigenvalues of the signal; two or three settle the count
 

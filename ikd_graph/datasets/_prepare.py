@@ -12,7 +12,8 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 from .. import covariance
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
-from ._reading import Floats, Problem, Reading, TableError, flag, listed
+from .._types import Floats
+from ._reading import Problem, Reading, TableError, flag, listed
 from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
 
 

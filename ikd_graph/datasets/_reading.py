@@ -8,14 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._memory import available
 from .._suggest import suggest
 from .._validation import check_choice, check_positive
-
-Floats = NDArray[np.float64]
 
 CHOICES = {
     "impute": ("mean", "median"),

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._dataset import MISSING, Labels, plain_texts
+from .._types import Floats
 from .._warn import warn
-from ._reading import Floats, Reading
+from ._reading import Reading
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
 from .._stages import Stages
+from .._types import Floats
 from .._used_settings import describe_settings, used_parameters
 from .._validation import check_components, check_enough_columns, check_enough_rows
 from .._warn import warn
 from ..estimator import IKD
-from ..metrics import Floats
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
@@ -364,6 +364,7 @@ def diagnose(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import ikd_graph
     >>> from ikd_graph import datasets
     >>> latent = np.random.default_rng(0).uniform(0.0, 3.0, size=(15, 1))

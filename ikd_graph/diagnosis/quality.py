@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._types import Floats
 from ..datasets import Dataset
-from ..datasets._reading import Floats, flag, listed
+from ..datasets._reading import flag, listed
 
 FEWEST_ROWS = 30
 """Rows below which 15 neighbors, which several graphs have, are half of all points."""
@@ -36,6 +37,7 @@ def judge(data: Dataset) -> list[str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(50, 6))
     >>> X[:, 2] *= 1000

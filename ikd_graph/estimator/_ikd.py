@@ -16,6 +16,7 @@ from .. import _fit as pipeline
 from .. import (
     _limits,
     covariance,
+    eigen,
     gplvm,
     graph,
     kernels,
@@ -32,6 +33,7 @@ from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
+from .._types import Floats, Integers
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
 from .._validation import seed as check_seed
 from .._warn import warn
@@ -41,13 +43,10 @@ from ..plotting import plot
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
-from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
+from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._input import check_pairs, read
 from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -459,6 +458,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Examples
         --------
+        >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
         >>> IKD().fit(X).plot(color=np.arange(60) > 30).get_xlabel()[:11]
         'dimension 1'
@@ -485,6 +485,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import tempfile, numpy as np
         >>> from ikd_graph import IKD
         >>> X = np.random.default_rng(0).normal(size=(30, 5))
@@ -650,14 +651,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         table: Any,
         rows: Any,
         result: Result,
-        first: Indices,
-        inverse: Indices,
-        equal: Indices,
+        first: Integers,
+        inverse: Integers,
+        equal: Integers,
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, refined, settings = result.solution, result.refined, result.settings
         strategy, closed_form, g = settings.strategy, solution.embedding, result.graph
-        frame = standard_frame(result.coordinates, inverse)
+        frame = eigen.principal_axes(result.coordinates[inverse])
         position = np.empty(first.size, dtype=np.int64)
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
         self._result, self._first, self._inverse = result, first, inverse
@@ -882,7 +883,7 @@ def _check_columns(rows: NDArray[np.floating]) -> None:
         )
 
 
-def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, Indices]:
+def _distinct_rows(X: Any, n_components: int | str) -> tuple[Integers, Integers, Integers]:
     """First of every set of equal rows, which of those each row is, and the first equal row of X.
 
     Where they are too few to be solved by themselves, all rows are solved, each by itself.
@@ -895,7 +896,7 @@ def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, I
     return order, np.argsort(order), equal
 
 
-def _with_reference(settings: Settings, inverse: Indices) -> Settings:
+def _with_reference(settings: Settings, inverse: Integers) -> Settings:
     """Return settings with the reference point, which is a row of X, among the distinct rows."""
     reference = getattr(settings.strategy, "reference", "center")
     if isinstance(reference, str):

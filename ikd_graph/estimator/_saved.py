@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._files import write_whole
-from .._records import Blocks, check_blocks
 from .._settings import Result
 from .._validation import check_nodes, check_sparse
 from .._version import __version__
+from ..cliques import Blocks, check_blocks
 from ..covariance import SparseRows
 
 _FORMAT = "ikd_graph model, format 1"

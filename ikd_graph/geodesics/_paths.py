@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
 from .._threads import map_blocks
+from .._types import Floats
 from .._validation import check_nodes, validate
+from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
 
-Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
 
 

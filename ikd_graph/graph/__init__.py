@@ -5,7 +5,6 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbors.
 ``CsrGraph`` records; their weights are correlations, at most 1.
 """
 
-from .._records import CsrGraph
 from ._build import WEIGHT_FLOOR, neighbors, threshold
 
 # Named as themselves: for the layers above, not for users.
@@ -40,6 +39,9 @@ from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
 from ._nearest import row_neighbors
 from ._prune import prune
+from ._record import CsrGraph
+from ._record import check_graph as check_graph
+from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
 from ._significant import significant_graph

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph
 from .._threads import block_rows, map_blocks
 from .._validation import validate
 from ..covariance import FLOOR
 from ._csr import mirrored
 from ._nearest import block_neighbors, check_correlations
+from ._record import CsrGraph
 
 WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
+from .._types import Integers
 from .._validation import check_distinct, check_finite, check_sparse, validate
+from ._record import CsrGraph, check_graph
 
 if TYPE_CHECKING:
     import networkx as nx
 
 GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
-Nodes = NDArray[np.int64]
 
 
-def _check_edges(n: int, low: Nodes, high: Nodes, weights: NDArray[np.float64]) -> None:
+def _check_edges(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> None:
     """Raise unless edges list each pair of nodes once, the smaller first."""
     check.check_nodes("high", high, n)
     if not low.size == high.size == weights.size or np.any(low >= high):
@@ -164,7 +164,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     return from_edges(g.n_nodes, low[first], high[first], g.weights[strongest_entries][first])
 
 
-def _check_some(g: CsrGraph, nodes: Nodes) -> None:
+def _check_some(g: CsrGraph, nodes: Integers) -> None:
     check.check_nodes("nodes", nodes, g.n_nodes)
     check_distinct("nodes", nodes)
 
@@ -178,7 +178,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     g : CsrGraph
         The graph.
     nodes : (m,) int
-        Nodes to keep, each once; node ``i`` of the result is ``nodes[i]``.
+        Integers to keep, each once; node ``i`` of the result is ``nodes[i]``.
 
     Returns
     -------
@@ -426,7 +426,7 @@ def stored_pairs(
 def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
 
-    Nodes that are the numbers 0 to n - 1 are taken in numerical order.
+    Integers that are the numbers 0 to n - 1 are taken in numerical order.
 
     Parameters
     ----------
@@ -517,7 +517,7 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
     Returns
     -------
     networkx.Graph
-        Nodes 0 to n - 1, isolated ones included.
+        Integers 0 to n - 1, isolated ones included.
 
     Examples
     --------

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
+from .._types import Floats
 from .._validation import validate
 from ._csr import component_labels, edges, from_edges, union
-
-Floats = NDArray[np.float64]
+from ._record import CsrGraph, check_graph
 
 # docs/decisions/002-false-edges.md
 _SHORTER = 0.8

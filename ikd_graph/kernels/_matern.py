@@ -7,14 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
+from .._types import Floats
 from .._validation import check_positive
 from ._stationary import StationaryKernel, formula
-
-Floats = NDArray[np.float64]
 
 _CLOSED = (0.5, 1.5, 2.5)
 """Orders with compiled loops of their own."""

@@ -9,8 +9,8 @@ from scipy.spatial import KDTree
 
 from .. import _limits, covariance
 from .._table import are_counts, dense_rows
+from .._types import Floats
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 FOLDS = 4

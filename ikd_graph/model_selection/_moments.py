@@ -3,14 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from .. import _limits, covariance
 from .._table import are_counts, dense_rows
+from .._types import Floats
 from ..graph import sure_threshold
-
-Floats = NDArray[np.float64]
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""

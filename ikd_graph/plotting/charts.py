@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._types import Floats
 from . import colors
 from .colors import Paint
-
-Floats = NDArray[np.float64]
 
 MOST_ELLIPSES = 400
 """Points around which ellipses can still be told apart; of more the uncertain ones are pale."""

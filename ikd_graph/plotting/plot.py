@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._files import write_whole
+from .._types import Floats
 from .._warn import warn
 from . import charts, colors
-from .charts import Bars, Chart, Floats, Points
+from .charts import Bars, Chart, Points
 from .colors import INK, RULE, Groups, Paint, class_marker
 
 if TYPE_CHECKING:

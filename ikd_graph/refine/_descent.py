@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from .._types import Floats
 from ._objective import LEAST_NOISE, Objective, TimeUp
 
-Floats = NDArray[np.float64]
 Pairs = deque[tuple[Floats, Floats, float]]
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)

@@ -14,12 +14,12 @@ from scipy.stats import median_abs_deviation
 
 from .. import alignment, blocks, cliques, graph
 from .._format import count, format_number
-from .._records import Blocks, CsrGraph
 from .._used_settings import describe_graph
 from .._validation import check_integer
-from ..cliques import Cliques
+from ..cliques import Blocks, Cliques
 from ..datasets import Dataset
 from ..estimator import IKD
+from ..graph import CsrGraph
 from ..plotting import charts, colors
 from ..plotting.charts import Chart
 from ..plotting.colors import Groups, Paint, paint_points

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._types import Floats
 from .._validation import check_choice, check_integer
-from ..eigen import REFERENCES
+from ..blocks import SolvedBlocks
+from ..eigen import REFERENCES, Embedding
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
-
-Floats = NDArray[np.float64]
 
 
 class Landmarks(NamedTuple):

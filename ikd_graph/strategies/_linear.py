@@ -15,13 +15,15 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _limits, eigen
-from .._records import CsrGraph, Embedding
 from .._threads import block_rows
+from .._types import Floats
 from .._warn import warn
 from ..covariance import SparseRows
+from ..eigen import Embedding
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
-from ._base import Floats, Landmarks, Solution, Strategy
+from ._base import Landmarks, Solution, Strategy
 
 
 @dataclass(repr=False)

@@ -17,13 +17,14 @@ from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from .. import _limits, eigen, geodesics
-from .._records import CsrGraph, Embedding
 from .._threads import block_rows, map_blocks
+from .._types import Floats
 from .._validation import check_fraction, check_integer
 from .._warn import warn
+from ..eigen import Embedding
+from ..graph import CsrGraph
 from ._base import Landmarks
 
-Floats = NDArray[np.float64]
 Lengths = NDArray[np.floating]
 
 AUTO_LANDMARKS = 300

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Blocks, CsrGraph
-from ._threads import block_rows, map_blocks
-
-Floats = NDArray[np.float64]
+from .._threads import block_rows, map_blocks
+from .._types import Floats
+from ..cliques import Blocks
+from ..graph import CsrGraph
 
 
 class Spectra(NamedTuple):
