@@ -112,7 +112,7 @@ class Dataset:
     notes : tuple of str
         What a file was taken for, and what was done to it.
     remarks : tuple of str
-        What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.judge`.
+        What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.check_data_quality`.
     """
 
     X: NDArray[np.float64]

@@ -21,7 +21,7 @@ from ._validation import check_choice, check_components, check_integer, validate
 from ._warn import warn
 
 REFERENCES = ("min_max", "min_mean", "center")
-CENTRE = -1
+CENTER = -1
 
 # Fraction of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
@@ -29,7 +29,7 @@ _GAP_FLOOR = 0.05
 _GAP_DROP = 1.6
 
 __all__ = [
-    "CENTRE",
+    "CENTER",
     "REFERENCES",
     "Embedding",
     "PrincipalAxes",
@@ -53,7 +53,7 @@ class Embedding(NamedTuple):
     reference: int  # index of the reference point, -1 for the center
 
 
-def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object) -> None:
+def _check_reference(sq_dist: Floats, reference: str | int = CENTER, **_: object) -> None:
     n = len(sq_dist)
     is_index = isinstance(reference, Integral) and not isinstance(reference, bool)
     if not is_index or not -n <= int(reference) < n:
@@ -61,7 +61,7 @@ def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object
         check_choice("reference", reference, REFERENCES, more)
 
 
-def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTRE) -> None:
+def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTER) -> None:
     check_components(n_components, len(sq_dist))
     _check_reference(sq_dist, reference)
 
@@ -100,7 +100,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     if isinstance(reference, Integral):
         return int(reference) % sq_dist.shape[0]
     if reference == "center":
-        return CENTRE
+        return CENTER
     mean = sq_dist.mean(axis=1)
     if reference == "min_mean":
         return int(np.argmin(mean))
@@ -110,7 +110,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
 
 
 @validate(_check_reference, sq_dist=check.square)
-def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
+def gram_matrix(sq_dist: Floats, reference: int = CENTER) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
     Parameters
@@ -200,10 +200,10 @@ def coordinates(
             f"{missing} of the {n_components} leading eigenvalues are not positive: the distances "
             f"span {n_components - missing} dimension(s); the coordinates beyond are zero"
         )
-    share = values**2 / total if total != 0.0 else np.zeros_like(values)
+    fraction = values**2 / total if total != 0.0 else np.zeros_like(values)
     scaled = vectors * np.sqrt(np.where(values > noise, values, 0.0))
     mass = negative / total if total != 0.0 else 0.0
-    return Embedding(scaled, values, share, mass, index)
+    return Embedding(scaled, values, fraction, mass, index)
 
 
 @validate(eigenvalues=check.numbers)
@@ -364,7 +364,7 @@ def pin_signs(vectors: Floats) -> Floats:
 
 def _offset(sq_dist: Floats, reference: int) -> tuple[Floats, float]:
     """Row term and constant of the Gram matrix: g_ij = (o_i + o_j - d_ij) / 2 - c."""
-    if reference == CENTRE:
+    if reference == CENTER:
         offset = sq_dist.mean(axis=1)
         return offset, 0.5 * float(offset.mean())
     return sq_dist[reference].copy(), 0.0

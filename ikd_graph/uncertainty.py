@@ -1,13 +1,13 @@
 r"""How far a latent may be from the truth: information, widened by what simulated tables show.
 
 A column is a sample of N(0, A), A = v K(Z) + n I. With N' free columns, J is N' times the expected
-information of latent and variances at the likeliest latent, plus the precision of the latent as a
+information of latent and variances at the most likely latent, plus the precision of the latent as a
 normal prior. P J^-1 P, with J^-1 the marginal of the latent (so that variances are integrated out)
 and P the projection that takes rigid motions off, would be the covariance of the error of every
 point if the likelihood had one optimum and were a parabola there. With as many parameters as
-points neither holds: the likeliest latent has fitted noise too, and other optima are as likely.
+points neither holds: the most likely latent has fitted noise too, and other optima are as likely.
 
-So tables are drawn from the fitted process and embedded anew, by an annealed descent from a closed
+So tables are drawn from the fitted process and embedded again, by an annealed descent from a closed
 form. There the truth is known, and so is by how much J understates its errors, wrong optima
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
@@ -227,14 +227,14 @@ def place_variances(
     (b, m) ndarray of float64
         Variance of every coordinate.
     """
-    share = posterior.free_columns / process.n_observed
+    fraction = posterior.free_columns / process.n_observed
     extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2))
     out = np.empty(points.shape)
 
     def work(first: int, last: int) -> None:
         for index in range(first, last):
             row = process.observe(rows[index : index + 1]).row(0)
-            curvature = share * process.curvature(row, points[index])
+            curvature = fraction * process.curvature(row, points[index])
             curvature.flat[:: len(curvature) + 1] += 1.0 / extent
             around = _interpolated(process, posterior, points[index])
             variance = np.diagonal(around) + np.diagonal(np.linalg.inv(curvature))

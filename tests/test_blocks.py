@@ -45,8 +45,8 @@ def test_every_clique_gets_the_latent_of_the_naive_twin(reference, kernel):
         np.testing.assert_allclose(solved.eigenvalues[k], used, atol=1e-9)
         total = (values**2).sum()
         if total > 0:
-            share, mass = (used**2).sum() / total, (values[values < 0] ** 2).sum() / total
-            np.testing.assert_allclose(solved.explained_variance_ratio[k], share, atol=1e-9)
+            fraction, mass = (used**2).sum() / total, (values[values < 0] ** 2).sum() / total
+            np.testing.assert_allclose(solved.explained_variance_ratio[k], fraction, atol=1e-9)
             np.testing.assert_allclose(solved.negative_mass[k], mass, atol=1e-9)
         clipped += int((values[:3] < -1e-12 * abs(values).max()).sum())
     assert solved.n_clipped == clipped

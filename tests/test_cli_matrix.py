@@ -55,7 +55,7 @@ FURTHER = [(name, s) for s in SITUATIONS for name in FILES if (name, s) not in S
 FURTHER = FURTHER if isolated.LONG else FURTHER[::3]
 CASES = [
     *(pytest.param(*case, marks=pytest.mark.slow) for case in SHORT),
-    *(pytest.param(*case, marks=pytest.mark.campaign) for case in FURTHER),
+    *(pytest.param(*case, marks=pytest.mark.fuzzing) for case in FURTHER),
 ]
 
 

@@ -27,7 +27,7 @@ class MergeResult(NamedTuple):
     objective: float  # weighted mean square of the distances from proposals to coordinates
     n_rounds: int  # rounds of global alignment
     converged: bool
-    start_share: float = 0.0  # weight of the start, where all blocks together have 1
+    start_weight: float = 0.0  # weight of the start, where all blocks together have 1
 
 
 class MergeState(NamedTuple):
@@ -122,8 +122,8 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
         width = solved.coordinates.shape[1]
-        room = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
-        order = order[: _jit.merging.merge_all(state, order, is_open, *room)].copy()
+        workspace = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
+        order = order[: _jit.merging.merge_all(state, order, is_open, *workspace)].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
     points = np.zeros((n_points, solved.coordinates.shape[1]))

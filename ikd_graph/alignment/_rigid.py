@@ -141,7 +141,7 @@ class Centered(NamedTuple):
     own: Floats  # (total, M)
     weights: Floats  # (total,)
     scales: Floats  # (n_blocks, 2) weight, and weighted sum of squares
-    work: Floats  # (n_chunks, 6, M, M) room to fit them in
+    work: Floats  # (n_chunks, 6, M, M) workspace to fit them in
 
 
 def centered(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centered:

@@ -95,8 +95,8 @@ def solve(
         coordinates=spectra.coordinates,
         precision=_precision(spectra.spread),
         eigenvalues=spectra.values,
-        explained_variance_ratio=spectra.shares[:, 0].copy(),
-        negative_mass=spectra.shares[:, 1].copy(),
+        explained_variance_ratio=spectra.fractions[:, 0].copy(),
+        negative_mass=spectra.fractions[:, 1].copy(),
         n_clipped=int(spectra.n_clipped.sum()),
     )
 

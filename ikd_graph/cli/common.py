@@ -21,7 +21,7 @@ from .. import datasets, report
 from .._files import check_writable, write_together, write_whole
 from .._format import versions
 from ..datasets import Dataset
-from ..diagnosis.quality import judge
+from ..diagnosis.quality import check_data_quality
 from ..estimator import IKD
 from ..plotting import plot
 from ..report.page import share_plotly
@@ -70,7 +70,7 @@ def read_data(arguments: argparse.Namespace, judged: bool = True) -> Dataset:
             with suppress(OSError, AttributeError):
                 write_lines(data.notes)
                 sys.stdout.flush()
-        data = replace(data, remarks=(*data.remarks, *(judge(data) if judged else ())))
+        data = replace(data, remarks=(*data.remarks, *(check_data_quality(data) if judged else ())))
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
     return data

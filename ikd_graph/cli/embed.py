@@ -14,7 +14,7 @@ from .._label_scores import format_scores, score_labels
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
-from ..plotting.colors import paint_points, variance_shares
+from ..plotting.colors import paint_points, variance_fractions
 from ..strategies import Linear
 from . import common, flags
 from .console import PROG, aligned
@@ -54,9 +54,10 @@ def run(arguments: argparse.Namespace) -> None:
     steps = next_steps(model, arguments)
     with common.named_stage("drawing", state):
         Z, colors = model.embedding_, paint_points(data)
-        shares = variance_shares(Z)
+        fractions = variance_fractions(Z)
         png, html = common.drawings(
-            arguments, lambda ax: plot.embedding(Z, colors, errors=errors, shares=shares, ax=ax),
+            arguments,
+            lambda ax: plot.embedding(Z, colors, errors=errors, fractions=fractions, ax=ax),
             (7.2, 5.4), "embed_page", model, data,
             scores=scores, warnings=arguments.heard, steps=steps,
         )  # fmt: skip
@@ -109,8 +110,8 @@ def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]
             ("cliques", f"{format_number(sizes.size)}, the largest of {sizes.max()} points")
         )
     if model.negative_mass_ is not None:
-        share = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
-        rows.append(("closed form", f"{share}; {model.negative_mass_:.1%} is negative"))
+        fraction = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
+        rows.append(("closed form", f"{fraction}; {model.negative_mass_:.1%} is negative"))
     if model.n_iter_:
         rows.append(("refinement", count(model.n_iter_, "step")))
     rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]

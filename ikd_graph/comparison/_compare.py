@@ -279,9 +279,9 @@ def _resolve(
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
     chosen, kernel = model.settings_, settings["kernel"]
     refined = "none" if chosen.refine is None else type(chosen.refine).__name__.lower()
-    anew = ", chosen again by the likelihood" if refined == "likelihood" else ""
+    again = ", chosen again by the likelihood" if refined == "likelihood" else ""
     words = describe_settings(model) | {
-        "kernel": f"squared_exponential{anew}" if kernel == "auto" else str(kernel),
+        "kernel": f"squared_exponential{again}" if kernel == "auto" else str(kernel),
         "refinement": refined,
     }
     settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}

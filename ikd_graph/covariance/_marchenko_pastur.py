@@ -79,5 +79,5 @@ def _marchenko_pastur(size: int, longer: float) -> Floats:
     angle = (np.arange(2000) + 0.5) * np.pi / 2000
     at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
     weight = np.sin(angle) ** 2 / at
-    share = np.cumsum(weight) / weight.sum()
-    return np.asarray(np.interp((np.arange(size) + 0.5) / size, share, at))
+    fraction = np.cumsum(weight) / weight.sum()
+    return np.asarray(np.interp((np.arange(size) + 0.5) / size, fraction, at))

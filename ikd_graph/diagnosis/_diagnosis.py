@@ -23,7 +23,7 @@ from ..plotting.charts import Bars, Chart, Curve
 from ..refine import Likelihood
 from ..similarity import AFFINITIES
 from .chance import LEVEL, ChanceTest, chance_test
-from .quality import DOMINANT_SHARE, describe_row_levels
+from .quality import DOMINANT_FRACTION, describe_row_levels
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -155,7 +155,7 @@ class Diagnosis:
     @property
     def holds_together(self) -> bool:
         """Whether trusted pairs join nearly all points."""
-        return self.largest_component >= DOMINANT_SHARE * self.n_used
+        return self.largest_component >= DOMINANT_FRACTION * self.n_used
 
     @property
     def has_common_direction(self) -> bool:
@@ -468,7 +468,7 @@ def _correlations(
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
         "mean_correlation": mean,
         "common_share": mean**2 / max(float(np.mean(raw**2)), np.finfo(float).tiny),
-        "common_mode": float(np.mean(raw > 2.0 * error)) >= DOMINANT_SHARE,
+        "common_mode": float(np.mean(raw > 2.0 * error)) >= DOMINANT_FRACTION,
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
         "components": int(sizes.size),

@@ -87,8 +87,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         has the weight exp(-d^2 / (2 sigma^2)), with sigma^2 half the mean squared distance;
         "standardized_euclidean" the same of columns over their standard deviations; "hellinger" the
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
-        the share of common neighbors (it separates groups but distorts continuous gradients). With
-        "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
+        the fraction of common neighbors (it separates groups but distorts continuous gradients).
+        With "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
         is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
         both points. With "precomputed_distance" X is the matrix of distances, dense or sparse (what
         is not stored is not known). Embeddings of distances are in the unit of the distances.
@@ -124,7 +124,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
     explained_variance_ratio_ : (n_components,) ndarray of float64
-        For "linear" the share of the variance of the rows as they are compared, as of principal
+        For "linear" the fraction of the variance of the rows as they are compared, as of principal
         components; else ``lambda_m^2 / sum_t lambda_t^2``, whose sum is Eq. 8 of the paper. A
         refined or merged embedding has M eigenvalues and no more: its ratios add up to 1.
     negative_mass_ : float or None
@@ -150,7 +150,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         first stands for all.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
         How far the cliques of each point disagree about it before refinement ("blockwise").
-    merge_start_share_ : float or None
+    merge_start_weight_ : float or None
         Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
     standard_errors_ : (n_samples, n_components) ndarray of float64
         Standard errors of the coordinates, after rigid alignment with the truth in units of the
@@ -692,7 +692,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._warn_components()
         self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
-        self.merge_start_share_ = solution.start_share
+        self.merge_start_weight_ = solution.start_weight
         if solution.solved is not None and solution.residuals is not None:
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]

@@ -145,7 +145,7 @@ class _Writer:
 
 
 class _Reader:
-    """The way back from `_Writer`; graphs and sets of points are checked as they are made."""
+    """The inverse of `_Writer`; graphs and sets of points are checked as they are made."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays

@@ -106,7 +106,7 @@ def from_neighbors(
     mutual : bool
         As in :func:`neighbors`.
     shared : bool
-        Multiply every weight by the root of the share of neighbors that its ends have in common
+        Multiply every weight by the root of the fraction of neighbors that its ends have in common
         (of k + 1, each point being a neighbor of its own): it is small across the gap between two
         groups.
     floor : float

@@ -160,11 +160,11 @@ def _one_minus_f(x: Floats, nu: float) -> Floats:
     weight = (s[1] - s[0]) * np.pi * np.cosh(s) * left / (1.0 + np.exp(np.pi * np.sinh(s)))
     power = 1.0 / min(nu, 1.0)
     total = np.zeros_like(x)
-    for node, share in zip(left, weight, strict=True):
+    for node, part in zip(left, weight, strict=True):
         t = x * node**power
         # What underflows adds nothing: the integrand falls with the node.
         seen = t > 1e-290
-        total[seen] += share * _minus_f_prime(t[seen], nu) * power * t[seen] / node
+        total[seen] += part * _minus_f_prime(t[seen], nu) * power * t[seen] / node
     return total
 
 

@@ -311,7 +311,7 @@ def embedding(
     errors: ArrayLike | None = None,
     points: Mapping[int, str] | Iterable[int] = (),
     names: Any = None,
-    shares: ArrayLike | None = None,
+    fractions: ArrayLike | None = None,
     label_title: str = "",
     legend: bool = True,
     palette: Sequence[str] = (),
@@ -336,7 +336,7 @@ def embedding(
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
         Names of the classes, when labels are their positions in this sequence.
-    shares : array-like of shape (m,), optional
+    fractions : array-like of shape (m,), optional
         Fraction of each coordinate in the spread of the embedding, written next to its axis.
     label_title : str
         What the labels are: title of the legend or of the color scale.
@@ -377,7 +377,7 @@ def embedding(
             f"errors must have the shape of Z, {(n, m)}, or be covariances {(n, m, m)}, got "
             f"{shape}; pass model.standard_errors_"
         )
-    what = charts.scatter(coordinates, paint, shares=shares, errors=errors)
+    what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
     ax = chart(what, ax=ax, legend=legend)
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
     if named:

@@ -1,4 +1,4 @@
-"""Likeliest latents of falling numbers of coordinates, each begun from the larger one."""
+"""Most likely latents of falling numbers of coordinates, each begun from the larger one."""
 
 from .. import _validation as check
 from .. import eigen, gplvm

@@ -177,10 +177,10 @@ class CliqueView:
                 "The cliques disagree about no point much more than about the others (median "
                 f"{np.median(self.residual):.2g}, at most {self.residual.max():.2g})."
             )
-        if (share := model.merge_start_share_ or 0.0) >= 0.1:
+        if (fraction := model.merge_start_weight_ or 0.0) >= 0.1:
             advice.append(
                 "The cliques are noisy: the geodesic solution has "
-                f"{share:.1g} times their total weight in the merge."
+                f"{fraction:.1g} times their total weight in the merge."
             )
         return advice
 
@@ -276,7 +276,7 @@ class CliqueView:
                 for number, (members, off) in listed
             ],
             "disagreed_about": {"limit": limit, "points": [self.names[row] for row in rows]},
-            "merge_start_share": self.model.merge_start_share_,
+            "merge_start_weight": self.model.merge_start_weight_,
             "thresholds": {
                 name: getattr(self.levels, name)
                 for name in ("threshold", "edges", "components", "cliques", "coverage")
@@ -533,7 +533,7 @@ def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Blo
         Z[rows],
         *(colors.paint_of(paint, rows) for paint in paints),
         title="disagreement on the embedding",
-        shares=colors.variance_shares(Z),
+        fractions=colors.variance_fractions(Z),
         rows=np.arange(rows.size),
     )
     caption = (

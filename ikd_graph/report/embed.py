@@ -97,7 +97,7 @@ def _pictures(
     Z, m = model.embedding_[rows], model.embedding_.shape[1]
     paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
     options: dict[str, Any] = {
-        "shares": colors.variance_shares(model.embedding_),
+        "fractions": colors.variance_fractions(model.embedding_),
         "errors": None if errors is None else errors[rows],
         "rows": np.arange(rows.size),
     }
@@ -119,8 +119,8 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
     """Return what the two axes of the picture are, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    shares = colors.variance_shares(model.embedding_)
-    across, upwards = (charts.axis_name(dim, shares) for dim in range(2))
+    fractions = colors.variance_fractions(model.embedding_)
+    across, upwards = (charts.axis_name(dim, fractions) for dim in range(2))
     few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
     shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
     return (
@@ -149,9 +149,9 @@ def _tried(model: IKD) -> list[page.Block]:
 def _shares(model: IKD) -> dict[str, float]:
     """Fractions of the squared eigenvalues of the closed form: retained, others, negative."""
     closed = model._result.embedding
-    shares = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
-    not_used = max(0.0, 1.0 - sum(shares.values()) - closed.negative_mass)
-    return {**shares, "not used": not_used, "negative": closed.negative_mass}
+    fractions = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
+    not_used = max(0.0, 1.0 - sum(fractions.values()) - closed.negative_mass)
+    return {**fractions, "not used": not_used, "negative": closed.negative_mass}
 
 
 def _charts(model: IKD) -> list[page.Block]:

@@ -31,7 +31,7 @@ class Solution(NamedTuple):
     embedding: Embedding
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
-    start_share: float | None = None  # weight of the geodesic solution, all cliques having 1
+    start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
 
 

@@ -102,7 +102,7 @@ class Blockwise(Strategy):
         with validating() if self.cliques else nullcontext():
             solved = blocks.solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
         solved = blocks.largest_first(solved)
-        share = None
+        fraction = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
             return Solution(_embedding(points, solved), solved, alignment.residuals(solved, points))
@@ -112,10 +112,10 @@ class Blockwise(Strategy):
             points = alignment.place_groups(merged.coordinates, merged.labels, frame)
         else:
             merged = alignment.merge(solved, n, start=frame)
-            points, share = merged.coordinates, merged.start_share
+            points, fraction = merged.coordinates, merged.start_weight
         if merged.labels.any():
             _warn_groups(merged.labels)
-        return Solution(_embedding(points, solved), solved, merged.residuals, share)
+        return Solution(_embedding(points, solved), solved, merged.residuals, fraction)
 
 
 def _merged_by(
@@ -136,9 +136,9 @@ def _merged_by(
 def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
     """Turn merged coordinates to their principal axes, with the mean negative mass of cliques."""
     points, values = eigen.principal_axes(points)
-    share = values**2 / (float(np.sum(values**2)) or 1.0)
+    fraction = values**2 / (float(np.sum(values**2)) or 1.0)
     mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-    return Embedding(points, values, share, mass, eigen.CENTRE)
+    return Embedding(points, values, fraction, mass, eigen.CENTER)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:
