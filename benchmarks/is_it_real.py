@@ -115,7 +115,7 @@ def main():
     print("| null tables | number | rejected at 1 % | 5 % | 20 % |\n|---|---|---|---|---|")
     for name, p_values in by_kind.items():
         fractions = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
-        print(f"| {name} | {len(p_values)} | {' | '.join(shares)} |")
+        print(f"| {name} | {len(p_values)} | {' | '.join(fractions)} |")
     print("\n| latent | fraction of signal | tables | rejected at 5 % |\n|---|---|---|---|")
     for kind in ("cloud", "path", "path, autoregressive noise", "closed curve"):
         for fraction in (0.1, 0.2, 0.5):

@@ -141,9 +141,9 @@ class Rounds:
         """Weight that an embedding deserves next to blocks that leave some objective.
 
         Noise is the mean square that blocks are off by, as a fraction of the variance of the
-        latent: what they disagree by, but for what was fitted away, a place for each point and a motion for
-        each block. Small noise leaves no bend in the latent; where it is large, blocks of few
-        points tell less of the shape than paths through many.
+        latent: what they disagree by, but for what was fitted away, a place for each point and a
+        motion for each block. Small noise leaves no bend in the latent; where it is large,
+        blocks of few points tell less of the shape than paths through many.
         """
         width, entries = anchor.shape[1], int(self.blocks.indptr[self.n_blocks])
         n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))

@@ -88,10 +88,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "standardized_euclidean" the same of columns over their standard deviations; "hellinger" the
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
         the fraction of common neighbors (it separates groups but distorts continuous gradients).
-        With "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
-        is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
-        both points. With "precomputed_distance" X is the matrix of distances, dense or sparse (what
-        is not stored is not known). Embeddings of distances are in the unit of the distances.
+        With "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not
+        stored is not known) or a graph of networkx or igraph; it is divided by the standard
+        deviations of both points. With "precomputed_distance" X is the matrix of distances, dense
+        or sparse (what is not stored is not known), and the embedding is in their unit.
         "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
         "hellinger" for counts, else the one of "euclidean", "standardized_euclidean" and
         "correlation" (from 20 columns on) that predicts held-out columns best (`candidates_`).
