@@ -18,7 +18,7 @@ from .plotting.charts import Chart, Curve
 from .similarity import AFFINITIES, GIVEN, Similarity, compare
 
 MOST_EDGES = 1_500_000
-"""ThresholdScan whose graph would have more edges are left out: looking should take seconds."""
+"""Thresholds whose graph would have more edges are left out: looking should take seconds."""
 
 
 @dataclass(frozen=True)
