@@ -242,3 +242,24 @@ def test_refinements_are_objects_that_clone_and_run():
     assert clone(refine.Stress("uniform")).weights == "uniform"
     with pytest.raises(ValueError, match="restarts must be an integer"):
         refine.Likelihood(restarts=0.5).run(latent, rows, "auto")
+
+
+def test_groups_that_are_not_correlated_are_as_near_as_is_likely():
+    rng = np.random.default_rng(5)
+    line = np.linspace(0.0, 3.0, 15)
+    model = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    model += 0.05 * np.eye(15)
+    factor = np.kron(np.eye(2), np.linalg.cholesky(model))
+    cov = gplvm.sample_covariance(factor @ rng.standard_normal((30, 200)), centered=False)
+    far = np.c_[np.r_[line, line + 400.0], rng.normal(0.0, 0.01, 30)]
+    fit = refine.likelihood(cov, 200, starts={"far apart": far})
+    first, second = fit.latent[:15], fit.latent[15:]
+    gap = cdist(first, second).min()
+    nearest = np.sqrt(kernels.SquaredExponential().sq_distance(200.0**-0.5))
+    assert nearest - 1e-9 <= gap < 2.0 * nearest
+
+    def log_likelihood(latent):
+        return gplvm.log_likelihood(latent, cov, 200, fit.kernel, fit.variance, fit.noise)
+
+    away = (second - second.mean(axis=0)) + first.mean(axis=0) + [300.0, 0.0]
+    assert log_likelihood(fit.latent) > log_likelihood(np.r_[first, away]) - 0.51

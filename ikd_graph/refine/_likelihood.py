@@ -22,6 +22,7 @@ from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form
 from ._descent import Optimum, anneal, converge, cool
+from ._gaps import close_gaps
 from ._objective import LEAST_NOISE, Clock, Objective
 
 T = TypeVar("T")
@@ -244,11 +245,14 @@ def likelihood(
             others += _further_starts(cov, objective.kernel, given, restarts, n_observed, rng)
         optima = [at, *_in_threads([partial(descend, *start) for start in others])]
         best = converge(objective, _most_likely(optima), _LAST_STEPS, _LAST_TOLERANCE)
+        optima = [_closed(objective, each, n_observed) for each in optima]
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
             best = best._replace(value=objective.exact(best.vector))
-        return _report(objective, best, optima, n_observed, order, scale)
+        return _report(
+            objective, _closed(objective, best, n_observed), optima, n_observed, order, scale
+        )
 
 
 def noise_floor_of(eigenvalues: Floats, n_observed: float) -> float:
@@ -353,6 +357,14 @@ def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum
     )
     vector = free.vector(objective.latent(best.vector), *objective.variances(best.vector))
     return free, converge(free, best._replace(vector=vector), _LAST_STEPS, _LAST_TOLERANCE)
+
+
+def _closed(objective: Objective, at: Optimum, n_observed: int) -> Optimum:
+    """Return an optimum without the distances that the likelihood leaves open."""
+    if not np.isfinite(at.value):
+        return at
+    vector = close_gaps(objective, at.vector, n_observed)
+    return at._replace(vector=vector, value=objective.exact(vector))
 
 
 def _report(
