@@ -1,0 +1,364 @@
+"""`columns`: which columns of a table make a map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+
+from .. import _validation as check
+from .._threads import single_threaded_blas
+from .._validation import check_finite, validate
+from .._warn import warn
+from ..kernels import StationaryKernel, as_kernel
+from ._fit import Fits, fit_columns
+from ._fractions import fractions, gradients
+from ._result import MOST_SHOWN, ColumnRelevance
+from ._significance import FEWEST_VALUES, NULLS, draws, null_evidence, p_values, q_values
+from ._smoother import NOISE_RATIOS, Smoother, smoother
+
+Floats = NDArray[np.float64]
+
+_IMPUTATIONS = 5
+"""Maps that are drawn within their standard errors."""
+
+_ROWS_RELATED = 3.0
+"""Mean log Bayes factor of shifted columns above which the order of the rows alone makes it."""
+
+
+class Table(NamedTuple):
+    """Columns of X, some at a time, dense and centered."""
+
+    shape: tuple[int, int]
+    block: Callable[[int, int], Floats]
+
+    def batches(self, width: int) -> Iterator[tuple[slice, Floats]]:
+        """Yield centered columns with their positions."""
+        for start in range(0, self.shape[1], width):
+            stop = min(start + width, self.shape[1])
+            Y = self.block(start, stop)
+            check_finite("X", Y, "fill them in, or drop those rows or columns")
+            yield slice(start, stop), Y - Y.mean(axis=0)
+
+
+def _check_errors(name: str, value: Any) -> Floats:
+    return np.asarray(check.quantities(name, value))
+
+
+@validate(
+    Z=check.table,
+    kernel=check.optional(as_kernel),
+    errors=check.optional(_check_errors),
+    null=check.one_of(NULLS),
+    random_state=check.seed,
+)
+def columns(
+    Z: ArrayLike,
+    X: Any,
+    *,
+    names: Sequence[str] | None = None,
+    where: ArrayLike | None = None,
+    kernel: str | StationaryKernel | None = None,
+    errors: ArrayLike | None = None,
+    null: str = "shift",
+    random_state: int | None = 0,
+) -> ColumnRelevance:
+    r"""Find the columns of a table that make a map, and the axes along which each of them varies.
+
+    Every column is a sample of one Gaussian process over the map plus noise of its own, which is
+    the one of largest likelihood (Rasmussen and Williams 2006, equation 2.30). The hat matrix gives
+    the prediction of each row from the others, and R². Its Bayes factor against pure noise is
+    compared with those of the same column shifted along the rows, around the end, so that rows
+    which follow one another in time do not make a column significant (unless they drift without
+    bound, as random walks do: take differences first); the false discovery rate is that of
+    Benjamini and Hochberg (1995). The mean squared gradient of the posterior mean says
+    which axes a column varies along. The map may be of any method, such as UMAP or PCA.
+
+    A map that was made from the same columns has fitted some of their noise: a table of unrelated
+    columns has significant ones on its own map. `diagnose` says whether there is a map at all.
+
+    Parameters
+    ----------
+    Z : (n_samples, n_components) array_like of float64
+        Coordinates of the rows, at least four rows.
+    X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
+        The table: those columns that the map was made from, or others of the same rows.
+    names : sequence of str, optional
+        Names of the columns; by default those of the data frame, else "x0", "x1", ...
+    where : (n_samples,) array_like of bool, or two points, optional
+        Rows to look at alone, such as a region. Or where a path begins and ends, as two numbers of
+        rows or a (2, n_components) array of coordinates: how much each column changes between.
+    kernel : str or StationaryKernel, optional
+        Kernel of the process, differentiable at 0; by default the squared exponential with half the
+        median distance as its length-scale.
+    errors : (n_samples, n_components) array_like of float64, optional
+        Standard errors of the coordinates (``model.standard_errors_``); those of the fractions
+        take them in.
+    null : {"shift", "permute"}
+        What a column is compared with. Rows that are sorted, as by class, are related to the next
+        ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
+        are independent.
+    random_state : int or None
+        Seed of the shifts.
+
+    Returns
+    -------
+    ColumnRelevance
+        A row for each column, the best predicted first.
+
+    Raises
+    ------
+    ValueError
+        If rows, names or errors do not fit, or X holds NaN.
+
+    References
+    ----------
+    C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006.
+    Y. Benjamini and Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ikd_graph
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.uniform(-1.0, 1.0, size=(200, 2))
+    >>> X = rng.normal(size=(200, 30))
+    >>> X[:, 7] += 3.0 * Z[:, 0]
+    >>> found = ikd_graph.columns(Z, X)
+    >>> found.names[0], found.n_significant, found.fraction[0].round(1)
+    ('x7', 1, array([1., 0.]))
+    """
+    points = np.asarray(Z, dtype=np.float64)
+    table, labels = _read(X, len(points), names)
+    ends, rows = _place_of(where, points)
+    spread = None if errors is None else _fitting_errors(np.asarray(errors), points)
+    if rows is not None:
+        points, spread = points[rows], None if spread is None else spread[rows]
+        whole = table.block
+        table = Table((rows.size, table.shape[1]), lambda a, b: whole(a, b)[rows])
+    if len(points) < 4:
+        raise ValueError(
+            f"Z must have at least 4 rows, got {len(points)}; fewer say nothing of a surface"
+        )
+    if not np.ptp(points, axis=0).any():
+        raise ValueError("Z must hold different points, got one place for all rows; pass a map")
+    rng = np.random.default_rng(random_state)
+    with single_threaded_blas():
+        smooth = smoother(points, _smooth_kernel(kernel))
+        found = _fit_all(table, smooth, null, rng, ends)
+        if spread is not None:
+            _widen(found, table, smooth, spread, rng)
+    return _sorted(found, table, labels, smooth, ends)
+
+
+def _fit_all(
+    table: Table, smooth: Smoother, null: str, rng: np.random.Generator, ends: Floats | None
+) -> dict[str, Floats]:
+    """Fit and test all columns, in the order of the table."""
+    p, m = table.shape[1], smooth.points.shape[1]
+    grads, leverages = gradients(smooth), smooth.leverages()
+    center = smooth.points.mean(axis=0, keepdims=True)
+    at_center = smooth.slopes_at(center)[:, 0]
+    path = None if ends is None else np.diff(smooth.values_at(ends), axis=0)[0]
+    n_draws = draws(p)
+    found = {
+        "r2": np.zeros(p), "evidence": np.zeros(p), "sd": np.zeros(p), "rare": np.zeros(p),
+        "fraction": np.zeros((p, m)), "fraction_se": np.zeros((p, m)), "slope": np.zeros((p, m)),
+        "change": np.zeros(p), "change_se": np.zeros(p),
+    }  # fmt: skip
+    null_values = np.zeros((n_draws, p))
+    for at, Y in table.batches(int(np.clip(p // 8, 16, 256))):
+        fits = fit_columns(Y, smooth, leverages)
+        found["r2"][at], found["evidence"][at] = fits.r2, fits.evidence
+        found["sd"][at] = Y.std(axis=0)
+        found["rare"][at] = _n_rare(Y)
+        found["fraction"][at], found["fraction_se"][at] = fractions(fits, smooth, grads)
+        found["slope"][at] = fits.coefficients @ at_center.T
+        if path is not None:
+            found["change"][at], found["change_se"][at] = _change(fits, smooth, path)
+        null_values[:, at] = null_evidence(Y, smooth, n_draws, null, rng)
+    found["p_value"] = _tested(found, null_values, null)
+    return found
+
+
+def _tested(found: dict[str, Floats], null_values: Floats, null: str) -> Floats:
+    """Compute the p values, 1 for constant columns, and say what spoils them."""
+    constant = found["sd"] == 0.0
+    if constant.any():
+        warn(
+            f"{int(constant.sum())} of {constant.size} columns of X are constant: they have "
+            "R² = 0, p = 1 and no fractions (NaN)"
+        )
+    p = np.ones(constant.size)
+    varying = np.flatnonzero(~constant)
+    if not varying.size:
+        return p
+    few: Any = found["rare"][varying] < FEWEST_VALUES
+    if few.all():
+        few = np.zeros_like(few)
+    if null == "shift" and float(np.median(null_values[:, varying])) > _ROWS_RELATED:
+        warn(
+            "columns that were shifted along the rows are predicted by the map, too, because "
+            "neighboring rows lie together on it; if the order of the rows means nothing, as of "
+            "rows that are sorted by class, pass null='permute'"
+        )
+    p[varying] = p_values(found["evidence"][varying], null_values[:, varying], few)
+    return p
+
+
+def _change(fits: Fits, smooth: Smoother, path: Floats) -> tuple[Floats, Floats]:
+    """How much columns change along a path, with the posterior standard deviation."""
+    ratio = NOISE_RATIOS[fits.choice][:, None]
+    spread = fits.noise[:, None] / (smooth.eigenvalues + ratio)
+    return fits.coefficients @ path, np.sqrt(spread @ path**2)
+
+
+def _widen(
+    found: dict[str, Floats], table: Table, smooth: Smoother, spread: Floats, rng: Any
+) -> None:
+    """Add to the errors of fractions what the errors of the map leave open (Rubin 1987)."""
+    known = np.asarray(np.isfinite(spread).all(axis=1))
+    spread = np.where(known[:, None], spread, 0.0)
+    p = table.shape[1]
+    drawn = np.empty((_IMPUTATIONS, *found["fraction"].shape))
+    for k in range(_IMPUTATIONS):
+        moved = smooth.points + spread * rng.standard_normal(spread.shape)
+        other = smoother(moved, smooth.kernel)
+        grads, leverages = gradients(other), other.leverages()
+        for at, Y in table.batches(int(np.clip(p, 16, 256))):
+            drawn[k, at] = fractions(fit_columns(Y, other, leverages), other, grads)[0]
+    between = np.nan_to_num(drawn.var(axis=0, ddof=1)) * (1.0 + 1.0 / _IMPUTATIONS)
+    found["fraction_se"] = np.sqrt(found["fraction_se"] ** 2 + between)
+
+
+def _sorted(
+    found: dict[str, Floats],
+    table: Table,
+    labels: NDArray[np.str_],
+    smooth: Smoother,
+    ends: Floats | None,
+) -> ColumnRelevance:
+    """Put the result in order, with the values of the first columns for its pictures."""
+    order = np.argsort(-found["r2"], kind="stable")
+    q = q_values(found["p_value"])
+    shown = order[:MOST_SHOWN]
+    values = np.column_stack([table.block(int(k), int(k) + 1) for k in shown])
+    means = values.mean(axis=0)
+    fits = fit_columns(values - means, smooth, smooth.leverages())
+    fitted = means + smooth.basis @ (np.sqrt(smooth.eigenvalues) * fits.coefficients).T
+    change = change_q = change_se = None
+    if ends is not None:
+        change, change_se = found["change"][order], found["change_se"][order]
+        distance = np.abs(change) / np.where(change_se > 0.0, change_se, np.inf)
+        change_q = q_values(np.minimum(2.0 * norm.sf(distance), 1.0))
+    return ColumnRelevance(
+        names=tuple(labels[order].tolist()),
+        position=order,
+        r2=found["r2"][order],
+        p_value=found["p_value"][order],
+        q_value=q[order],
+        fraction=found["fraction"][order],
+        fraction_se=found["fraction_se"][order],
+        slope=found["slope"][order],
+        sd=found["sd"][order],
+        change=change,
+        change_se=change_se,
+        change_q=change_q,
+        embedding=smooth.points,
+        values=values,
+        fitted=fitted,
+        kernel=smooth.kernel,
+    )
+
+
+# What was given -----------------------------------------------------------------------------------
+
+
+def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDArray[np.str_]]:
+    """Columns of what was given, and their names."""
+    if names is None and hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+    if sp.issparse(X):
+        stored = sp.csc_array(X)
+        shape = stored.shape
+        block = _of_sparse(stored)
+    else:
+        dense = check.as_real("X", X)
+        if dense.ndim != 2 or not dense.size:
+            raise ValueError(
+                f"X must be a table of numbers (rows x columns), got shape {dense.shape}; one row "
+                "for each row of Z"
+            )
+        shape = dense.shape
+        block = _of_dense(dense)
+    if shape[0] != n_rows:
+        raise ValueError(
+            f"X must have a row for each of the {n_rows} rows of Z, got {shape[0]}; pass the table "
+            "that Z is the map of"
+        )
+    labels = [f"x{k}" for k in range(shape[1])] if names is None else [*map(str, names)]
+    if len(labels) != shape[1]:
+        raise ValueError(
+            f"names must be one for each of the {shape[1]} columns of X, got {len(labels)}"
+        )
+    return Table(shape, block), np.array(labels, dtype=object)
+
+
+def _of_dense(dense: NDArray[Any]) -> Callable[[int, int], Floats]:
+    return lambda start, stop: np.array(dense[:, start:stop], dtype=np.float64)
+
+
+def _of_sparse(stored: Any) -> Callable[[int, int], Floats]:
+    return lambda start, stop: np.asarray(stored[:, start:stop].toarray(), dtype=np.float64)
+
+
+def _place_of(where: Any, points: Floats) -> tuple[Floats | None, NDArray[np.intp] | None]:
+    """Return the ends of a path, or the rows of a region; neither without ``where``."""
+    if where is None:
+        return None, None
+    given = check.as_array("where", where)
+    if given.dtype == bool and given.shape == (len(points),):
+        rows = np.flatnonzero(given)
+        if rows.size < 4:
+            raise ValueError(f"where must leave at least 4 rows, got {rows.size}; widen the region")
+        return None, rows
+    if given.shape == (2,) and given.dtype.kind in "iu":
+        check.check_nodes("where", given.astype(np.int64), len(points))
+        return points[given], None
+    if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
+        return np.asarray(given, dtype=np.float64), None
+    raise ValueError(
+        f"where must be True or False for each of the {len(points)} rows, two numbers of rows, or "
+        f"two points of shape {(2, points.shape[1])}; got shape {given.shape} of {given.dtype}"
+    )
+
+
+def _fitting_errors(errors: Floats, points: Floats) -> Floats | None:
+    """Return standard errors as given; None where none is known."""
+    if errors.shape != points.shape:
+        raise ValueError(
+            f"errors must have the shape of Z, {points.shape}, got {errors.shape}; pass "
+            "model.standard_errors_"
+        )
+    return errors if np.isfinite(errors).any() else None
+
+
+def _smooth_kernel(kernel: Any) -> StationaryKernel | None:
+    """Return a kernel whose samples have a gradient."""
+    if kernel is None:
+        return None
+    if not np.isfinite(kernel.derivative(0.0)):
+        raise ValueError(
+            f"kernel must be differentiable at distance 0, got {kernel!r}, whose samples have no "
+            "gradient; None takes the squared exponential"
+        )
+    return kernel
+
+
+def _n_rare(Y: Floats) -> Floats:
+    """Count the values of each column that differ from its median, which is its most frequent."""
+    return np.asarray((np.median(Y, axis=0) != Y).sum(axis=0), dtype=np.float64)
