@@ -59,7 +59,8 @@ def test_embed_writes_coordinates_picture_and_report(table, tmp_path, capsys):
     out = tmp_path / "deep" / "results"
     assert run("embed", table, "-o", out, "--strategy", "eigen") == 0
     said = capsys.readouterr()
-    names = ["table_embedding.csv", "table_embedding.png", "table_report.html"]
+    names = ["table_columns.csv", "table_embedding.csv"]
+    names += ["table_embedding.png", "table_report.html"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert all(str(out / name) in said.out for name in names)
     assert f"table: {N_POINTS} points of {N_FEATURES} columns" in said.out

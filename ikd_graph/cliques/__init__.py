@@ -1,23 +1,32 @@
 """Cliques of a graph of points: all maximal ones, a cover to solve on, and what they look like."""
 
+from ._communities import Communities, communities
 from ._cover import cover, covering_cliques
 
 # Named as itself: for the layers above, not for users.
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
+from ._export import edge_list, export
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
 
 # Named as itself: for the layers above, not for users.
 from ._sequence import any_cliques as any_cliques
+from ._stability import Stability, stability
 
 __all__ = [
     "Cliques",
+    "Communities",
+    "Stability",
     "clique_graph",
+    "communities",
     "cover",
     "covering_cliques",
+    "edge_list",
+    "export",
     "iter_cliques",
     "maximal_cliques",
     "overlaps",
+    "stability",
     "summary",
 ]
