@@ -5,6 +5,7 @@ docs/decisions/015-cliques-that-stay.md.
 """
 
 import argparse
+import itertools
 import time
 
 import numpy as np
@@ -15,7 +16,7 @@ BINS = np.linspace(0.0, 1.0, 11)
 
 
 def modules(rng, n_columns, related=True):
-    """Rows in modules whose members correlate by .3 to .6, and how to draw more of their columns."""
+    """Rows in modules whose members correlate by .3 to .6: how to draw columns of them."""
     n = int(rng.integers(60, 160))
     module = rng.integers(0, max(n // 12, 2), n)
     module[rng.random(n) < 0.3] = -1
@@ -30,13 +31,8 @@ def modules(rng, n_columns, related=True):
     return draw
 
 
-def correlated(X, pairs):
-    """Correlations of pairs of rows."""
-    return np.corrcoef(X)[pairs]
-
-
 def calibration(seed, n_fresh=40):
-    """Stability of every edge and clique of a table, and how often each is there on fresh columns."""
+    """Stability of all edges and cliques of a table, and how often fresh columns have them."""
     rng = np.random.default_rng(seed)
     n_columns = int(np.exp(rng.uniform(np.log(50), np.log(500))))
     draw = modules(rng, n_columns)
@@ -59,7 +55,7 @@ def calibration(seed, n_fresh=40):
 def show(name, said, came):
     """Print what came of what was said, in tenths."""
     print(f"{name}: {said.size}, mean said {said.mean():.3f}, mean came {came.mean():.3f}")
-    for a, b in zip(BINS[:-1], BINS[1:], strict=True):
+    for a, b in itertools.pairwise(BINS.tolist()):
         inside = (said >= a) & (said <= b)
         if inside.any():
             print(
@@ -90,10 +86,9 @@ if __name__ == "__main__":
     counts = np.array([false_cliques(seed) for seed in seeds])
     for k, size in enumerate((2, 3, 4)):
         observed, expected = counts[:, k].T
-        print(
-            f"null tables, cliques of {size} or more: {observed.mean():.2f} found, "
-            f"{expected.mean():.2f} expected; more than expected in {(observed > expected).mean():.2f}"
-        )
+        beyond = (observed > expected).mean()
+        print(f"null tables, cliques of {size} or more: {observed.mean():.2f} found, ", end="")
+        print(f"{expected.mean():.2f} expected; more than expected in {beyond:.2f}")
     X = modules(np.random.default_rng(0), 250)()
     X = np.vstack([X, np.random.default_rng(1).normal(size=(200, 250))])[:200]
     for _ in range(2):

@@ -1,12 +1,15 @@
 """Cliques that stay, communities, and files for other programs."""
 
+import json
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from ikd_graph import cliques, graph
+from ikd_graph import IKD, cliques, datasets, graph, report
+from ikd_graph.cli import main
 
 
 def modules(n_columns=200, seed=0, strength=0.5, n=40):
@@ -209,3 +212,56 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     other = graph.threshold(np.corrcoef(modules(seed=5)), 0.15)
     with pytest.raises(ValueError, match="stability must be that of this graph"):
         cliques.export(tmp_path / "g.gexf", other, stability=found)
+
+
+# Command and page ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(tmp_path):
+    frame = pd.DataFrame(modules(200, strength=0.6)).add_prefix("c")
+    frame.insert(0, "row", [f"gene {k}" for k in range(40)])
+    frame["kind"] = [f"m{k // 6}" if k < 18 else "none" for k in range(40)]
+    frame.to_csv(tmp_path / "genes.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_command_tells_what_stays_and_exports_it(table, capsys):
+    given = ["cliques", str(table / "genes.csv"), "-o", str(table), "--quiet", "--labels", "kind"]
+    flags = ["--graph", "0.3", "--stability", "30", "--export", "graphml"]
+    assert main([*given, *flags]) == 0, capsys.readouterr().err
+    listed = pd.read_csv(table / "genes_cliques.csv")
+    assert listed.stability.between(0.0, 1.0).all()
+    strong = listed[listed.member == "gene 0"]
+    assert strong.stability.max() > 0.8
+    record = json.loads((table / "genes_cliques.json").read_text())
+    assert record["communities"][0]["labels"] == {"m0": 6}
+    assert len(record["stability"]["cliques"]) == len(record["cliques"])
+    G = nx.read_graphml(table / "genes_graph.graphml", node_type=int)
+    assert {data["name"] for _, data in G.nodes(data=True)} == {f"gene {k}" for k in range(40)}
+    assert G.nodes[0]["kind"] == "m0"
+    assert all(0.0 <= stays <= 1.0 for *_, stays in G.edges(data="stability"))
+    page = (table / "genes_cliques.html").read_text()
+    assert "as large by chance" in page
+    assert "adjusted Rand index 1.00" in page
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_stability_is_that_of_correlations_alone():
+    data = datasets.half_moons(60)
+    model = IKD(strategy="blockwise", affinity="cosine", graph=0.9, refine=None).fit(data.X + 2)
+    with pytest.raises(ValueError, match="stability is that of correlations, got affinity='cos"):
+        report.view_cliques(model, data, n_resamples=5)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "rule", [5, graph.Threshold(0.3, n_neighbors=3), graph.Threshold(fdr=0.05)]
+)
+def test_equal_rows_and_every_rule_have_their_stability(rule):
+    X = modules(strength=0.6)
+    data = datasets.Dataset(np.vstack([X, X[:4]]), name="table")
+    model = IKD(strategy="blockwise", affinity="correlation", graph=rule, refine=None).fit(data.X)
+    view = report.view_cliques(model, data, n_resamples=10)
+    assert view.stability.of_cliques.shape == (len(view.cliques),)

@@ -219,8 +219,9 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
     with warnings.catch_warnings():
-        # The quality of the data has been judged.
+        # The quality of the data has been judged, and the result tells of ordered rows.
         warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
+        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
         return model.columns(names=data.feature_names or None)
 
 

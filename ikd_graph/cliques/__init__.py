@@ -6,7 +6,9 @@ from ._cover import cover, covering_cliques
 # Named as itself: for the layers above, not for users.
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
+from ._export import FORMATS as FORMATS
 from ._export import edge_list, export
+from ._export import graph_text as graph_text
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
 

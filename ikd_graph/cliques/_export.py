@@ -80,11 +80,21 @@ def export(
     ({'name': 'b'}, {'weight': 0.9})
     """
     ending = check_choice("the end of path", Path(path).suffix.lower(), FORMATS)
+    return write_whole(path, graph_text(g, ending, names, stability, nodes or {}))
+
+
+def graph_text(
+    g: CsrGraph,
+    ending: str,
+    names: Sequence[Any] | None,
+    stability: Stability | None,
+    nodes: Mapping[str, ArrayLike],
+) -> str:
+    """Return what `export` writes into a file whose name has an end."""
     if ending in (".csv", ".tsv"):
-        text = edge_list(g, names=names, stability=stability, separator="\t,"[ending == ".csv"])
-        return write_whole(path, text)
-    G = _networkx(g, names, stability, nodes or {})
-    return write_whole(path, _xml(G, ending))
+        separator = "," if ending == ".csv" else "\t"
+        return edge_list(g, names=names, stability=stability, separator=separator)
+    return _xml(_networkx(g, names, stability, nodes), ending)
 
 
 def edge_list(

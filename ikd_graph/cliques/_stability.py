@@ -304,9 +304,9 @@ def _lost_edges(
         half = _half(width, run, rng)
         with np.errstate(invalid="ignore", divide="ignore"):
             part = np.nan_to_num(_correlation(rows[:, half]))
-        again = np.tanh(expected + scale * (_fisher(part) - z))
-        np.fill_diagonal(again, 1.0)
-        again = build(again)
+        fresh = np.tanh(expected + scale * (_fisher(part) - z))
+        np.fill_diagonal(fresh, 1.0)
+        again = build(fresh)
         present = sp.csr_array(
             (np.ones(again.indices.size), again.indices, again.indptr), shape=(n, n)
         )
@@ -338,7 +338,7 @@ def _fisher(corr: Floats) -> Floats:
 
 
 def _fresh(corr: Floats, free: float) -> tuple[Floats, Floats]:
-    """Return the expected z of the truth, and the factor from a half's to fresh columns' deviation."""
+    """Return the expected z of the truth, and what scales the deviation of a half."""
     z = _fisher(corr)
     variance = 1.0 / max(free - 3.0, 1.0)
     slope, bend = _log_density(z[np.triu_indices(len(z), 1)], z, variance)
@@ -371,12 +371,12 @@ def _false_cliques(
 ) -> dict[int, float]:
     """Mean number of maximal cliques of at least so many points in shifted tables, from 2 on."""
     n, width = rows.shape
-    counts = np.zeros(n + 2)
+    counts: Floats = np.zeros(n + 2)
     for _ in range(n_shifted):
-        at = (np.arange(width) + rng.integers(width, size=n)[:, None]) % width
+        at = (np.arange(width) + np.asarray(rng.integers(width, size=(n, 1)))) % width
         # Few columns have few shifts: where they do not follow one another any order will do.
         moved = np.take_along_axis(rows, at, axis=1) if ordered else rng.permuted(rows, axis=1)
         sizes = maximal_cliques(build(correlation(moved)), 2).sizes
         counts += np.bincount(sizes, minlength=n + 2)[: n + 2]
-    above: Floats = np.cumsum(counts[::-1])[::-1] / n_shifted
+    above = np.flip(np.cumsum(np.flip(counts))) / n_shifted
     return {size: float(above[size]) for size in range(2, n + 1) if above[size] > 0.0}

@@ -182,6 +182,7 @@ def _fit_all(
             found["change"][at], found["change_se"][at] = _change(fits, smooth, path)
         null_values[:, at] = null_evidence(Y, smooth, n_draws, null, rng)
     found["p_value"] = _tested(found, null_values, null)
+    found["ordered"] = np.array(_rows_related(null_values, null))
     return found
 
 
@@ -200,7 +201,7 @@ def _tested(found: dict[str, Floats], null_values: Floats, null: str) -> Floats:
     few: Any = found["rare"][varying] < FEWEST_VALUES
     if few.all():
         few = np.zeros_like(few)
-    if null == "shift" and float(np.median(null_values[:, varying])) > _ROWS_RELATED:
+    if _rows_related(null_values[:, varying], null):
         warn(
             "columns that were shifted along the rows are predicted by the map, too, because "
             "neighboring rows lie together on it; if the order of the rows means nothing, as of "
@@ -208,6 +209,11 @@ def _tested(found: dict[str, Floats], null_values: Floats, null: str) -> Floats:
         )
     p[varying] = p_values(found["evidence"][varying], null_values[:, varying], few)
     return p
+
+
+def _rows_related(null_values: Floats, null: str) -> bool:
+    """Whether shifted columns are predicted by the map, too."""
+    return null == "shift" and float(np.median(null_values)) > _ROWS_RELATED
 
 
 def _change(fits: Fits, smooth: Smoother, path: Floats) -> tuple[Floats, Floats]:
@@ -268,6 +274,7 @@ def _sorted(
         change=change,
         change_se=change_se,
         change_q=change_q,
+        ordered=bool(found["ordered"]),
         embedding=smooth.points,
         values=values,
         fitted=fitted,

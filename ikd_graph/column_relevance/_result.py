@@ -52,6 +52,8 @@ class ColumnRelevance:
     change, change_se, change_q : (p,) ndarray of float64 or None
         Between the two points of ``where``: change in the unit of the column, its standard error,
         and the least false discovery rate at which it is found.
+    ordered : bool
+        Whether shifted columns are predicted, too: rows that follow one another lie together.
     embedding : (n, m) ndarray of float64
         The map that was looked at.
     values, fitted : (n, k) ndarray of float64
@@ -72,6 +74,7 @@ class ColumnRelevance:
     change: Floats | None
     change_se: Floats | None
     change_q: Floats | None
+    ordered: bool
     embedding: Floats
     values: Floats
     fitted: Floats
@@ -126,11 +129,17 @@ class ColumnRelevance:
         Returns
         -------
         list of str
-            A sentence for each axis.
+            A sentence for each axis, and one if the order of the rows leaves it open.
         """
         m = self.fraction.shape[1]
         named = ((axis, ", ".join(self.top(axis, n))) for axis in range(m))
-        return [f"dimension {axis + 1}: {names or 'no column'}" for axis, names in named]
+        lines = [f"dimension {axis + 1}: {names or 'no column'}" for axis, names in named]
+        if self.ordered:
+            lines.append(
+                "shifted columns are predicted nearly as well, since rows that follow one another "
+                "lie together; null='permute' takes rows as independent"
+            )
+        return lines
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table, a row for each column, the best predicted first.
