@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
-from .. import alignment, blocks, cliques, graph
+from .. import _limits, alignment, blocks, cliques, graph
 from .._format import count, format_number
 from .._records import Blocks, CsrGraph
 from .._table import dense_rows, rows_of
@@ -177,6 +177,16 @@ class CliqueView:
         """Points in the largest clique; where not all are listed it may be one that was solved."""
         return int(max(self.sizes.max(initial=0), self.summary["sizes"]["max"]))
 
+    def n_opposed(self) -> int:
+        """Count pairs of rows whose correlation is as far below 0 as that of edges is above."""
+        used, rows = threshold_of(self.model), self.model._first
+        known = self.model.settings_.affinity == "correlation"
+        if not known or used is None or rows.size > _limits.SAMPLED:
+            return 0
+        similarity = self.model._result.similarity
+        left, right = np.triu_indices(rows.size, 1)
+        return int(np.count_nonzero(similarity.between(left, right) < -used))
+
     def n_components(self) -> int:
         """Return connected components before any were joined."""
         return int(self.model.component_labels_.max()) + 1
@@ -206,6 +216,12 @@ class CliqueView:
             advice.append(
                 f"The graph used has {count(labels.size, 'component')}; the largest holds "
                 f"{labels.max()} of {labels.sum()} points.{joined}"
+            )
+        if opposed := self.n_opposed():
+            advice.append(
+                f"{count(opposed, 'pair')} of points correlate below "
+                f"{-(threshold_of(model) or 0.0):.3g}: rows that are opposed are no edges here "
+                "(graph.signed_threshold looks at them)."
             )
         rows, limit = self.disagreed()
         if rows.size:
