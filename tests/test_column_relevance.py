@@ -230,3 +230,54 @@ def test_points_that_lie_in_one_place_are_no_obstacle():
 def test_a_map_in_one_point_is_refused():
     with pytest.raises(ValueError, match="Z must hold different points"):
         ikd_graph.columns(np.zeros((60, 2)), planted(n=60)[1])
+
+
+def test_unrelated_columns_are_not_found_on_a_map_that_they_made():
+    counts, on_itself = [], []
+    for seed in range(6):
+        X = np.random.default_rng(seed).standard_t(2.5, size=(80, 40))
+        model = quiet(IKD(2, refine="stress"), X)
+        counts.append(model.columns().n_significant)
+        on_itself.append(model.columns(maps=()).n_significant)
+    assert sum(count > 0 for count in counts) <= 2
+    assert sum(on_itself) > sum(counts) + 10
+
+
+def test_columns_are_judged_on_the_map_without_them():
+    Z, X = planted()
+    rng = np.random.default_rng(0)
+    even = np.arange(60) % 2 == 0
+    noise = rng.normal(size=Z.shape)
+    # Odd columns are judged on a map of nothing.
+    found = ikd_graph.columns(Z, X, maps=[(even, Z), (~even, noise)])
+    significant = set(found.position[found.q_value <= 0.05].tolist())
+    assert {0, 2, 4, 6, 8} <= significant
+    assert not {1, 3, 5, 7, 9} & significant
+    # The axes are those of the map itself, as far as the other maps agree.
+    plain = ikd_graph.columns(Z, X)
+    of = dict(zip(found.position.tolist(), range(60), strict=True))
+    first = of[int(plain.position[0])]
+    np.testing.assert_allclose(found.fraction[first], plain.fraction[0])
+    assert found.fraction_se[first, 0] > plain.fraction_se[0, 0]
+
+
+def test_turned_maps_are_aligned_before_they_are_compared():
+    Z, X = planted()
+    even = np.arange(60) % 2 == 0
+    turned = ikd_graph.columns(Z, X, maps=[(even, Z), (~even, Z[:, ::-1] * [3.0, -3.0])])
+    plain = ikd_graph.columns(Z, X)
+    np.testing.assert_allclose(turned.fraction_se[:10], plain.fraction_se[:10], rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"),
+    [
+        ([([0, 1], np.ones((60, 2)))], "maps must hold out each of the 10 columns once"),
+        ([(np.arange(10), np.ones((9, 2)))], "coordinates of maps must have the shape of Z"),
+        ([([0, 40], np.ones((60, 2)))], "columns of maps"),
+    ],
+)
+def test_maps_that_do_not_fit_are_refused(maps, message):
+    Z, X = planted(n=60, p=10)
+    with pytest.raises(ValueError, match=message):
+        ikd_graph.columns(Z, X, maps=maps)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import orthogonal_procrustes
 from scipy.stats import norm
 
 from .. import _validation as check
@@ -22,7 +23,9 @@ from ._significance import FEWEST_VALUES, NULLS, draws, null_evidence, p_values,
 from ._smoother import NOISE_RATIOS, Smoother, smoother
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
+_BATCH = 256
 _IMPUTATIONS = 5
 """Maps that are drawn within their standard errors."""
 
@@ -34,15 +37,23 @@ class Table(NamedTuple):
     """Columns of X, some at a time, dense and centered."""
 
     shape: tuple[int, int]
-    block: Callable[[int, int], Floats]
+    take: Callable[[Indices], Floats]
 
-    def batches(self, width: int) -> Iterator[tuple[slice, Floats]]:
-        """Yield centered columns with their positions."""
-        for start in range(0, self.shape[1], width):
-            stop = min(start + width, self.shape[1])
-            Y = self.block(start, stop)
+    def batches(self, width: int, which: Indices | None = None) -> Iterator[tuple[Indices, Floats]]:
+        """Yield centered columns with their positions, all of them or some."""
+        which = np.arange(self.shape[1]) if which is None else which
+        for start in range(0, which.size, width):
+            at = which[start : start + width]
+            Y = self.take(at)
             check_finite("X", Y, "fill them in, or drop those rows or columns")
-            yield slice(start, stop), Y - Y.mean(axis=0)
+            yield at, Y - Y.mean(axis=0)
+
+
+class HeldOut(NamedTuple):
+    """A map that was made without some of the columns, which are judged on it."""
+
+    columns: Indices  # (k,) their positions
+    smooth: Smoother
 
 
 def _check_errors(name: str, value: Any) -> Floats:
@@ -64,6 +75,7 @@ def columns(
     where: ArrayLike | None = None,
     kernel: str | StationaryKernel | None = None,
     errors: ArrayLike | None = None,
+    maps: Sequence[tuple[ArrayLike, ArrayLike]] = (),
     null: str = "shift",
     random_state: int | None = 0,
 ) -> ColumnRelevance:
@@ -78,8 +90,10 @@ def columns(
     Benjamini and Hochberg (1995). The mean squared gradient of the posterior mean says
     which axes a column varies along. The map may be of any method, such as UMAP or PCA.
 
-    A map that was made from the same columns has fitted some of their noise: a table of unrelated
-    columns has significant ones on its own map. `diagnose` says whether there is a map at all.
+    A map that was made from the same columns has fitted some of their noise: more columns than
+    stated are found that are not related to the truth, and unrelated columns have significant ones
+    on their own map. Give ``maps`` that were made without the columns that are judged on them, as
+    `IKD.columns` does.
 
     Parameters
     ----------
@@ -98,6 +112,11 @@ def columns(
     errors : (n_samples, n_components) array_like of float64, optional
         Standard errors of the coordinates (``model.standard_errors_``); those of the fractions
         take them in.
+    maps : sequence of (columns, coordinates), optional
+        Maps of the same rows that were made without some columns, and the positions of these
+        columns, each in one map: R² and significance are those on that map. What the fractions
+        differ by between the maps, rigidly aligned, goes into their standard errors (the jackknife,
+        Efron and Stein 1981).
     null : {"shift", "permute"}
         What a column is compared with. Rows that are sorted, as by class, are related to the next
         ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
@@ -119,6 +138,7 @@ def columns(
     ----------
     C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006.
     Y. Benjamini and Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995.
+    B. Efron and C. Stein, The jackknife estimate of variance, Annals of Statistics 9, 1981.
 
     Examples
     --------
@@ -136,57 +156,77 @@ def columns(
     table, labels = _read(X, len(points), names)
     ends, rows = _place_of(where, points)
     spread = None if errors is None else _fitting_errors(np.asarray(errors), points)
+    others = _fitting_maps(maps, points, table.shape[1])
     if rows is not None:
         points, spread = points[rows], None if spread is None else spread[rows]
-        whole = table.block
-        table = Table((rows.size, table.shape[1]), lambda a, b: whole(a, b)[rows])
-    if len(points) < 4:
-        raise ValueError(
-            f"Z must have at least 4 rows, got {len(points)}; fewer say nothing of a surface"
-        )
-    if not np.ptp(points, axis=0).any():
-        raise ValueError("Z must hold different points, got one place for all rows; pass a map")
+        others = [(which, other[rows]) for which, other in others]
+        whole = table.take
+        table = Table((rows.size, table.shape[1]), lambda which: whole(which)[rows])
+    _check_map(points)
     rng = np.random.default_rng(random_state)
     with single_threaded_blas():
-        smooth = smoother(points, _smooth_kernel(kernel))
-        found = _fit_all(table, smooth, null, rng, ends)
-        if spread is not None:
-            _widen(found, table, smooth, spread, rng)
+        given = _smooth_kernel(kernel)
+        smooth = smoother(points, given)
+        judges = [
+            HeldOut(which, smoother(_aligned(other, points), given)) for which, other in others
+        ] or [HeldOut(np.arange(table.shape[1]), smooth)]
+        found = _describe(table, smooth, ends)
+        _judge(found, table, judges, null, rng)
+        if others:
+            k = len(judges)
+            _widen(found, table, [judge.smooth for judge in judges], (k - 1.0) ** 2 / k)
+        elif spread is not None:
+            moved = _imputed(smooth, spread, rng)
+            _widen(found, table, moved, 1.0 + 1.0 / _IMPUTATIONS)
     return _sorted(found, table, labels, smooth, ends)
 
 
-def _fit_all(
-    table: Table, smooth: Smoother, null: str, rng: np.random.Generator, ends: Floats | None
-) -> dict[str, Floats]:
-    """Fit and test all columns, in the order of the table."""
+def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> dict[str, Any]:
+    """Find the axes along which all columns vary, in the order of the table."""
     p, m = table.shape[1], smooth.points.shape[1]
     grads, leverages = gradients(smooth), smooth.leverages()
     center = smooth.points.mean(axis=0, keepdims=True)
     at_center = smooth.slopes_at(center)[:, 0]
     path = None if ends is None else np.diff(smooth.values_at(ends), axis=0)[0]
-    n_draws = draws(p)
     found = {
-        "r2": np.zeros(p), "evidence": np.zeros(p), "sd": np.zeros(p), "rare": np.zeros(p),
+        "sd": np.zeros(p), "rare": np.zeros(p), "change": np.zeros(p), "change_se": np.zeros(p),
         "fraction": np.zeros((p, m)), "fraction_se": np.zeros((p, m)), "slope": np.zeros((p, m)),
-        "change": np.zeros(p), "change_se": np.zeros(p),
     }  # fmt: skip
-    null_values = np.zeros((n_draws, p))
-    for at, Y in table.batches(int(np.clip(p // 8, 16, 256))):
+    for at, Y in table.batches(_BATCH):
         fits = fit_columns(Y, smooth, leverages)
-        found["r2"][at], found["evidence"][at] = fits.r2, fits.evidence
         found["sd"][at] = Y.std(axis=0)
         found["rare"][at] = _n_rare(Y)
         found["fraction"][at], found["fraction_se"][at] = fractions(fits, smooth, grads)
         found["slope"][at] = fits.coefficients @ at_center.T
         if path is not None:
             found["change"][at], found["change_se"][at] = _change(fits, smooth, path)
-        null_values[:, at] = null_evidence(Y, smooth, n_draws, null, rng)
-    found["p_value"] = _tested(found, null_values, null)
-    found["ordered"] = np.array(_rows_related(null_values, null))
     return found
 
 
-def _tested(found: dict[str, Floats], null_values: Floats, null: str) -> Floats:
+def _judge(
+    found: dict[str, Any],
+    table: Table,
+    judges: Sequence[HeldOut],
+    null: str,
+    rng: np.random.Generator,
+) -> None:
+    """Add R² and p value of every column, on the map that judges it."""
+    p = table.shape[1]
+    n_draws = draws(p)
+    found |= {"r2": np.zeros(p), "evidence": np.zeros(p)}
+    null_values = np.zeros((n_draws, p))
+    for which, smooth in judges:
+        leverages = smooth.leverages()
+        # Columns of a batch are shifted together.
+        for at, Y in table.batches(int(np.clip(p // 8, 16, _BATCH)), which):
+            fits = fit_columns(Y, smooth, leverages)
+            found["r2"][at], found["evidence"][at] = fits.r2, fits.evidence
+            null_values[:, at] = null_evidence(Y, smooth, n_draws, null, rng)
+    found["p_value"] = _tested(found, null_values, null)
+    found["ordered"] = _rows_related(null_values, null)
+
+
+def _tested(found: dict[str, Any], null_values: Floats, null: str) -> Floats:
     """Compute the p values, 1 for constant columns, and say what spoils them."""
     constant = found["sd"] == 0.0
     if constant.any():
@@ -223,26 +263,31 @@ def _change(fits: Fits, smooth: Smoother, path: Floats) -> tuple[Floats, Floats]
     return fits.coefficients @ path, np.sqrt(spread @ path**2)
 
 
-def _widen(
-    found: dict[str, Floats], table: Table, smooth: Smoother, spread: Floats, rng: Any
-) -> None:
-    """Add to the errors of fractions what the errors of the map leave open (Rubin 1987)."""
+def _imputed(smooth: Smoother, spread: Floats, rng: np.random.Generator) -> list[Smoother]:
+    """Draw maps within the errors of one (Rubin 1987)."""
     known = np.asarray(np.isfinite(spread).all(axis=1))
     spread = np.where(known[:, None], spread, 0.0)
-    p = table.shape[1]
-    drawn = np.empty((_IMPUTATIONS, *found["fraction"].shape))
-    for k in range(_IMPUTATIONS):
-        moved = smooth.points + spread * rng.standard_normal(spread.shape)
-        other = smoother(moved, smooth.kernel)
-        grads, leverages = gradients(other), other.leverages()
-        for at, Y in table.batches(int(np.clip(p, 16, 256))):
-            drawn[k, at] = fractions(fit_columns(Y, other, leverages), other, grads)[0]
-    between = np.nan_to_num(drawn.var(axis=0, ddof=1)) * (1.0 + 1.0 / _IMPUTATIONS)
-    found["fraction_se"] = np.sqrt(found["fraction_se"] ** 2 + between)
+    drawn = (
+        smooth.points + spread * rng.standard_normal(spread.shape) for _ in range(_IMPUTATIONS)
+    )
+    return [smoother(moved, smooth.kernel) for moved in drawn]
+
+
+def _widen(found: dict[str, Any], table: Table, others: Sequence[Smoother], factor: float) -> None:
+    """Add to the variance of fractions that between other maps, times a factor."""
+    drawn = np.empty((len(others), *found["fraction"].shape))
+    for k, smooth in enumerate(others):
+        grads, leverages = gradients(smooth), smooth.leverages()
+        for at, Y in table.batches(_BATCH):
+            drawn[k, at] = fractions(fit_columns(Y, smooth, leverages), smooth, grads)[0]
+    # Where a column has no slope, all axes are as likely.
+    drawn = np.where(np.isfinite(drawn), drawn, 1.0 / drawn.shape[-1])
+    spread = drawn.var(axis=0, ddof=1) if len(others) > 1 else np.zeros_like(drawn[0])
+    found["fraction_se"] = np.sqrt(found["fraction_se"] ** 2 + factor * spread)
 
 
 def _sorted(
-    found: dict[str, Floats],
+    found: dict[str, Any],
     table: Table,
     labels: NDArray[np.str_],
     smooth: Smoother,
@@ -252,7 +297,7 @@ def _sorted(
     order = np.argsort(-found["r2"], kind="stable")
     q = q_values(found["p_value"])
     shown = order[:MOST_SHOWN]
-    values = np.column_stack([table.block(int(k), int(k) + 1) for k in shown])
+    values = table.take(shown)
     means = values.mean(axis=0)
     fits = fit_columns(values - means, smooth, smooth.leverages())
     fitted = means + smooth.basis @ (np.sqrt(smooth.eigenvalues) * fits.coefficients).T
@@ -292,7 +337,10 @@ def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDAr
     if sp.issparse(X):
         stored = sp.csc_array(X)
         shape = stored.shape
-        block = _of_sparse(stored)
+
+        def take(which: Indices) -> Floats:
+            return np.asarray(stored[:, which].toarray(), dtype=np.float64)
+
     else:
         dense = check.as_real("X", X)
         if dense.ndim != 2 or not dense.size:
@@ -301,7 +349,10 @@ def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDAr
                 "for each row of Z"
             )
         shape = dense.shape
-        block = _of_dense(dense)
+
+        def take(which: Indices) -> Floats:
+            return np.asarray(dense[:, which], dtype=np.float64)
+
     if shape[0] != n_rows:
         raise ValueError(
             f"X must have a row for each of the {n_rows} rows of Z, got {shape[0]}; pass the table "
@@ -312,15 +363,7 @@ def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDAr
         raise ValueError(
             f"names must be one for each of the {shape[1]} columns of X, got {len(labels)}"
         )
-    return Table(shape, block), np.array(labels, dtype=object)
-
-
-def _of_dense(dense: NDArray[Any]) -> Callable[[int, int], Floats]:
-    return lambda start, stop: np.array(dense[:, start:stop], dtype=np.float64)
-
-
-def _of_sparse(stored: Any) -> Callable[[int, int], Floats]:
-    return lambda start, stop: np.asarray(stored[:, start:stop].toarray(), dtype=np.float64)
+    return Table(shape, take), np.array(labels, dtype=object)
 
 
 def _place_of(where: Any, points: Floats) -> tuple[Floats | None, NDArray[np.intp] | None]:
@@ -352,6 +395,45 @@ def _fitting_errors(errors: Floats, points: Floats) -> Floats | None:
             "model.standard_errors_"
         )
     return errors if np.isfinite(errors).any() else None
+
+
+def _fitting_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Indices, Floats]]:
+    """Return maps without some columns, every column in one of them."""
+    found = []
+    for which, other in maps:
+        at = check.as_array("columns of maps", which)
+        at = np.flatnonzero(at) if at.dtype == bool else at
+        place = check.table("coordinates of maps", other).astype(np.float64)
+        if place.shape != points.shape:
+            raise ValueError(
+                f"coordinates of maps must have the shape of Z, {points.shape}, got {place.shape}; "
+                "make them from the same rows"
+            )
+        found.append((check.check_nodes("columns of maps", at, n_columns), place))
+    if found:
+        every = np.sort(np.concatenate([which for which, _ in found]))
+        if not np.array_equal(every, np.arange(n_columns)):
+            raise ValueError(
+                f"maps must hold out each of the {n_columns} columns once, got {every.size} "
+                f"positions of {np.unique(every).size} columns"
+            )
+    return found
+
+
+def _aligned(other: Floats, points: Floats) -> Floats:
+    """Turn a map onto another one, whose axes it gets; its size stays."""
+    other = other - other.mean(axis=0)
+    return np.asarray(other @ orthogonal_procrustes(other, points - points.mean(axis=0))[0])
+
+
+def _check_map(points: Floats) -> None:
+    """Raise unless there is a map."""
+    if len(points) < 4:
+        raise ValueError(
+            f"Z must have at least 4 rows, got {len(points)}; fewer say nothing of a surface"
+        )
+    if not np.ptp(points, axis=0).any():
+        raise ValueError("Z must hold different points, got one place for all rows; pass a map")
 
 
 def _smooth_kernel(kernel: Any) -> StationaryKernel | None:

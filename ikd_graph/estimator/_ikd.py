@@ -44,6 +44,7 @@ from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
+from ._held_out import held_out_maps
 from ._input import check_pairs, read
 from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
@@ -450,8 +451,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Columns of the same rows; by default those that the model was fitted to, missing values
             filled in.
         **options
-            Passed on, such as ``where`` or ``names``. The kernel is that of the model where the
-            columns look like samples of it, and the errors are ``standard_errors_``.
+            Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. Up to
+            2000 rows, columns that the model was fitted to are judged on maps that are made without
+            them, a quarter each; ``maps=()`` judges them on the embedding itself.
 
         Returns
         -------
@@ -470,14 +472,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         20
         """
         check_is_fitted(self)
+        own: dict[str, Any] = {"errors": self.standard_errors_}
         if X is None:
             self._require_rows("columns")
             X = self._rows.stored if isinstance(self._rows, SparseTable) else self._rows
-            names = getattr(self, "feature_names_in_", None)
-            options = {"names": names, **options}
-        own: dict[str, Any] = {"errors": self.standard_errors_}
-        if self.settings_.model_based and np.isfinite(self.kernel_.derivative(0.0)):
-            own["kernel"] = self.kernel_
+            own["names"] = getattr(self, "feature_names_in_", None)
+            if "maps" not in options:
+                own["maps"] = held_out_maps(self)
         with limit_threads(self.n_jobs):
             return relevant_columns(self.embedding_, X, **{**own, **options})
 
