@@ -116,7 +116,7 @@ def show(name, rows):
     print(f"{name} ({len(rows)} tables)")
     print(f"  false {mean('false')} (pooled {pooled:.3f}), recall {mean('recall')}")
     print(f"  recall of rankings: R2 {mean('ranking')}, PCA {mean('pca')}, MI {mean('mutual')}")
-    print(f"  fractions inside {inside.mean():.3f} of {inside.size}, off by {np.median(apart):.3f}")
+    print(f"  fractions inside {inside.mean():.3f} of {inside.size}, off by {np.nanmedian(apart):.3f}")
 
 
 def cost():

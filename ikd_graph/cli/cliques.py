@@ -11,6 +11,7 @@ from .. import cliques, report
 from .._format import format_number
 from .._stages import progress_bar
 from .._validation import check_integer
+from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
 from . import common, flags
@@ -48,6 +49,15 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         help="also write the graph for other programs: graphml, gexf (Gephi, Cytoscape), or csv, "
         "tsv (a list of edges)",
     )  # fmt: skip
+    parser.add_argument(
+        "--window", metavar="N", type=int, default=0,
+        help="columns are times: also follow the cliques through windows of N columns, as a table "
+        "and a page; of correlations",
+    )  # fmt: skip
+    parser.add_argument(
+        "--step", metavar="M", type=int, default=0,
+        help="columns from one window to the next; default: half a window",
+    )  # fmt: skip
     flags.add_method_flags(parser, only=flags.FLAGS.keys() - _UNUSED)
 
 
@@ -56,7 +66,9 @@ def run(arguments: argparse.Namespace) -> None:
     limit = check_integer("--limit", arguments.limit, 1)
     n_resamples = check_integer("--stability", arguments.stability, 0)
     fixed = dict(_FIXED)
-    if n_resamples and not hasattr(arguments, "affinity"):
+    window = check_integer("--window", arguments.window, 0)
+    apart = check_integer("--step", arguments.step, 0) or max(window // 2, 1)
+    if (n_resamples or window) and not hasattr(arguments, "affinity"):
         fixed["affinity"] = "correlation"
     parameters = flags.method_parameters(arguments, **fixed)
     data = common.read_data(arguments)
@@ -88,6 +100,9 @@ def run(arguments: argparse.Namespace) -> None:
     }
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
+    if window:
+        with common.named_stage("following the cliques"):
+            files |= _windows(arguments, model, data, window, apart)
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     if not view.complete:
@@ -95,3 +110,17 @@ def run(arguments: argparse.Namespace) -> None:
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]
     result = {**common.fit_record(model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, lines, step, result)
+
+
+def _windows(
+    arguments: argparse.Namespace, model: IKD, data: Dataset, window: int, step: int
+) -> dict[str, Any]:
+    """Files on the cliques of windows of columns."""
+    view = report.view_windows(model, data, window, step)
+    chart = report.windows_chart(view)
+    png, html = common.drawings(
+        arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 4.4), "windows_page", view,
+        warnings=arguments.heard,
+    )  # fmt: skip
+    table = common.csv_text(*view.table())
+    return {"windows.csv": table, "windows.png": png, "windows.html": html}

@@ -15,9 +15,12 @@ from ._sequence import Cliques
 # Named as itself: for the layers above, not for users.
 from ._sequence import any_cliques as any_cliques
 from ._stability import Stability, stability
+from ._windows import CliquesOverTime, over_time
+from ._windows import window_starts as window_starts
 
 __all__ = [
     "Cliques",
+    "CliquesOverTime",
     "Communities",
     "Stability",
     "clique_graph",
@@ -28,6 +31,7 @@ __all__ = [
     "export",
     "iter_cliques",
     "maximal_cliques",
+    "over_time",
     "overlaps",
     "stability",
     "summary",

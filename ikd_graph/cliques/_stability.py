@@ -121,7 +121,7 @@ class Stability:
         )
 
 
-def _check_rule(name: str, value: Any) -> Any:
+def rule_of_correlations(name: str, value: Any) -> Any:
     """Return a threshold, a number of neighbors, a graph, or a function."""
     if isinstance(value, CsrGraph) or callable(value):
         return value
@@ -137,7 +137,7 @@ def _check_rule(name: str, value: Any) -> Any:
 
 @validate(
     X=check.table,
-    graph=_check_rule,
+    graph=rule_of_correlations,
     n_resamples=check.whole(2),
     n_shifted=check.whole(1),
     random_state=check.seed,

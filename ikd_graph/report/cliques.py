@@ -443,6 +443,22 @@ def view_cliques(
 
 def _stability(model: IKD, data: Dataset, listed: Blocks, n_resamples: int) -> Stability:
     """Stability of cliques of distinct rows, whose graph is made anew by the rule of the model."""
+    build = rule_of_model(model)
+    if not callable(build):
+        assert model.graph_ is not None
+        build = graph.subgraph(model.graph_, model._first)
+    with warnings.catch_warnings():
+        # The fit has warned of the rows.
+        warnings.simplefilter("ignore", UserWarning)
+        rows = dense_rows(rows_of(data.X))[model._first]
+        return cliques.stability(rows, build, n_resamples, cliques=listed)
+
+
+def rule_of_model(model: IKD) -> Any:
+    """Return how the rule of a model joins other correlations: a function, or a threshold.
+
+    It is the smallest weight of a graph that was given or that a test has made.
+    """
     rule, known = model.settings_.graph, model.settings_.affinity
     if known != "correlation":
         raise ValueError(
@@ -450,18 +466,9 @@ def _stability(model: IKD, data: Dataset, listed: Blocks, n_resamples: int) -> S
             "pass affinity='correlation'"
         )
     if isinstance(rule, CsrGraph) or getattr(rule, "fdr", None) is not None:
-        assert model.graph_ is not None
-        build: Any = graph.subgraph(model.graph_, model._first)
-    else:
-
-        def build(corr: NDArray[np.float64]) -> CsrGraph:
-            return rule.build(compare(corr, "precomputed"))
-
-    with warnings.catch_warnings():
-        # The fit has warned of the rows.
-        warnings.simplefilter("ignore", UserWarning)
-        rows = dense_rows(rows_of(data.X))[model._first]
-        return cliques.stability(rows, build, n_resamples, cliques=listed)
+        weights = np.empty(0) if model.graph_ is None else model.graph_.weights
+        return float(np.clip(weights.min(initial=1.0), 1e-9, 1.0 - 1e-9))
+    return lambda corr: rule.build(compare(corr, "precomputed"))
 
 
 def _with_duplicates(
