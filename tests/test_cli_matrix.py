@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
-FILES = {"embed": 3, "cliques": 4, "diagnose": 4, "compare": 4}
+FILES = {"embed": 4, "cliques": 4, "diagnose": 4, "compare": 4}
 C_LOCALE = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

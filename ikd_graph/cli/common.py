@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from .. import datasets, report
 from .._files import check_writable, write_together, write_whole
 from .._format import versions
+from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..diagnosis.quality import check_data_quality
 from ..estimator import IKD
 from ..plotting import plot
 from ..report.page import share_plotly
+from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
 from .flags import STDOUT, add_reading_flags, in_flags, plain_settings, reading, reading_flags
 
@@ -210,6 +212,17 @@ def coordinates_csv(
     columns += [column.title or "label" for column in data.all_labels]
     names, texts = data.row_names or range(data.n_samples), [c.texts for c in data.all_labels]
     return csv_text(columns, zip(names, *Z.T.tolist(), *spreads, *texts, strict=True))
+
+
+def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
+    """Find the columns that make an embedding; None where values between points were given."""
+    if model.affinity in GIVEN or data.n_samples < 4:
+        return None
+    with warnings.catch_warnings():
+        # The quality of the data has been judged, and the result tells of ordered rows.
+        warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
+        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
+        return model.columns(names=data.feature_names or None)
 
 
 def fit_record(model: IKD) -> dict[str, Any]:

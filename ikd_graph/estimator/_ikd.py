@@ -31,19 +31,22 @@ from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import SparseTable, dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
 from .._types import Floats, Integers
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
 from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
+from ..column_relevance import ColumnRelevance
+from ..column_relevance import columns as relevant_columns
 from ..eigen import REFERENCES
 from ..plotting import plot
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._duplicates import expand_graph, expand_labels, expand_optima
+from ._held_out import held_out_maps
 from ._input import check_pairs, read
 from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
@@ -437,6 +440,46 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
         return float(self.noise_model().log_likelihood)
+
+    def columns(self, X: Any = None, **options: Any) -> ColumnRelevance:
+        """Find the columns that make the embedding; see `ikd_graph.columns`.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array_like, data frame or scipy sparse matrix, optional
+            Columns of the same rows; by default those that the model was fitted to, missing values
+            filled in.
+        **options
+            Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. Up to
+            2000 rows, columns that the model was fitted to are judged on maps that are made without
+            them, a quarter each; ``maps=()`` judges them on the embedding itself.
+
+        Returns
+        -------
+        ColumnRelevance
+            A row for each column, the best predicted first.
+
+        Raises
+        ------
+        ValueError
+            If covariances or distances were given and no X.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+        >>> len(IKD().fit(X).columns())
+        20
+        """
+        check_is_fitted(self)
+        own: dict[str, Any] = {"errors": self.standard_errors_}
+        if X is None:
+            self._require_rows("columns")
+            X = self._rows.stored if isinstance(self._rows, SparseTable) else self._rows
+            own["names"] = getattr(self, "feature_names_in_", None)
+            if "maps" not in options:
+                own["maps"] = held_out_maps(self)
+        with limit_threads(self.n_jobs):
+            return relevant_columns(self.embedding_, X, **{**own, **options})
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.

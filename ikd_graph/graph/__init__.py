@@ -31,6 +31,7 @@ from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
+from ._filters import planar_graph, signed_threshold, spanning_tree
 from ._join import JoinedGraph, join
 from ._join import add_edges as add_edges
 from ._join import find_links as find_links
@@ -64,9 +65,12 @@ __all__ = [
     "from_scipy",
     "join",
     "neighbors",
+    "planar_graph",
     "prune",
     "row_neighbors",
+    "signed_threshold",
     "significant_graph",
+    "spanning_tree",
     "strongest",
     "subgraph",
     "sure_threshold",

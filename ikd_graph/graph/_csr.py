@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -506,13 +507,16 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
 
 
 @validate(g=check_graph)
-def to_networkx(g: CsrGraph) -> nx.Graph:
+def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
     """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
 
     Parameters
     ----------
     g : CsrGraph
         Graph to hand to networkx.
+    names : sequence of length n, optional
+        Names of the nodes, which become their attribute ``name``; equal ones stay apart.
+        ``nx.relabel_nodes(G, nx.get_node_attributes(G, "name"))`` makes them the nodes.
 
     Returns
     -------
@@ -531,6 +535,10 @@ def to_networkx(g: CsrGraph) -> nx.Graph:
 
     out = nx.Graph()
     out.add_nodes_from(range(g.n_nodes))
+    if names is not None:
+        if len(names) != g.n_nodes:
+            raise ValueError(f"names must be one for each of {g.n_nodes} nodes, got {len(names)}")
+        nx.set_node_attributes(out, dict(enumerate(names)), "name")
     low, high, weights = edges(g)
     out.add_weighted_edges_from(zip(low.tolist(), high.tolist(), weights.tolist(), strict=True))
     return out
