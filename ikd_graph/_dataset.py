@@ -113,6 +113,8 @@ class Dataset:
         What a file was taken for, and what was done to it.
     remarks : tuple of str
         What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.judge`.
+    preprocessor : TablePreprocessor or None
+        What was done to the rows of ``X``, learnt from them.
     """
 
     X: NDArray[np.float64]
@@ -130,6 +132,7 @@ class Dataset:
     row_title: str = ""
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    preprocessor: Any = None
 
     @property
     def n_samples(self) -> int:

@@ -56,8 +56,7 @@ def test_rows_that_cannot_be_placed_are_named(files, capsys):
     for words, said in (
         (["place", model, files / "other.csv"], "no 'g11'; did you mean 'g111'?"),
         (["place", files / "new.csv", files / "new.csv"], "must be a file that IKD.save wrote"),
-        (["place", model, files / "new.csv", "--scale"], "depends on the other rows"),
-        (["embed", files / "old.csv", "--save-model", "--scale"], "standardized_euclidean"),
+        (["place", model, files / "new.csv", "--scale"], "which was fitted without it"),
     ):
         assert run(*words, "-o", out) == 2
         assert said in capsys.readouterr().err

@@ -18,7 +18,7 @@ from ..plotting.colors import paint_points, variance_shares
 from ..strategies import Linear
 from . import common, flags
 from .console import PROG, aligned
-from .place import check_row_wise, save_model
+from .place import save_model
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     parameters = flags.method_parameters(arguments)
-    check_row_wise(arguments, arguments.save_model)
     data = common.read_data(arguments)
     with common.named_stage("finding the coordinates"):
         model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)

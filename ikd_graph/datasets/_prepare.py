@@ -1,19 +1,17 @@
 """From a table as it stands in a file to a data set: chosen, filled, transformed, accounted for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import RobustScaler, StandardScaler
 
-from .. import covariance
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
+from ..preprocessing import TRANSFORMS, TablePreprocessor
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
-from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
+from ._table import INDEX_NAMES, LABEL_NAMES, Table, as_number, kind_of, parse_numbers
 
 
 class Choice(NamedTuple):
@@ -40,7 +38,9 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     if problems:
         raise TableError(table.file, problems)
     holes, remarks = np.isnan(X), _codes(X, columns)
-    X, done = change_columns(X, reading)
+    own = fitted_preprocessor(X, reading)
+    # How many cells were filled is said below.
+    X, done = own.transform(X), own.steps()[own.impute is not None :]
     labels = [_measured(column, reading) for column in labels]
     rows, row_title = _row_names(table, choice)
     notes = [_taken(table, choice, X, labels), *table.notes]
@@ -68,36 +68,29 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         row_title=row_title,
         notes=(*notes, *done),
         remarks=tuple(remarks),
+        preprocessor=own,
     )
 
 
 def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
     """Fill missing cells, transform values, scale columns, then rows; what was done, in words."""
-    done = []
-    if reading.impute is not None:
-        X = SimpleImputer(strategy=reading.impute, keep_empty_features=True).fit_transform(X)
-    if reading.transform is not None:
-        X = _TRANSFORMS[reading.transform](X)
-        done.append(f"every value transformed by {reading.transform}")
-    if reading.scale is not None:
-        standard = reading.scale == "standard"
-        X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
-        word = "standard deviation" if standard else "interquartile range"
-        done.append(
-            f"columns centered and divided by their {word} (those without one only centered)"
-        )
-    if (reading.standardize_rows or reading.remove_mean_row) and np.isnan(X).any():
-        raise ValueError(
-            "rows must have no missing cells to be changed; --impute median fills them"
-        )
-    if reading.standardize_rows:
-        # A constant row is 0.
-        X = covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
-        done.append("rows centered and over their standard deviation")
-    if reading.remove_mean_row:
-        X = covariance.remove_mean_row(X)
-        done.append("what the mean row explains was taken off")
-    return X, done
+    own = fitted_preprocessor(X, reading)
+    return own.transform(X), own.steps()
+
+
+def fitted_preprocessor(X: Floats, reading: Reading) -> TablePreprocessor:
+    """Return what is done to rows: that of a saved model, or one that is fitted to them."""
+    if reading.preprocessor is not None:
+        return reading.preprocessor
+    codes = [as_number(word) for word in reading.na]
+    return TablePreprocessor(
+        impute=reading.impute,
+        na=tuple(code for code in codes if not np.isnan(code)),
+        function=reading.transform,
+        scale=reading.scale,
+        standardize_rows=reading.standardize_rows,
+        remove_mean_row=reading.remove_mean_row,
+    ).fit(X)
 
 
 def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
@@ -107,12 +100,10 @@ def check_transform(X: Floats, columns: Sequence[str], transform: str | None) ->
         raise TableError("the data set", problems)
 
 
-_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
-
-
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
     """Describe missing and infinite cells, and of values that no transform takes."""
-    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
+    # New rows of a model are filled from its own.
+    holes, empty = np.isnan(X), np.isnan(X).all(axis=0) & (reading.preprocessor is None)
     fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     problems = []
     for bad, kind, cure in (
@@ -137,7 +128,7 @@ def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[P
     if transform is None:
         return []
     with np.errstate(all="ignore"):
-        bad = np.isfinite(X) & ~np.isfinite(_TRANSFORMS[transform](X))
+        bad = np.isfinite(X) & ~np.isfinite(TRANSFORMS[transform](X))
     names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
     text = (
         f"--transform {transform} must be defined for all values, got {int(bad.sum())} for which "
@@ -283,12 +274,30 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     plain = [c for c in words if c not in (*labels, index) and words[c] == "not numbers"]
     labels = labels or plain * (len(plain) == 1)
     features = [c for c in own if c not in (*labels, index, *dropped)]
+    if reading.model_columns and table.names:
+        # Those of a saved model, in its order.
+        absent = [name for name in reading.model_columns if name not in table.names]
+        if absent:
+            got = listed(map(repr, absent), 6)
+            text = f"{table.file} must have the columns of the model, got no {got}"
+            raise ValueError(
+                text + suggest(absent[0], table.names) + _exchange_hint(table, reading)
+            )
+        features = [table.names.index(name) for name in reading.model_columns]
+        dropped = set(own) - {*features, *labels, index}
     if not features and not problems:
         text = f"{table.file} must have a column of numbers, got {listed(names)}; "
         problems = [Problem(text + "rows are points and columns are columns")]
     if problems:
         raise TableError(table.file, problems)
     return Choice(features, labels, index, sorted(dropped), parsed)
+
+
+def _exchange_hint(table: Table, reading: Reading) -> str:
+    """Say that rows of a file have the names of the columns of a model."""
+    firsts = set(plain_texts(table.columns[0])) | set(table.row_names)
+    hint = set(reading.model_columns) <= firsts and not reading.transpose
+    return "; they are names of its rows: --transpose exchanges rows and columns" if hint else ""
 
 
 def _positions(table: Table, requested: str | int) -> list[int]:

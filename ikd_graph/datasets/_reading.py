@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from .._memory import available
 from .._suggest import suggest
 from .._validation import check_choice, check_positive
+from ..preprocessing import TablePreprocessor
+
+INTERNAL = ("keep_missing", "model_columns", "preprocessor")
+"""Fields of `Reading` that are no flags."""
 
 Floats = NDArray[np.float64]
 
@@ -68,6 +72,10 @@ class Reading:
         Length of the circle that labels which are measurements run around, as 360 or angle=360.
     keep_missing : bool
         Whether missing cells stay as NaN.
+    model_columns : tuple of str
+        Columns of a saved model, which are taken in its order; others are left out.
+    preprocessor : TablePreprocessor or None
+        What a saved model does to rows, in place of what would be learnt from these.
     """
 
     labels: tuple[str | int, ...] = ()
@@ -88,6 +96,8 @@ class Reading:
     measured: tuple[str, ...] = ()
     label_period: tuple[str, ...] = ()
     keep_missing: bool = False
+    model_columns: tuple[str, ...] = ()
+    preprocessor: TablePreprocessor | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():

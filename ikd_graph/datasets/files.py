@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .._dataset import Dataset
 from .._suggest import suggest
-from ._prepare import change_columns, check_transform, prepare
+from ._prepare import check_transform, fitted_preprocessor, prepare
 from ._reading import Reading, refuse
 from ._table import Table, with_labels
 from .arrays import read_annotated, read_mat, read_npy, read_npz, read_recording
@@ -169,5 +169,7 @@ def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     options = ("labels", "labels_file", "key", "transpose", "index", "columns", "drop", "impute")
     refuse(reading, f"the built-in data set {name!r}", (*options, "bin", "na"))
     check_transform(data.X, list(data.feature_names), reading.transform)
-    X, done = change_columns(data.X, reading)
-    return replace(data, X=X, notes=tuple(done)) if done else data
+    own = fitted_preprocessor(data.X, reading)
+    if not own.steps():
+        return data
+    return replace(data, X=own.transform(data.X), notes=tuple(own.steps()), preprocessor=own)

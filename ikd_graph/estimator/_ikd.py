@@ -253,6 +253,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages = Stages(self.verbose)
         try:
             settings = self._requested()
+            # What a command did to the rows of a saved model was not done to X.
+            self.__dict__.pop("preprocessor_", None)
             table = self._checked_input(X)
             if settings.n_components != "auto":
                 check_components(int(settings.n_components), table.shape[0])

@@ -55,6 +55,9 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     except ValueError as error:
         # It may contain names of columns, which must not write to a terminal.
         raise ValueError(printable(str(error))) from None
+    own = getattr(model, "preprocessor_", None)
+    if own is not None and not options.get("reset", True):
+        X = own.transform(X.toarray() if sp.issparse(X) else X).astype(X.dtype, copy=False)
     values = X.data if sp.issparse(X) else X
     # NaN in one entry is NaN in the sum: nothing of the size of X is made.
     if not fills and np.isnan(np.sum(values)):

@@ -204,6 +204,11 @@ def _check_sizes(state: dict[str, Any]) -> None:
                 raise ValueError(f"{name} has another size than what belongs to it")
     check_nodes("_first", state["_first"], sizes["n"])
     check_nodes("_inverse", state["_inverse"], sizes["u"])
+    own = state.get("preprocessor_")
+    if own is not None:
+        learnt = (own.fill_, own.center_, own.scale_, own.mean_row_)
+        if {len(array) for array in learnt if array is not None} - {state["n_features_in_"]}:
+            raise ValueError("what was done to its rows is of another size than these")
     rows = state["_rows"]
     if rows is not None and rows.shape != (sizes["n"], state["n_features_in_"]):
         raise ValueError("its rows have another size than what belongs to them")
