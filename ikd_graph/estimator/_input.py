@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
-from ._objects import as_table, printable
+from ._objects import as_table, check_labels, printable
 
 
 def read(model: Any, X: Any, **options: Any) -> Any:
@@ -37,7 +37,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     """
     pairs = isinstance(model.affinity, str) and model.affinity in GIVEN
     fills = model.missing == "pairwise" and not pairs
-    X = as_table(X, pairs=pairs)
+    given, X = X, as_table(X, pairs=pairs)
     check_sparse("X", X)
     if fills and sp.issparse(X):
         raise ValueError(
@@ -55,6 +55,8 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     except ValueError as error:
         # It may contain names of columns, which must not write to a terminal.
         raise ValueError(printable(str(error))) from None
+    if not pairs:
+        check_labels(model, given, reset=options.get("reset", True))
     own = getattr(model, "preprocessor_", None)
     if own is not None and not options.get("reset", True):
         X = own.transform(X.toarray() if sp.issparse(X) else X).astype(X.dtype, copy=False)

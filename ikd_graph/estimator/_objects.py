@@ -53,6 +53,69 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
     return X
 
 
+def column_labels(X: Any) -> list[str] | None:
+    """Labels of the columns of a table that scikit-learn does not look at, None without any.
+
+    Those of xarray and pynapple, and numbers for names in a data frame. Labels 0, 1, 2, ... in
+    order are none.
+    """
+    library = type(X).__module__.partition(".")[0]
+    labels: Any = None
+    if library == "xarray" and getattr(X, "ndim", 0) == 2:
+        labels = X.coords[X.dims[1]].values if X.dims[1] in X.coords else None
+    elif hasattr(X, "columns") and (library == "pynapple" or hasattr(X, "dtypes")):
+        labels = X.columns
+    if labels is None:
+        return None
+    listed = np.asarray(labels).tolist()
+    strings = library not in ("xarray", "pynapple") and all(isinstance(x, str) for x in listed)
+    if strings or listed == list(range(len(listed))):
+        return None
+    return [str(label) for label in listed]
+
+
+def dimensions(X: Any) -> list[str] | None:
+    """Names of the dimensions of an array of xarray, None of anything else."""
+    library = type(X).__module__.partition(".")[0]
+    return [str(name) for name in X.dims] if library == "xarray" and hasattr(X, "dims") else None
+
+
+def check_labels(model: Any, X: Any, *, reset: bool) -> None:
+    """Keep names of columns and dimensions, or raise where new rows have them in another order."""
+    labels, dims = column_labels(X), dimensions(X)
+    if reset:
+        model._column_labels, model._dimensions = labels, dims
+        return
+    known, known_dims = (getattr(model, name, None) for name in ("_column_labels", "_dimensions"))
+    if dims and known_dims and dims != known_dims and set(dims) & set(known_dims[1:]) == {dims[0]}:
+        raise ValueError(
+            f"X must have the dimensions {tuple(known_dims)} of the fit, got {tuple(dims)}; "
+            f"X.transpose({', '.join(map(repr, reversed(dims)))}) exchanges them"
+        )
+    # Where one side has 0, 1, 2, ..., these are its labels.
+    if labels is None and known is not None and column_axis(X):
+        labels = [str(number) for number in range(len(known))]
+    if known is None and labels is not None and hasattr(model, "_column_labels"):
+        known = [str(number) for number in range(len(labels))]
+        known = known if set(known) == set(labels) else None
+    if labels is None or known is None or labels == known or len(labels) != len(known):
+        return
+    at = next(k for k, (a, b) in enumerate(zip(labels, known, strict=True)) if a != b)
+    kind = "order" if set(labels) == set(known) else "names"
+    raise ValueError(
+        f"columns of X must have the {kind} of the fit, got {labels[at]!r} where the fit had "
+        f"{known[at]!r}; choose the columns by their names"
+    )
+
+
+def column_axis(X: Any) -> bool:
+    """Whether a table has labels of columns, be they only 0, 1, 2, ..."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "xarray":
+        return getattr(X, "ndim", 0) == 2 and X.dims[1] in X.coords
+    return library == "pynapple" and hasattr(X, "columns")
+
+
 def printable(text: str) -> str:
     """Text whose control characters are escaped, but for ends of lines."""
     return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
