@@ -10,8 +10,9 @@ import numpy as np
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
 from ..preprocessing import TRANSFORMS, TablePreprocessor
+from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, kind_of, parse_numbers
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
-from ._table import INDEX_NAMES, LABEL_NAMES, Table, as_number, kind_of, parse_numbers
+from ._table import Table
 
 
 class Choice(NamedTuple):
@@ -113,11 +114,12 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     ):
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
+            place = table.place(row, table.all_names.index(columns[column]))
             names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
             text = (
                 f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
-                f"the first in row {row + table.first_row}, column {columns[column]!r} "
-                f"({_each(bad, columns)}); {cure}, {flag('drop', names)} leaves them out"
+                f"the first in {place} ({_each(bad, columns)}); {cure}, {flag('drop', names)} "
+                "leaves them out"
             )
             problems.append(Problem(text, () if bad is fillable else tuple(names), bad is fillable))
     return problems + _outside(X, columns, reading.transform)
@@ -267,7 +269,7 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
         if len(odd) > np.count_nonzero(~np.isnan(values)) and c not in (*labels, index, *dropped)
     }
     labels = list(dict.fromkeys(labels)) or _usual_labels(table, reading.drop)
-    if index is None and 0 not in (*labels, *dropped):
+    if index is None and 0 not in (*labels, *dropped) and not table.exchanged:
         usual = bool(table.names) and names[0].lower() in INDEX_NAMES
         texts = words.get(0) in ("dates", "not numbers")
         index = 0 if usual or (texts and _all_different(plain_texts(table.columns[0]))) else None
@@ -358,14 +360,16 @@ def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[i
     names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
     row, text = next(iter(odd.items()))
     flags = {option: flag(option, names) for option in ("drop", "index", "labels")}
-    subject, where = f"column {names[0]!r}", ""
+    subject, where = f"column {names[0]!r}", table.place(row, columns[0])
     if len(names) > 1:
-        subject, where = f"{len(names)} columns", f", column {names[0]!r}"
+        subject = f"{len(names)} columns"
+    elif not table.exchanged:
+        where = where.partition(",")[0]
     if len(names) > max(len(table.columns) / 2, 1) and kind != "decimal commas":
         cure += " or --transpose if columns are points"
     return Problem(
-        f"{subject} of {table.file} must hold numbers only, got {text!r} in row "
-        f"{row + table.first_row}{where} ({len(odd)} of {table.n_rows} cells are {kind}); "
+        f"{subject} of {table.file} must hold numbers only, got {text!r} in {where} "
+        f"({len(odd)} of {table.n_rows} cells are {kind}); "
         f"{cure.format(**flags)}",
         drop=() if kind == "decimal commas" else tuple(names),
     )

@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,11 @@ class Reading:
         Array of an archive, layer of an .h5ad, sheet of an .xlsx, series of an .nwb file.
     transpose : bool
         Whether rows of the file are columns of the data.
+    header : str or None
+        Line of the file with the names of the columns, the first being 1, or its lines, as 2-4;
+        what is above is left out. By default they are found: the names end where the numbers begin.
+    no_header : bool
+        Whether the first line is a row like the others.
     index : str, int or None
         Column of the row names.
     columns, drop : tuple of str
@@ -82,6 +88,8 @@ class Reading:
     labels_file: str | None = None
     key: str | None = None
     transpose: bool = False
+    header: str | None = None
+    no_header: bool = False
     index: str | int | None = None
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -103,6 +111,11 @@ class Reading:
         for name, choices in CHOICES.items():
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), choices)
+        if self.header is not None and not re.fullmatch(r"[1-9]\d*(-[1-9]\d*)?", self.header):
+            raise ValueError(
+                f"header must be the number of a line, the first being 1, or lines, as 2-4, got "
+                f"{self.header!r}; no_header says that there is none"
+            )
         if self.bin is not None:
             check_positive("bin", self.bin)
         self.periods()

@@ -16,8 +16,9 @@ from scipy.io import loadmat, whosmat
 from .._dataset import NO_LABEL, Labels, plain_texts
 from .._validation import check_sparse
 from .._warn import warn
+from ._cells import LABEL_NAMES
 from ._reading import Floats, Reading, check_size, choose_table, listed, package, refuse
-from ._table import LABEL_NAMES, Table, asked_columns, from_array
+from ._table import Table, asked_columns, from_array
 
 _ATTRIBUTES = ("label_names", "feature_names", "image_shape")
 

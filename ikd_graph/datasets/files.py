@@ -8,7 +8,7 @@ from .._dataset import Dataset
 from .._suggest import suggest
 from ._prepare import check_transform, fitted_preprocessor, prepare
 from ._reading import Reading, refuse
-from ._table import Table, with_labels
+from ._table import Table, exchange, with_labels
 from .arrays import read_annotated, read_mat, read_npy, read_npz, read_recording
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
@@ -68,6 +68,8 @@ def read_file(
         names = [label_column] if isinstance(label_column, (str, int)) else label_column
         reading = replace(reading, labels=tuple(names))
     table = _table(Path(path), reading)
+    if reading.transpose and _reader(Path(path)) in (read_text, read_sheet, read_parquet):
+        table, reading = exchange(table, reading)
     if reading.labels_file is not None:
         labels = _table(Path(reading.labels_file), Reading(decimal=reading.decimal))
         table, columns = with_labels(table, labels)
@@ -79,6 +81,8 @@ def _table(path: Path, reading: Reading) -> Table:
     """Table of a file, or an error that names the file."""
     inner = _unpacked(path)
     reader, useless = READERS.get(inner.suffix.lower(), (None, ()))
+    if reader not in (read_text, read_sheet):
+        useless = (*useless, "header", "no_header")
     if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
@@ -105,6 +109,11 @@ def _table(path: Path, reading: Reading) -> Table:
             f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}; write it again from its source"
         ) from error
+
+
+def _reader(path: Path) -> Callable[[Path, Reading], Table]:
+    """Reader of a file, by its ending."""
+    return READERS[_unpacked(path).suffix.lower()][0]
 
 
 def _unpacked(path: Path) -> Path:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._dataset import plain_texts
+from ._cells import is_number
+from ._header import SAMPLE
 from ._reading import Reading, choose_table, listed, memory, package
-from ._table import SAMPLE, Table, from_cells, is_number
+from ._table import Table, from_cells
 
 SEPARATORS = ",;\t| "
 
@@ -24,10 +25,10 @@ def read_text(path: Path, reading: Reading) -> Table:
     above = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), len(lines))
     if not lines[above:]:
         raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
-    separator = _separator(lines[above : above + SAMPLE])
+    separator = _separator(lines[above : above + SAMPLE], reading.decimal)
     rows, numbers = _rows(path, lines, above, separator)
     _check_widths(path, rows, numbers)
-    table = from_cells(path.name, rows, reading)
+    table = from_cells(path.name, rows, reading, numbers)
     if any(line.startswith("#") for line in lines[:above]):
         table.notes += (f"{above} lines above the table begin with # and were left out",)
     return table
@@ -54,14 +55,24 @@ def _decoded(path: Path) -> str:
     if len(data) == limit:
         raise ValueError(f"{path.name} must unpack to less than {limit / 2**30:.1f} GiB")
     try:
-        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        return data.decode(_encoding(data[:4096]))
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
         ) from None
 
 
-def _separator(lines: list[str]) -> str:
+def _encoding(start: bytes) -> str:
+    """Tell the encoding by the mark of a text, or by the zero bytes of UTF-16 without one."""
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if len(start) > 3 and 2 * start[first::2].count(0) > len(start[first::2]):
+            return name
+    return "utf-8-sig"
+
+
+def _separator(lines: list[str], decimal: str) -> str:
     """Return the separator that leaves most numbers between it, else the most frequent one."""
 
     def score(separator: str) -> tuple[int, int]:
@@ -71,7 +82,7 @@ def _separator(lines: list[str]) -> str:
             numbers = sum(is_number(cell.strip()) for row in rows for cell in row)
         return numbers, lines[0].count(separator) * (separator != " ")
 
-    return max(SEPARATORS, key=score)
+    return max(SEPARATORS.replace(decimal, ""), key=score)
 
 
 def _rows(
@@ -103,6 +114,7 @@ def _rows(
 
 def _check_widths(path: Path, rows: list[list[str]], numbers: list[int]) -> None:
     """Raise if rows are not of one length: what is in which column is then not known."""
+    _widen_titles(rows)
     width = len(rows[0])
     if len(rows) > 1 and {len(row) for row in rows[1:]} == {width + 1}:
         # Row names without a name, or separators at the ends of all lines but the first.
@@ -118,6 +130,24 @@ def _check_widths(path: Path, rows: list[list[str]], numbers: list[int]) -> None
         )
 
 
+def _widen_titles(rows: list[list[str]]) -> None:
+    """Give lines above the names as many cells as the table has."""
+    width = len(rows[-1])
+    above = next((at for at, row in enumerate(rows) if len(row) == width), 0)
+    if above > _MOST_TITLES or any(len(row) != width for row in rows[above:]):
+        return
+    # A single line that is shorter may have lost a name; one cell is a title.
+    names = above < len(rows) - 1 and not any(is_number(cell.strip()) for cell in rows[above])
+    for row in rows[:above]:
+        if len([cell for cell in row if cell.strip()]) > 1 and not names:
+            return
+        text = ", ".join(cell.strip() for cell in row if cell.strip())
+        row[:] = [text, *[""] * (width - 1)]
+
+
+_MOST_TITLES = 20
+"""Lines above the names of the columns."""
+
 _MOST_CELLS = 10_000_000
 """Cells that a sheet may have: more take minutes, and come of a cell far away from the table."""
 
@@ -131,10 +161,6 @@ def read_parquet(path: Path, reading: Reading) -> Table:
             f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
         )
     counted = type(frame.index).__name__ == "RangeIndex"
-    if reading.transpose:
-        frame = frame if counted else frame.reset_index()
-        cells = np.vstack([list(map(str, frame.columns)), frame.astype(object).to_numpy()])
-        return from_cells(path.name, [plain_texts(row) for row in cells], reading)
     return Table(
         path.name,
         [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])],
@@ -153,31 +179,48 @@ def read_sheet(path: Path, reading: Reading) -> Table:
         book = package("openpyxl", path.name).load_workbook(path, read_only=True, data_only=True)
         names = book.sheetnames
         key = choose_table(path.name, dict.fromkeys(names, ""), reading.key, names[:1])
-        sheet = book[key]
-        # What a file declares of its size may be missing or wrong.
-        sheet.reset_dimensions()
-        rows: list[list[str]] = []
-        n_cells = 0
-        for row in sheet.iter_rows(values_only=True):
-            n_cells += max(len(row), 1)
-            if n_cells > _MOST_CELLS:
-                raise ValueError(
-                    f"sheet {key!r} of {path.name} must have at most {_MOST_CELLS} cells, got more "
-                    f"in its first {len(rows)} rows; delete cells far from the table"
-                )
-            rows.append([_text(cell) for cell in row])
+        rows = _sheet_rows(path, book[key], key)
+        # Notes may stand before the data.
+        for other in names if reading.key is None and not _has_numbers(rows) else ():
+            more = _sheet_rows(path, book[other], other)
+            if _has_numbers(more):
+                rows, key = more, other
+                break
         book.close()
     width = max((len(row) for row in rows), default=0)
+    numbers = [number for number, row in enumerate(rows, 1) if any(row)]
     rows = [row + [""] * (width - len(row)) for row in rows if any(row)]
     if not rows:
         raise ValueError(
             f"sheet {key!r} of {path.name} must hold a table, got no cells; the file has "
             f"{listed(names)}: --key names another"
         )
-    table = from_cells(path.name, rows, reading)
+    table = from_cells(path.name, rows, reading, numbers)
     if len(names) > 1:
         table.header += f" of sheet {key!r} (of {len(names)}: {listed(names, 4)})"
     return table
+
+
+def _sheet_rows(path: Path, sheet: Any, key: str) -> list[list[str]]:
+    """Cells of a sheet as text, row by row."""
+    # What a file declares of its size may be missing or wrong.
+    sheet.reset_dimensions()
+    rows: list[list[str]] = []
+    n_cells = 0
+    for row in sheet.iter_rows(values_only=True):
+        n_cells += max(len(row), 1)
+        if n_cells > _MOST_CELLS:
+            raise ValueError(
+                f"sheet {key!r} of {path.name} must have at most {_MOST_CELLS} cells, got more "
+                f"in its first {len(rows)} rows; delete cells far from the table"
+            )
+        rows.append([_text(cell) for cell in row])
+    return rows
+
+
+def _has_numbers(rows: list[list[str]]) -> bool:
+    """Whether at least two rows have numbers."""
+    return sum(any(cell and is_number(cell) for cell in row) for row in rows) > 1
 
 
 def _cells(column: Any) -> Any:
