@@ -77,6 +77,7 @@ def test_years_after_columns_of_words_and_wavelengths_are_names(read):
     np.testing.assert_array_equal(read(plain(spectra)).X, numbers(30, 12))
 
 
+@pytest.mark.filterwarnings("ignore:the first row of t.csv:UserWarning")
 def test_rows_of_numbers_are_not_taken_for_names(read):
     for table in (
         frame(),
