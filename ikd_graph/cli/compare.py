@@ -32,8 +32,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    data = common.read_data(arguments)
     parameters = flags.method_parameters(arguments)
+    data = common.read_data(arguments)
     parameters |= {name: getattr(arguments, name) for name in _PARAMETERS}
     with common.named_stage("comparing"):
         result = compare(data, arguments.methods, verbose=arguments.verbose, **parameters)

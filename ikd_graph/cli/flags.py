@@ -112,6 +112,8 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
         and getattr(arguments, "remove_mean_row", False)
     ):
         rule.n_removed = 1
+    # A wrong word is told before a file is read.
+    IKD(**parameters).check_parameters()
     return parameters
 
 

@@ -37,7 +37,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
     problems += _bad_labels(labels, reading, table)
     if problems:
-        raise TableError(table.file, problems)
+        raise TableError(table.file, _leaving_some(problems, columns))
     holes, remarks = np.isnan(X), _codes(X, columns)
     own = fitted_preprocessor(X, reading)
     # How many cells were filled is said below.
@@ -71,6 +71,14 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         remarks=tuple(remarks),
         preprocessor=own,
     )
+
+
+def _leaving_some(problems: Sequence[Problem], columns: Sequence[str]) -> list[Problem]:
+    """Problems without the advice to leave out all columns."""
+    dropped = {name for problem in problems for name in problem.drop}
+    if not dropped >= {*columns}:
+        return list(problems)
+    return [problem._replace(drop=()) for problem in problems]
 
 
 def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
@@ -108,9 +116,9 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     problems = []
     for bad, kind, cure in (
-        (fillable, "missing", "--impute median (or mean) fills them"),
+        (fillable, "missing", f"{_KEEP_MISSING}, --impute median (or mean) fills them"),
         (holes & empty, "missing", "the column has no others"),
-        (np.isinf(X), "infinite", "--na inf takes them for missing"),
+        (np.isinf(X), "infinite", "--na inf,-inf --impute median takes them for missing"),
     ):
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
@@ -118,11 +126,19 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
             names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
             text = (
                 f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
-                f"the first in {place} ({_each(bad, columns)}); {cure}, {flag('drop', names)} "
-                "leaves them out"
+                f"the first in {place} ({_each(bad, columns)}); {cure}"
+                f"{_or_drop(names, columns)}"
             )
             problems.append(Problem(text, () if bad is fillable else tuple(names), bad is fillable))
     return problems + _outside(X, columns, reading.transform)
+
+
+_KEEP_MISSING = "--missing pairwise (of embed) compares rows by the columns that both have"
+
+
+def _or_drop(names: Sequence[str], columns: Sequence[str]) -> str:
+    """Say that columns can be left out, where others remain."""
+    return f", {flag('drop', names)} leaves them out" if len(names) < len(columns) else ""
 
 
 def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
@@ -135,7 +151,7 @@ def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[P
     text = (
         f"--transform {transform} must be defined for all values, got {int(bad.sum())} for which "
         f"it is not, such as {X[bad][:1]}, in {listed(map(repr, names), 6)}; it is for counts: "
-        f"leave it out, or {flag('drop', names)}"
+        f"leave it out{_or_drop(names, columns)}"
     )
     return [Problem(text, tuple(names))] if names else []
 
@@ -342,10 +358,18 @@ def odd_columns(table: Table, choice: Choice) -> list[Problem]:
     return [_say_odd(table, choice, *key, columns) for key, columns in groups.items()]
 
 
+_COMMAS = {
+    "decimal commas": "--decimal ,",
+    "numbers with commas for thousands": "--thousands ,",
+    "thousands or decimal commas": "--thousands , if 2,590 is 2590, --decimal , if it is 2.59",
+}
+"""Cures of numbers with commas."""
+
+
 def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
     """Say what to do about the odd cells of a column: few among numbers are mistakes."""
-    if kind == "decimal commas":
-        return "--decimal ,"
+    if kind in _COMMAS:
+        return _COMMAS[kind]
     if len(odd) < table.n_rows / 2:
         return "correct it or {drop}"
     if kind == "numbers with a unit":
@@ -365,11 +389,32 @@ def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[i
         subject = f"{len(names)} columns"
     elif not table.exchanged:
         where = where.partition(",")[0]
-    if len(names) > max(len(table.columns) / 2, 1) and kind != "decimal commas":
-        cure += " or --transpose if columns are points"
+    if len(names) > max(len(table.columns) / 2, 1) and kind not in _COMMAS:
+        cure = f"{_names_below(table, choice, columns)}{cure} or --transpose if columns are points"
+    if len(names) == len(choice.features) and kind not in _COMMAS:
+        cure = cure.replace("correct it or {drop}", _as_missing(choice, columns))
+        cure = cure.replace("{drop} or ", "")
     return Problem(
         f"{subject} of {table.file} must hold numbers only, got {text!r} in {where} "
         f"({len(odd)} of {table.n_rows} cells are {kind}); "
         f"{cure.format(**flags)}",
-        drop=() if kind == "decimal commas" else tuple(names),
+        drop=() if kind in _COMMAS else tuple(names),
     )
+
+
+def _names_below(table: Table, choice: Choice, columns: Sequence[int]) -> str:
+    """Say how to read first rows of words that name columns."""
+    rows = {row for c in columns for row in choice.parsed[c][1]}
+    if table.exchanged or not table.lines or rows != {*range(len(rows))} or len(rows) > 3:
+        return ""
+    first, last = table.lines[0] - bool(table.names), table.lines[max(rows)]
+    lines = f"{first}-{last}" if last > first else f"{last}"
+    return f"--header {lines} takes such a row for names, or "
+
+
+def _as_missing(choice: Choice, columns: Sequence[int]) -> str:
+    """Say what to do about a few cells where no column would be left."""
+    texts = {text for c in columns for text in choice.parsed[c][1].values()}
+    if len(texts) > 3:
+        return "correct them"
+    return f"{flag('na', sorted(texts))} --impute median takes them for missing, correct them"

@@ -27,6 +27,7 @@ CHOICES = {
     "scale": ("standard", "robust"),
     "transform": ("sqrt", "log1p"),
     "decimal": (".", ","),
+    "thousands": (",", ".", " ", "'"),
 }
 """Valid values of fields of `Reading`, None aside."""
 
@@ -72,6 +73,8 @@ class Reading:
         Further cells that stand for a missing value, such as -999.
     decimal : str
         Sign before the decimals, "." or ",".
+    thousands : {",", ".", " ", "'"} or None
+        Sign between the thousands, as in 2,590; dots are taken for it where decimals have commas.
     measured : tuple of str
         Labels in whole numbers that are a measurement and no classes.
     label_period : tuple of str
@@ -101,6 +104,7 @@ class Reading:
     bin: float | None = None
     na: tuple[str, ...] = ()
     decimal: str = "."
+    thousands: str | None = None
     measured: tuple[str, ...] = ()
     label_period: tuple[str, ...] = ()
     keep_missing: bool = False

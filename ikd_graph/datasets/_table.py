@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._dataset import Labels, plain_texts
 from .._suggest import suggest
-from ._cells import INDEX_NAMES, is_number, parse_numbers
+from ._cells import INDEX_NAMES, LABEL_NAMES, is_number, parse_numbers
 from ._header import Header, find_header, is_clock, joined_names
 from ._reading import Reading, listed
 
@@ -101,10 +101,23 @@ def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table
 
 def asked_columns(name: str, values: NDArray[Any], reading: Reading) -> dict[str, NDArray[Any]]:
     """Return the array with a value a row next to a table, or the columns of one asked for."""
+    if values.dtype.kind == "M":
+        # Days since the first; a date that is none is NaN.
+        first = np.nanmin(values) if (~np.isnat(values)).any() else np.datetime64("NaT")
+        values = (values - first) / np.timedelta64(1, "D")
     if values.ndim == 1 or values.shape[1] == 1:
         return {name: values.ravel()}
+    if _is_one_hot(values) and name.lower() in LABEL_NAMES:
+        return {name: values.argmax(axis=1)}
     asked = {str(label).partition("[")[0] for label in reading.labels}
     return {f"{name}[{k}]": column for k, column in enumerate(values.T)} if name in asked else {}
+
+
+def _is_one_hot(values: NDArray[Any]) -> bool:
+    """Whether every row has a single one among zeros."""
+    if values.dtype.kind not in "biuf":
+        return False
+    return bool(np.isin(values, (0, 1)).all() and np.all(values.sum(axis=1) == 1))
 
 
 def with_labels(table: Table, labels: Table) -> tuple[Table, tuple[str, ...]]:

@@ -41,7 +41,9 @@ def read_npy(path: Path, reading: Reading) -> Table:
     with path.open("rb") as file:
         shape, kind = _header(file)
     check_size(path.name, shape)
-    X = np.load(path, allow_pickle=False) if kind != "O" else np.empty(0, object)
+    if kind == "O":
+        raise ValueError(_objects(path.name, "the array", "numpy.save(name, X.astype(float))"))
+    X = np.load(path, allow_pickle=False)
     return from_array(path.name, X.T if reading.transpose and X.ndim == 2 else X)
 
 
@@ -76,6 +78,14 @@ def read_mat(path: Path, reading: Reading) -> Table:
             warnings.simplefilter("ignore", DeprecationWarning)
             variables = loadmat(path, simplify_cells=True)
     return _from_arrays(dict(_walk(variables)), path, reading)
+
+
+def _objects(file: str, name: str, cure: str) -> str:
+    """Say that Python objects are not read, and how to save them instead."""
+    return (
+        f"{name} of {file} holds Python objects, which are not read since they could run code; "
+        f"save them as numbers or text: {cure}"
+    )
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], str]:
@@ -193,13 +203,16 @@ def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> 
     else:
         refuse(reading, path.name, ["bin"])
         check_size(f"{key} of {path.name}", arrays[key].shape)
-        X = arrays[key].load() if arrays[key].kind != "O" else np.empty(0, object)
+        if arrays[key].kind == "O":
+            cure = f"numpy.savez(..., {key}={key}.astype(float))"
+            raise ValueError(_objects(path.name, key, cure))
+        X = arrays[key].load()
     features = features if X.shape[-1:] == (len(features),) else ()
     if reading.transpose:
         X, features, row_names = X.T, row_names, features
     next_to: dict[str, NDArray[Any]] = {}
     for name, item in unchosen.items():
-        if item.shape[:1] == (len(X),) and item.kind in "biufUS" and len(item.shape) <= 2:
+        if item.shape[:1] == (len(X),) and item.kind in "biufUSM" and len(item.shape) <= 2:
             next_to |= asked_columns(name, item.load(), reading)
     shape = arrays["image_shape"].load().ravel().tolist() if "image_shape" in arrays else []
     table = from_array(
@@ -220,9 +233,12 @@ def _check_labels(unchosen: Mapping[str, Stored], table: Table, reading: Reading
             continue
         shape = unchosen[name].shape
         if unchosen[name].kind == "O":
+            cure = f"numpy.savez(..., {name}={name}.astype(str))"
+            raise ValueError(_objects(table.file, name, cure))
+        if shape[:1] == (n_rows,) and len(shape) == 2:
             raise ValueError(
-                f"{name} of {table.file} holds Python objects, which are not read since they could "
-                f"run code; save it as text: numpy.savez(..., {name}={name}.astype(str))"
+                f"{name} must have one label for each row of {key}, got {shape[1]}; --labels "
+                f"{name} takes each of its columns, --labels '{name}[0]' one"
             )
         if shape:
             cure = "--transpose exchanges rows and columns" if shape[0] == width else ""

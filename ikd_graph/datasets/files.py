@@ -88,7 +88,11 @@ def _table(path: Path, reading: Reading) -> Table:
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
             f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
         )
-    if not path.is_file():
+    if path.is_dir() and reader is not read_parquet:
+        raise ValueError(
+            f"the data file must be a file, got the folder {str(path)!r}; name a file in it"
+        )
+    if not path.exists():
         near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise FileNotFoundError(
             f"the data file must exist, got {str(path)!r}"
@@ -105,10 +109,21 @@ def _table(path: Path, reading: Reading) -> Table:
         # What the libraries say of a broken file does not name it.
         if isinstance(error, ValueError) and path.name in str(error):
             raise
+        if type(error) is ValueError and _is_own(error):
+            raise ValueError(f"{path.name}: {error}") from None
         raise ValueError(
             f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}; write it again from its source"
         ) from error
+
+
+def _is_own(error: Exception) -> bool:
+    """Whether an error was raised by this package, and not by a library that it called."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    name = frame.tb_frame.f_globals.get("__name__", "") if frame is not None else ""
+    return str(name).partition(".")[0] == __name__.partition(".")[0]
 
 
 def _reader(path: Path) -> Callable[[Path, Reading], Table]:

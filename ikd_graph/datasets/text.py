@@ -161,10 +161,16 @@ def read_parquet(path: Path, reading: Reading) -> Table:
             f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
         )
     counted = type(frame.index).__name__ == "RangeIndex"
+    columns: list[Any] = []
+    names: list[str] = []
+    for at, name in enumerate(map(str, frame.columns)):
+        own = _vectors(path, name, frame.iloc[:, at])
+        columns += own
+        names += [name] if len(own) == 1 else [f"{name}[{k}]" for k in range(len(own))]
     return Table(
         path.name,
-        [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])],
-        names=tuple(map(str, frame.columns)),
+        columns,
+        names=tuple(names),
         row_names=() if counted else tuple(map(str, frame.index)),
         row_title="" if counted else str(frame.index.name or ""),
         header="the names of the columns",
@@ -221,6 +227,28 @@ def _sheet_rows(path: Path, sheet: Any, key: str) -> list[list[str]]:
 def _has_numbers(rows: list[list[str]]) -> bool:
     """Whether at least two rows have numbers."""
     return sum(any(cell and is_number(cell) for cell in row) for row in rows) > 1
+
+
+def _vectors(path: Path, name: str, column: Any) -> list[Any]:
+    """Return a column of cells, or the columns of the vectors that its cells hold."""
+    known = column.dropna()
+    first = known.iloc[0] if len(known) else None
+    if not isinstance(first, (list, tuple, np.ndarray)):
+        return [_cells(column)]
+    lengths = {len(cell) if hasattr(cell, "__len__") else 0 for cell in known}
+    if len(lengths) > 1 or len(known) < len(column):
+        raise ValueError(
+            f"column {name!r} of {path.name} must hold vectors of one length, got lengths from "
+            f"{min(lengths)} to {max(lengths)} and {len(column) - len(known)} missing; leave it "
+            "out where the file comes from"
+        )
+    vectors = np.array([np.asarray(cell) for cell in column])
+    if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
+        raise ValueError(
+            f"column {name!r} of {path.name} must hold numbers or vectors of numbers, got "
+            f"{vectors.dtype} of shape {vectors.shape[1:]}; leave it out where the file comes from"
+        )
+    return list(vectors.T)
 
 
 def _cells(column: Any) -> Any:

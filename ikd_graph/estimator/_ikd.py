@@ -523,6 +523,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         model.__dict__.update(_saved.read(path))
         return model
 
+    def check_parameters(self) -> None:
+        """Raise if a parameter breaks a rule that needs no data to be known.
+
+        Raises
+        ------
+        ValueError
+            The message names the parameter, the rule and the cure.
+
+        Examples
+        --------
+        >>> IKD(strategy="blockwise", graph=7).check_parameters()
+        """
+        self._requested()
+
     # Checks ---------------------------------------------------------------------------------------
 
     @property
@@ -863,8 +877,13 @@ def _graph_rule(value: Any) -> Any:
             )
         return value
     if isinstance(value, (int, np.integer)):
+        check_integer("graph", value, 1, cure="a whole number is one of neighbors")
         value = graph.Neighbors(int(value))
     elif isinstance(value, (float, np.floating)):
+        if not 0.0 < value < 1.0:
+            raise ValueError(
+                f"graph must be a threshold in (0, 1) or a whole number of neighbors, got {value!r}"
+            )
         value = graph.Threshold(float(value))
     if isinstance(value, graph.Rule):
         value.check()
