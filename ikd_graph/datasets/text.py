@@ -82,7 +82,9 @@ def _separator(lines: list[str], decimal: str) -> str:
             numbers = sum(is_number(cell.strip()) for row in rows for cell in row)
         return numbers, lines[0].count(separator) * (separator != " ")
 
-    return max(SEPARATORS.replace(decimal, ""), key=score)
+    # A comma between cells that have decimal commas is told by quotes around these.
+    quoted = any('"' in line for line in lines)
+    return max(SEPARATORS if quoted else SEPARATORS.replace(decimal, ""), key=score)
 
 
 def _rows(
