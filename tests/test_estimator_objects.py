@@ -172,3 +172,52 @@ def test_training_rows_that_repeat_get_their_stored_coordinates(pairs):
         Z = model.fit_transform(X)
     np.testing.assert_array_equal(model.transform(X), Z)
     np.testing.assert_array_equal(model.transform(X[20:30]), Z[20:30])
+
+
+def test_structured_arrays_are_tables():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=list("abcdef"))
+    records = frame.to_records(index=False)
+    np.testing.assert_array_equal(plain().fit_transform(records), plain().fit_transform(ROWS))
+    words = frame.assign(site="north").to_records(index=False)
+    with pytest.raises(ValueError, match=r"fields of numbers.*\['site'\]"):
+        plain().fit(words)
+
+
+def test_infinite_values_are_named_by_their_rows():
+    for value in (np.inf, -np.inf):
+        X = ROWS.copy()
+        X[37, 2] = value
+        with pytest.raises(ValueError, match=r"infinity: got 1 rows with infinite values: 37;"):
+            plain().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n_neighbors": 15}, "graph=15"),
+        ({"metric": "cosine"}, "affinity="),
+        ({"min_dist": 0.1}, "nothing to set"),
+        ({"perplexity": 30}, "graph=15"),
+        ({"strateggy": "geodesic"}, "did you mean 'strategy'?"),
+        ({"zzz": 1}, "it has n_components, strategy"),
+    ],
+)
+def test_parameters_of_other_packages_get_a_hint(given, said):
+    with pytest.raises(TypeError, match="IKD has no parameter") as error:
+        IKD(**given)
+    assert said in str(error.value)
+
+
+def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
+    for given, said in (
+        ({"kernel": "rbf"}, "squared_exponential"),
+        ({"affinity": "pearson"}, "'correlation'"),
+        ({"strategy": "isomap"}, "'geodesic'"),
+    ):
+        with pytest.raises(ValueError, match=f"did you mean .*{said}"):
+            IKD(**given).fit(ROWS)
+    for verbose in (True, False, 1):
+        assert plain().set_params(verbose=verbose).fit(ROWS).embedding_.shape == (40, 2)
+    with pytest.warns(UserWarning, match="graph=500 is more neighbors than the 39 other points"):
+        plain().set_params(graph=500).fit(ROWS)

@@ -174,13 +174,34 @@ def count_spikes(
             f"are no rows; --bin 0.1 counts them in bins of 0.1 s ({int((last - first) / 0.1) + 1} "
             "rows); choose bins in which most units fire"
         )
-    n_bins = int((last - first) / step) + 1
+    n_bins = int(_bins(np.array([last]), first, step)[0]) + 1
     check_size(f"the counts of {name} in bins of {step:g} s", (n_bins, len(spikes)))
-    bins = [np.minimum(((unit - first) / step).astype(np.int64), n_bins - 1) for unit in spikes]
+    bins = [np.minimum(_bins(unit, first, step), n_bins - 1) for unit in spikes]
     counts = np.stack([np.bincount(unit, minlength=n_bins) for unit in bins], axis=1)
+    _warn_of_samples(name, counts, every, step)
     names = tuple(f"unit {unit}" for unit in units)
     centers = np.asarray(first + (np.arange(n_bins) + 0.5) * step, dtype=np.float64)
     return counts, centers, names, f"the units, their spikes counted in bins of {step:g} s"
+
+
+def _warn_of_samples(name: str, counts: NDArray[np.integer], times: Floats, step: float) -> None:
+    """Warn of spike times that are numbers of samples."""
+    empty = float(np.mean(~counts.any(axis=1)))
+    if empty > 0.9 and np.all(times == np.rint(times)):
+        warn(
+            f"{empty:.0%} of the bins of {name} are empty and all times are whole numbers, as "
+            f"numbers of samples are: --bin is in the unit of the times, --bin {30000 * step:g} "
+            f"counts bins of {step:g} s at 30 000 samples a second"
+        )
+
+
+def _bins(times: Floats, first: float, step: float) -> NDArray[np.int64]:
+    """Bins of spike times; a spike at an edge, up to rounding, is in the bin that begins there."""
+    at = (times - first) / step
+    nearest = np.rint(at)
+    rounding = 1e-9 * np.maximum(np.abs(at), 1.0)
+    rounding = rounding + 4.0 * np.finfo(np.float64).eps * np.abs(times) / step
+    return np.where(np.abs(at - nearest) <= rounding, nearest, np.floor(at)).astype(np.int64)
 
 
 def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> Table:

@@ -37,11 +37,13 @@ from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
+from ..graph._csr import without_weights
 from ..plotting import plot
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
+from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
@@ -198,6 +200,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _result: Result
     _fitted: FittedProcess
 
+    @with_hints
     def __init__(
         self,
         n_components: int | str = 2,
@@ -262,10 +265,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
             settings = replace(settings, counts=counts)
             if not isinstance(settings.graph, (str, graph.Rule)):
-                own = graph.as_graph(settings.graph, table.shape[0])
+                weight = None if without_weights(settings.graph) else "weight"
+                own = graph.as_graph(settings.graph, table.shape[0], weight=weight)
                 settings = replace(settings, graph=own)
             with limit_threads(self.n_jobs):
                 self._fit(table, settings, stages)
+                _warn_of_neighbors(settings.graph, table.shape[0])
                 with stages("error bars"):
                     self._report_errors()
         except BaseException:
@@ -582,7 +587,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
         if check_choice("missing", self.missing, ("error", "pairwise")) == "pairwise":
             self._require_rows("missing='pairwise'")
-        check_integer("verbose", self.verbose, 0)
+        if not isinstance(self.verbose, bool):
+            check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
             raise ValueError("n_jobs must be None or a whole number other than 0; -1 is all cores")
         if not isinstance(self.random_state, np.random.RandomState):
@@ -698,6 +704,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
         self.kernel_: kernels.StationaryKernel = result.kernel
         self.settings_ = settings.explain(**result.notes)
+        negative = getattr(result.similarity, "n_negative", 0)
+        if negative:
+            text = (
+                f"{negative} of the pairs that are stored are negatively correlated, and no edges"
+            )
+            self.settings_ = self.settings_.explain(**{"negative correlations": text})
         self.candidates_ = settings.candidates
         self.agreement_ = settings.agreement
         self.graph_ = None if g is None else expand_graph(g, first, inverse)
@@ -889,6 +901,16 @@ def _graph_rule(value: Any) -> Any:
     if isinstance(value, graph.Rule):
         value.check()
     return value
+
+
+def _warn_of_neighbors(rule: Any, n_samples: int) -> None:
+    """Warn of more neighbors than there are other points."""
+    k = getattr(rule, "k", None)
+    if isinstance(k, (int, np.integer)) and k >= n_samples:
+        warn(
+            f"graph={k} is more neighbors than the {n_samples - 1} other points: each point is "
+            "joined to all of them"
+        )
 
 
 def _check_columns(rows: NDArray[np.floating]) -> None:

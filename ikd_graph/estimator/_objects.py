@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._validation import check_unmasked
+from ..graph._csr import edge_list
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
@@ -29,6 +30,13 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
             f"columns; pass {', or '.join(['adata.X', *tables])}"
         )
+    if (listed := edge_list(X)) is not None:
+        if not pairs:
+            raise ValueError(
+                f"X must be a table of numbers, got a {kind} of {library}; affinity='precomputed' "
+                "takes the weights of its edges for correlations"
+            )
+        return listed
     if library == "igraph":
         X = X.to_networkx()
         kind = f"{kind} from igraph"
@@ -45,6 +53,8 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X)
         return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        return _from_structured(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(
             f"X must hold numbers, got times ({X.dtype}); (X - X[0]) / numpy.timedelta64(1, 's') "
@@ -225,6 +235,23 @@ def _from_pynapple(X: Any, kind: str) -> Any:
             f"{values.shape}; pass a TsdFrame"
         )
     return values
+
+
+def _from_structured(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Table of the fields of a structured array, as genfromtxt and records of pandas have them."""
+    names = X.dtype.names or ()
+    wrong = [
+        name
+        for name in names
+        if X.dtype[name].kind not in "biuf" or X.dtype[name].shape or X.ndim != 1
+    ]
+    if wrong:
+        raise ValueError(
+            f"a structured X must have one axis and fields of numbers, got {X.ndim} axes and "
+            f"{wrong[:6]} of other kinds; X[{[n for n in names if n not in wrong][:6]}] chooses "
+            "fields"
+        )
+    return np.column_stack([np.asarray(X[name], dtype=np.float64) for name in names])
 
 
 def _check_frame(X: Any) -> None:
