@@ -266,7 +266,7 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
     )
     texts = field_texts(Reading)
     for name, default in vars(Reading()).items():
-        form: Any = {"type": float if name == "bin" else str}
+        form: Any = {"type": {"bin": float, "unfold": int}.get(name, str)}
         if isinstance(default, tuple):
             form = {"type": split, "metavar": "A,B,..."}
         elif default is False:

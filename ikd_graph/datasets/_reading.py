@@ -69,6 +69,8 @@ class Reading:
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     bin : float or None
         Seconds into which the spike times of an .nwb or .mat file are counted.
+    unfold : int or None
+        Axis, the first being 1, of an array of three or more axes whose entries are the points.
     na : tuple of str
         Further cells that stand for a missing value, such as -999.
     decimal : str
@@ -102,6 +104,7 @@ class Reading:
     standardize_rows: bool = False
     remove_mean_row: bool = False
     bin: float | None = None
+    unfold: int | None = None
     na: tuple[str, ...] = ()
     decimal: str = "."
     thousands: str | None = None

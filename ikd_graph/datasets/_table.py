@@ -91,6 +91,12 @@ class Table:
 
 def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table:
     """Table of a 2-D array of numbers."""
+    if X.ndim > 2 and X.dtype.kind in "biuf" and X.size:
+        raise ValueError(
+            f"{what} in {file} must be a 2-D table of numbers (points x dimensions), got shape "
+            f"{X.shape}; --unfold 1 takes the {X.shape[0]} entries of the first axis for points, "
+            "--unfold 2 those of the second, and all others for columns"
+        )
     if X.ndim != 2 or X.dtype.kind not in "biuf" or X.size == 0:
         raise ValueError(
             f"{what} in {file} must be a 2-D table of numbers (points x dimensions), got shape "

@@ -44,6 +44,7 @@ def read_npy(path: Path, reading: Reading) -> Table:
     if kind == "O":
         raise ValueError(_objects(path.name, "the array", "numpy.save(name, X.astype(float))"))
     X = np.load(path, allow_pickle=False)
+    X = unfolded(X, reading)
     return from_array(path.name, X.T if reading.transpose and X.ndim == 2 else X)
 
 
@@ -53,7 +54,7 @@ def read_npz(path: Path, reading: Reading) -> Table:
         if "format.npy" in members.namelist():
             name = f"the sparse matrix of {path.name}"
             check_size(name, archive["shape"])
-            X = _dense(name, sp.load_npz(path))
+            X = dense(name, sp.load_npz(path))
             return _from_arrays(dict(_walk({"X": X})), path, reading)
         arrays = {}
         for name in archive.files:
@@ -80,12 +81,60 @@ def read_mat(path: Path, reading: Reading) -> Table:
     return _from_arrays(dict(_walk(variables)), path, reading)
 
 
+def read_eeglab(path: Path, reading: Reading) -> Table:
+    """Read a data set of EEGLAB, a MATLAB file: channels in rows, named by their labels.
+
+    Samples that it keeps in an .fdt file are read from there.
+    """
+    with path.open("rb") as file:
+        hierarchical = file.read(8) == b"\x89HDF\r\n\x1a\n"
+    if hierarchical:
+        with package("h5py", path.name).File(path, "r") as file:
+            variables = _hdf_value(path.name, file, file)
+    else:
+        variables = loadmat(path, simplify_cells=True)
+    eeg = variables.get("EEG", variables)
+    if not isinstance(eeg, Mapping) or "data" not in eeg:
+        raise ValueError(f"{path.name} must hold data of EEGLAB, got {listed(variables)}")
+    X = eeg["data"]
+    if isinstance(X, str):
+        shape = tuple(int(eeg[key]) for key in ("nbchan", "pnts", "trials"))
+        check_size(X, shape)
+        samples = np.fromfile(path.with_name(Path(X).name), dtype="<f4")
+        X = samples.reshape(shape, order="F")
+        X = X[:, :, 0] if shape[2] == 1 else X
+    X = unfolded(np.asarray(X), reading)
+    places = eeg.get("chanlocs", ())
+    labels = [str(place["labels"]) for place in places if isinstance(place, Mapping)]
+    rows = tuple(labels) if len(labels) == len(X) else ()
+    features: tuple[str, ...] = ()
+    if reading.transpose and X.ndim == 2:
+        X, rows, features = X.T, (), rows
+    header = "the labels of the channels" if features else "none"
+    return from_array(
+        path.name, X, "data", names=features, row_names=rows,
+        row_title="channel" if rows else "", header=header,
+    )  # fmt: skip
+
+
 def _objects(file: str, name: str, cure: str) -> str:
     """Say that Python objects are not read, and how to save them instead."""
     return (
         f"{name} of {file} holds Python objects, which are not read since they could run code; "
         f"save them as numbers or text: {cure}"
     )
+
+
+def unfolded(X: NDArray[Any], reading: Reading) -> NDArray[Any]:
+    """Table of an array of three or more axes, the entries along one of which are points."""
+    if reading.unfold is None:
+        return X
+    if not 1 <= reading.unfold <= X.ndim or X.ndim < 3:
+        raise ValueError(
+            f"--unfold must be an axis, the first being 1, of an array of three or more, got "
+            f"{reading.unfold} for shape {X.shape}"
+        )
+    return np.moveaxis(X, reading.unfold - 1, 0).reshape(X.shape[reading.unfold - 1], -1)
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], str]:
@@ -96,7 +145,7 @@ def _header(file: Any) -> tuple[tuple[int, ...], str]:
     return shape, dtype.kind
 
 
-def _dense(name: str, matrix: Any) -> NDArray[Any]:
+def dense(name: str, matrix: Any) -> NDArray[Any]:
     """Return a sparse matrix of a file, dense."""
     check_size(name, matrix.shape)
     check_sparse(name, matrix)
@@ -112,7 +161,7 @@ def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Sto
         if isinstance(value, Mapping):
             yield from _walk(value, name + ".")
             continue
-        array = _dense(name, value) if sp.issparse(value) else np.asarray(value)
+        array = dense(name, value) if sp.issparse(value) else np.asarray(value)
         if array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array.ravel()):
             array = np.char.strip(array.astype(np.str_))
         if array.dtype.kind == "O" and array.size and all(map(_is_vector, array.ravel())):
@@ -206,9 +255,14 @@ def _bins(times: Floats, first: float, step: float) -> NDArray[np.int64]:
 
 def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> Table:
     """Table among named arrays, and what may label its rows; spike times are counted in bins."""
-    tables = [name for name, item in arrays.items() if len(item.shape) == 2 and item.kind in "biuf"]
+    many = reading.unfold is not None
+    tables = [
+        name
+        for name, item in arrays.items()
+        if (len(item.shape) > 2 if many else len(item.shape) == 2) and item.kind in "biuf"
+    ]
     cells = [name for name, item in arrays.items() if item.kind == "cells"]
-    named = [name for name in ("X", "data") if name in arrays][:1]
+    named = [name for name in ("X", "data", "EEG.data") if name in arrays][:1]
     shapes = {name: item.shape for name, item in arrays.items()}
     key = choose_table(path.name, shapes, reading.key, named or tables or cells)
     unchosen = {name: item for name, item in arrays.items() if name not in (key, *_ATTRIBUTES)}
@@ -227,7 +281,7 @@ def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> 
         if arrays[key].kind == "O":
             cure = f"numpy.savez(..., {key}={key}.astype(float))"
             raise ValueError(_objects(path.name, key, cure))
-        X = arrays[key].load()
+        X = unfolded(arrays[key].load(), reading)
     features = features if X.shape[-1:] == (len(features),) else ()
     if reading.transpose:
         X, features, row_names = X.T, row_names, features
@@ -355,7 +409,7 @@ def read_annotated(path: Path, reading: Reading) -> Table:
                 "again with anndata's write_h5ad"
             )
         X = read(file[name])
-        X = _dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
+        X = dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
         next_to = {column: _labels(obs[column], file.get(f"uns/{column}_colors")) for column in obs}
     title = str(obs.index.name or "")
     rows = tuple(map(str, obs.index))

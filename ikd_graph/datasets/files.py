@@ -9,7 +9,15 @@ from .._suggest import suggest
 from ._prepare import check_transform, fitted_preprocessor, prepare
 from ._reading import Reading, refuse
 from ._table import Table, exchange, with_labels
-from .arrays import read_annotated, read_mat, read_npy, read_npz, read_recording
+from .arrays import (
+    read_annotated,
+    read_eeglab,
+    read_mat,
+    read_npy,
+    read_npz,
+    read_recording,
+)
+from .counts import read_biom, read_loom, read_market
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
 
@@ -24,6 +32,10 @@ READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".nwb": (read_recording, ("transpose",)),
     ".parquet": (read_parquet, ("key", "bin")),
     ".xlsx": (read_sheet, ("bin",)),
+    ".set": (read_eeglab, ("key", "bin")),
+    ".mtx": (read_market, ("key", "bin")),
+    ".biom": (read_biom, ("key", "bin")),
+    ".loom": (read_loom, ("key", "bin")),
 }
 """Reader of each file ending, and what it has no use for; text may end in .gz or .zip as well."""
 
@@ -83,10 +95,12 @@ def _table(path: Path, reading: Reading) -> Table:
     reader, useless = READERS.get(inner.suffix.lower(), (None, ()))
     if reader not in (read_text, read_sheet):
         useless = (*useless, "header", "no_header")
-    if reader is None or (inner != path and reader is not read_text):
+    if reader not in (read_npy, read_npz, read_mat, read_eeglab):
+        useless = (*useless, "unfold")
+    if reader is None or (inner != path and reader not in (read_text, read_market)):
         raise ValueError(
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
-            f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
+            f"{path.name!r}; {_ELSEWHERE.get(inner.suffix.lower(), _USUAL)}"
         )
     if path.is_dir() and reader is not read_parquet:
         raise ValueError(
@@ -115,6 +129,18 @@ def _table(path: Path, reading: Reading) -> Table:
             f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}; write it again from its source"
         ) from error
+
+
+_USUAL = "numpy.save(name, X) or pandas' to_csv write such files"
+_IN_R = "write.csv(x, 'x.csv') in R writes such a file"
+_ELSEWHERE = {
+    ".rda": _IN_R, ".rdata": _IN_R, ".rds": _IN_R,
+    ".xls": "save it as .xlsx", ".ods": "save it as .xlsx",
+    ".pkl": "pickles run code when they are read; numpy.save(name, X) writes such a file",
+    ".feather": "pandas' to_parquet writes such a file",
+    ".h5": "numpy.save(name, file['...'][:]) writes such a file",
+}  # fmt: skip
+"""What to do with files of other endings."""
 
 
 def _is_own(error: Exception) -> bool:
