@@ -50,9 +50,14 @@ def _opened(path: Path) -> Any:
 def _decoded(path: Path) -> str:
     """Text of a file, unpacked."""
     limit = memory()
+    # A buffer of the limit would be allocated at once.
+    pieces, size = [], 0
     with _opened(path) as file:
-        data = file.read(limit)
-    if len(data) == limit:
+        while size <= limit and (piece := file.read(_PIECE)):
+            pieces.append(piece)
+            size += len(piece)
+    data = b"".join(pieces)
+    if size > limit:
         raise ValueError(f"{path.name} must unpack to less than {limit / 2**30:.1f} GiB")
     try:
         return data.decode(_encoding(data[:4096]))
@@ -60,6 +65,10 @@ def _decoded(path: Path) -> str:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
         ) from None
+
+
+_PIECE = 1 << 20
+"""Bytes of a file that are read at a time."""
 
 
 def _encoding(start: bytes) -> str:

@@ -526,6 +526,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         model = cls()
         model.__dict__.update(_saved.read(path))
+        try:
+            model.check_parameters()
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{os.fspath(path)!r} must be a file that IKD.save wrote, got one whose parameters "
+                f"were changed ({error!s:.100}); save the model again"
+            ) from None
         return model
 
     def check_parameters(self) -> None:

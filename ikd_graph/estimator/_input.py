@@ -81,7 +81,9 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         -float(np.fmin.reduce(values, None, initial=0.0)),
     )
     bound = 1e140 if model.affinity == "precomputed" else 1e70
-    if largest > 0.0 and not 1.0 / bound <= largest <= bound:
+    # What is small beside the rows of the fit is placed alone as it is among others.
+    least = 1.0 / bound if options.get("reset", True) else 0.0
+    if largest > 0.0 and not least <= largest <= bound:
         raise ValueError(
             f"the largest value of X must lie between {1.0 / bound:g} and {bound:g}, got "
             f"{largest:g}; multiply X by a power of ten"
