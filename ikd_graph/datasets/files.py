@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .._dataset import Dataset
+from .._files import missing_file
 from .._suggest import suggest
 from ._prepare import check_transform, fitted_preprocessor, prepare
 from ._reading import Reading, refuse
@@ -107,11 +108,7 @@ def _table(path: Path, reading: Reading) -> Table:
             f"the data file must be a file, got the folder {str(path)!r}; name a file in it"
         )
     if not path.exists():
-        near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise FileNotFoundError(
-            f"the data file must exist, got {str(path)!r}"
-            f"{suggest(path.name, near) or '; check the spelling'}"
-        )
+        raise FileNotFoundError(missing_file("data", path))
     if path.stat().st_size == 0:
         raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
     refuse(reading, path.name, useless)

@@ -901,8 +901,8 @@ def _graph_rule(value: Any) -> Any:
     elif isinstance(value, (float, np.floating)):
         if not 0.0 < value < 1.0:
             raise ValueError(
-                f"graph must lie in (0, 1) to be a threshold, got {value!r}; a whole number is one "
-                "of neighbors"
+                f"graph must lie in (0, 1), got {value!r}, to be a threshold; a whole number is "
+                "one of neighbors"
             )
         value = graph.Threshold(float(value))
     if isinstance(value, graph.Rule):
