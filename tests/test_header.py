@@ -200,3 +200,14 @@ def test_a_sheet_of_notes_is_passed_over(tmp_path):
     data = read_file(tmp_path / "t.xlsx")
     np.testing.assert_array_equal(data.X, numbers())
     assert "sheet 'data' (of 2" in data.notes[0]
+
+
+@pytest.mark.parametrize("name", ["sample", "Subject", "cell_id", "no."])
+def test_a_first_column_that_counts_the_rows_names_them(read, name):
+    table = frame()
+    table.insert(0, name, range(1, 31))
+    data = read(plain(table))
+    np.testing.assert_array_equal(data.X, numbers())
+    assert data.row_names[:2] == ("1", "2")
+    table[name] = np.arange(30) % 7
+    assert read(plain(table)).X.shape == (30, 7)

@@ -55,7 +55,11 @@ def run(arguments: argparse.Namespace) -> None:
         Z, colors = model.embedding_, paint_points(data)
         shares = variance_shares(Z)
         png, html = common.drawings(
-            arguments, lambda ax: plot.embedding(Z, colors, errors=errors, shares=shares, ax=ax),
+            arguments,
+            lambda ax: plot.embedding(
+                Z, colors, errors=errors, shares=shares, ax=ax,
+                points=plot.names_of_points(data.row_names),
+            ),
             (7.2, 5.4), "embed_page", model, data,
             scores=scores, warnings=arguments.heard, steps=steps,
         )  # fmt: skip

@@ -68,4 +68,10 @@ def _draw(ax: Any, model: IKD, Z: Any, data: Dataset) -> None:
     """Draw the placed rows among those of the model, which are gray."""
     every = np.vstack([model.embedding_, Z])
     groups = np.repeat([0, 1], [len(model.embedding_), len(Z)])
-    plot.embedding(every, groups, names=("model", data.name), palette=("#c3c8ce",), ax=ax)
+    points = {
+        row + len(model.embedding_): name
+        for row, name in plot.names_of_points(data.row_names).items()
+    }
+    plot.embedding(
+        every, groups, names=("model", data.name), palette=("#c3c8ce",), points=points, ax=ax
+    )

@@ -219,3 +219,16 @@ _CLOCK = re.compile(
 def is_clock(name: str, values: NDArray[np.float64]) -> bool:
     """Whether a column is a clock: it is called so, and runs up from row to row."""
     return bool(_CLOCK.fullmatch(name.strip()) and len(values) > 2 and np.all(np.diff(values) > 0))
+
+
+_NUMBERED = re.compile(
+    r"#|no\.?|nr\.?|n|idx|row|rows|sample|subject|obs|observation|case|specimen|number|"
+    r".*[ _.-](id|no|nr|idx|index|number)",
+    re.IGNORECASE,
+)
+
+
+def numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
+    """Whether a first column is called so, and counts the rows."""
+    counts = len(values) > 2 and np.array_equal(values, values[0] + np.arange(len(values)))
+    return bool(_NUMBERED.fullmatch(name.strip()) and counts)

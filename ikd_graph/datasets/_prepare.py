@@ -11,6 +11,7 @@ from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
 from ..preprocessing import TRANSFORMS, TablePreprocessor
 from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, kind_of, parse_numbers
+from ._header import numbers_rows
 from ._reading import Floats, Problem, Reading, TableError, flag, listed
 from ._table import Table
 
@@ -286,7 +287,9 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     }
     labels = list(dict.fromkeys(labels)) or _usual_labels(table, reading.drop)
     if index is None and 0 not in (*labels, *dropped) and not table.exchanged:
-        usual = bool(table.names) and names[0].lower() in INDEX_NAMES
+        usual = bool(table.names) and (
+            names[0].lower() in INDEX_NAMES or numbers_rows(names[0], parsed[0][0])
+        )
         texts = words.get(0) in ("dates", "not numbers")
         index = 0 if usual or (texts and _all_different(plain_texts(table.columns[0]))) else None
     plain = [c for c in words if c not in (*labels, index) and words[c] == "not numbers"]
