@@ -28,8 +28,9 @@ for level, components, fraction in zip(
     )
 
 overlaps = cliques.clique_graph(model.cliques_)
-digit = [y[members[len(members) // 2]] for _, members in overlaps.nodes(data="members")]
-centers = [model.embedding_[members].mean(axis=0) for _, members in overlaps.nodes(data="members")]
+parts = [list(map(int, text.split(";"))) for _, text in overlaps.nodes(data="members")]
+digit = [y[members[len(members) // 2]] for members in parts]
+centers = [model.embedding_[members].mean(axis=0) for members in parts]
 shade = colors.paint(digit, title="most members")
 ax = plot.chart(charts.network(overlaps, centers, shade), ax=plot.axes(7.2, 5.4))
 print("picture:", plot.save(ax, "04_cliques.png"))

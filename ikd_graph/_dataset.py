@@ -113,6 +113,8 @@ class Dataset:
         What a file was taken for, and what was done to it.
     remarks : tuple of str
         What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.check_data_quality`.
+    preprocessor : TablePreprocessor or None
+        What was done to the rows of ``X``, learnt from them.
     """
 
     X: NDArray[np.float64]
@@ -130,6 +132,7 @@ class Dataset:
     row_title: str = ""
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    preprocessor: Any = None
 
     @property
     def n_samples(self) -> int:
@@ -164,7 +167,8 @@ def encode_labels(
 ) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
     """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
-    Labels that all read as numbers are a measurement if some are not whole, else classes. Missing
+    Labels that all read as numbers are a measurement if some are not whole, or most of ten or more
+    occur once, else classes. Missing
     ones are NaN in a measurement, and a last class ``NO_LABEL`` among classes. ``names`` is a
     wished order, used if every label is one of them or a code 0 .. len(names) - 1; otherwise
     classes are sorted so that "2" comes before "16" and "16" before "32 TE".
@@ -175,6 +179,10 @@ def encode_labels(
     with suppress(ValueError):
         numbers = present.astype(np.float64)
         if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not present.size:
+            y = np.full(texts.shape, np.nan)
+            y[~missing] = numbers
+            return y, ()
+        if not names and _is_measurement(numbers):
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
             return y, ()
@@ -189,6 +197,12 @@ def encode_labels(
     codes = np.full(texts.shape, len(order), dtype=np.int64)
     codes[~missing] = [position[text] for text in present]
     return codes, (*order, NO_LABEL) if missing.any() else order
+
+
+def _is_measurement(numbers: NDArray[np.float64]) -> bool:
+    """Whether most of many whole numbers occur once: minutes, altitudes; classes have members."""
+    _, counts = np.unique(numbers, return_counts=True)
+    return len(numbers) >= 2 * FEWEST_OF_A_CLASS and 2 * np.sum(counts == 1) > len(numbers)
 
 
 def plain_texts(values: Any) -> list[str]:

@@ -141,12 +141,25 @@ def _landmarks(n_samples: int, settings: Settings) -> Landmarks | None:
     return None if count is None else Landmarks(int(count), _seed(settings.random_state))
 
 
+def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:
+    """Graph that was given, its edges weighted by how similar their ends are if all weigh 1.
+
+    A graph of nearest neighbors says who is joined; as lengths, weights of 1 put all points on one
+    place. The mean with its transpose weighs 1/2 what is an edge one way round only.
+    """
+    if not np.isin(g.weights, (0.5, 1.0)).all() or not np.any(g.weights == 1.0):
+        return g
+    low, high, _ = graph.edges(g)
+    known = np.asarray(similarity.weights(similarity.between(low, high)))
+    return graph.from_edges(g.n_nodes, low, high, np.clip(known, graph.WEIGHT_FLOOR, 1.0))
+
+
 def _connected_graph(
     similarity: Similarity, rule: Rule | CsrGraph
 ) -> tuple[CsrGraph, NDArray[np.int64], NDArray[np.int64] | None]:
     """Build the graph of a rule, connected; with components before joining, and pruned edges."""
     removed = None
-    g = rule if isinstance(rule, CsrGraph) else rule.build(similarity)
+    g = _weighted(similarity, rule) if isinstance(rule, CsrGraph) else rule.build(similarity)
     if getattr(rule, "prune", False):
         support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
         g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)

@@ -294,8 +294,28 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         ) from None
 
 
+def rounding_of(values: Any) -> float:
+    """Relative error that numbers may have: that of float32 where they are, or came from, such.
+
+    Examples
+    --------
+    >>> rounding_of(np.array([0.5, 0.1])), rounding_of(np.array([0.5, 0.1], np.float32)) > 1e-7
+    (1e-08, True)
+    """
+    stored = np.asarray(values.data if sp.issparse(values) else values)
+    if stored.dtype.kind == "f" and stored.dtype.itemsize > 4 and stored.size:
+        some = stored.reshape(-1)[:1000]
+        with np.errstate(over="ignore"):
+            narrow = some.astype(np.float32)
+        fraction = bool(np.any(some != np.rint(some)))
+        exact = fraction and bool(np.all(narrow.astype(stored.dtype) == some))
+        return 16.0 * float(np.finfo(np.float32).eps) if exact else 1e-8
+    kind = stored.dtype if stored.dtype.kind == "f" else np.dtype(np.float64)
+    return max(1e-8, 16.0 * float(np.finfo(kind).eps))
+
+
 def check_symmetric(name: str, matrix: Any) -> None:
-    """Raise unless a dense or sparse matrix is square and symmetric."""
+    """Raise unless a dense or sparse matrix is square and symmetric, up to rounding."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} must be square (n_samples, n_samples), got shape {tuple(matrix.shape)}; "
@@ -309,7 +329,7 @@ def check_symmetric(name: str, matrix: Any) -> None:
             rows = matrix[start : start + 256]
             scale = max(scale, float(rows.max()), -float(rows.min()))
             worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > 1e-8 * max(scale, 1.0):
+    if worst > rounding_of(matrix) * scale:
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
             f"{worst:.3g}; pass (K + K.T) / 2 if the difference is noise"

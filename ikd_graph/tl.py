@@ -86,8 +86,8 @@ def ikd(
         "params": {"method": "ikd", "use_rep": use_rep or "X", "layer": layer or ""}
         | {key: _storable(value) for key, value in used_parameters(model).items()},
         "reasons": dict(model.settings_.reasons),
-        "eigenvalues": model.eigenvalues_,
-        "explained_variance_ratio": model.explained_variance_ratio_,
+        "eigenvalues": model.eigenvalues_.copy(),
+        "explained_variance_ratio": model.explained_variance_ratio_.copy(),
     }
     if keep_model:
         added["model"] = _packed(model)
@@ -98,12 +98,15 @@ def ikd(
         lengths = np.maximum(lengths, np.finfo(np.float64).tiny)
         for what, values in (("connectivities", g.weights), ("distances", lengths)):
             added[f"{what}_key"] = f"{name}_{what}"
-            into.obsp[f"{name}_{what}"] = sp.csr_matrix((values, g.indices, g.indptr), (n, n))
+            # Arrays of its own: tools of scanpy write into them.
+            into.obsp[f"{name}_{what}"] = sp.csr_matrix(
+                (values.copy(), g.indices.copy(), g.indptr.copy()), (n, n)
+            )
         added["params"]["n_neighbors"] = int(np.ceil(np.diff(g.indptr).mean())) + 1
     if np.isfinite(model.reliability_):
         spread = np.sqrt(np.sum(model.standard_errors_**2, axis=1))
         into.obs[f"{name}_standard_error"] = spread
-    into.obsm[key_added] = model.embedding_
+    into.obsm[key_added] = model.embedding_.copy()
     into.uns[name] = added
     return into if copy else None
 
@@ -169,7 +172,7 @@ def _packed(model: IKD) -> NDArray[np.uint8]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.ikd"
         model.save(path)
-        return np.frombuffer(path.read_bytes(), dtype=np.uint8)
+        return np.frombuffer(path.read_bytes(), dtype=np.uint8).copy()
 
 
 def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> Any:

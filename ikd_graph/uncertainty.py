@@ -237,7 +237,7 @@ def place_variances(
             curvature = fraction * process.curvature(row, points[index])
             curvature.flat[:: len(curvature) + 1] += 1.0 / extent
             around = _interpolated(process, posterior, points[index])
-            variance = np.diagonal(around) + np.diagonal(np.linalg.inv(curvature))
+            variance = np.diagonal(around) + _inverse_diagonal(curvature, 1.0 / extent)
             fresh = freshness(process, row)
             nearest = np.diagonal(posterior.covariances[np.argmin(row.sq_dist)])
             out[index] = fresh * variance + (1.0 - fresh) * nearest
@@ -266,7 +266,18 @@ def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points:
         slopes = process.gradient(point)
         around = _interpolated(process, posterior, point)
         out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
-    return np.sqrt(out)
+    return np.sqrt(np.maximum(out, 0.0))
+
+
+def _inverse_diagonal(curvature: Floats, least: float) -> Floats:
+    """Diagonal of the inverse of a curvature (m, m), which is at least that of the prior.
+
+    Where a row is not at its most likely position, rounding or a saddle can make it less.
+    """
+    values, vectors = np.linalg.eigh(curvature)
+    if values.min() >= least:
+        return np.diagonal(np.linalg.inv(curvature))
+    return np.asarray(vectors**2 @ (1.0 / np.maximum(values, least)))
 
 
 def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: Floats) -> Floats:

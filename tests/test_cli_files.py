@@ -2,6 +2,8 @@
 
 import csv
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -121,3 +123,24 @@ def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
     assert float(row["decoding"]) > 0.5
     assert float(row["knn of site"]) > 0.5
     assert "--label-period level=1" in said
+
+
+def test_a_missing_file_is_told_before_anything_is_imported(tmp_path):
+    (tmp_path / "there.csv").write_text("a,b\n1,2\n")
+    code = (
+        "import sys\n"
+        "from ikd_graph.cli import main\n"
+        "ended = main(sys.argv[1:])\n"
+        "heavy = {'numba', 'scipy', 'sklearn', 'numpy'} & set(sys.modules)\n"
+        "print(ended, sorted(heavy))\n"
+    )
+    for command in (["embed", "their.csv"], ["place", "x.ikd", "there.csv"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.stdout == "2 []\n", done.stderr
+        assert "file must exist, got" in done.stderr
+    assert "did you mean 'there.csv'?" in subprocess.run(
+        [sys.executable, "-c", code, "embed", "their.csv"],
+        cwd=tmp_path, capture_output=True, text=True,
+    ).stderr  # fmt: skip

@@ -273,7 +273,7 @@ def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
         ({"n_draws": 1}, "n_draws must be an integer"),
         ({"affinity": "precomputed"}, "affinity must compare rows of a table"),
         ({"labels": [1, 2]}, "labels must have one value for each of 150 rows"),
-        ({"graph": 0}, "k must be an integer at least 1"),
+        ({"graph": 0}, "graph must be an integer at least 1"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(more, message, roll):
@@ -337,3 +337,31 @@ def test_no_line_contradicts_another(name):
     if name == "noise":
         assert "columns carry no distance" in text
         assert result.tests[0].better in ("", None)
+
+
+def test_an_interrupt_keeps_the_methods_that_are_finished(tmp_path, monkeypatch, capsys):
+    from ikd_graph.cli import main
+    from ikd_graph.comparison import _compare
+
+    add, calls = _compare._Scores.add, []
+
+    def stopping(self, result, plan, level):
+        calls.append(plan)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return add(self, result, plan, level)
+
+    monkeypatch.setattr(_compare._Scores, "add", stopping)
+    words = ["compare", "half_moons", "--methods", "pca,isomap,geodesic", "--noise", "0,0.5"]
+    assert main([*words, "-o", str(tmp_path)]) == 130
+    heard = capsys.readouterr()
+    assert "the methods that were finished are kept" in heard.err
+    text = (tmp_path / "half_moons_compare.csv").read_text()
+    titles = [line.partition(",")[0].lower() for line in text.splitlines()[1:]]
+    assert titles == ["pca", "pca", "isomap", "isomap"]
+    # Where nothing is finished nothing is written.
+    calls.extend([None] * 3)
+    calls[:] = calls[:4]
+    (tmp_path / "half_moons_compare.csv").unlink()
+    assert main([*words, "-o", str(tmp_path)]) == 130
+    assert not (tmp_path / "half_moons_compare.csv").exists()

@@ -1,5 +1,9 @@
 """Objects that are no arrays are told apart at once, with what to pass instead."""
 
+import contextlib
+import warnings
+
+import networkx
 import numpy as np
 import pytest
 
@@ -93,3 +97,127 @@ def test_polars_frames_are_tables_too():
     np.testing.assert_array_equal(plain().fit_transform(frame), plain().fit_transform(ROWS))
     with pytest.raises(ValueError, match=r"column 'site' \(String\); X.drop\(\['site'\]\)"):
         plain().fit(frame.with_columns(polars.lit("x").alias("site")))
+
+
+SIMPLE = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean"}
+
+
+def _labeled_tables(X):
+    """A table of every kind that has labels of columns, and the same in another order."""
+    backwards, names = np.arange(X.shape[1])[::-1], [f"u{k}" for k in range(X.shape[1])]
+    numbers = [3 * k + 5 for k in range(X.shape[1])]
+    pandas = pytest.importorskip("pandas")
+    for labels in (names, numbers):
+        frame = pandas.DataFrame(X, columns=labels)
+        yield "pandas", frame, frame.iloc[:, ::-1]
+        with contextlib.suppress(ImportError):
+            import xarray
+
+            array = xarray.DataArray(X, dims=("time", "unit"), coords={"unit": labels})
+            yield "xarray", array, array[:, ::-1]
+        with contextlib.suppress(ImportError):
+            import pynapple
+
+            series = pynapple.TsdFrame(t=np.arange(len(X)) * 0.1, d=X, columns=labels)
+            yield "pynapple", series, series.loc[[labels[k] for k in backwards]]
+    with contextlib.suppress(ImportError):
+        import pynapple
+
+        series = pynapple.TsdFrame(t=np.arange(len(X)) * 0.1, d=X)
+        yield "pynapple without names", series, series.loc[backwards.tolist()]
+    with contextlib.suppress(ImportError):
+        import polars
+
+        frame = polars.DataFrame(X, schema=names)
+        yield "polars", frame, frame[:, ::-1]
+
+
+def test_labels_of_columns_hold_for_every_kind_of_table_that_has_them():
+    X = np.random.default_rng(0).normal(size=(40, 2)) @ np.random.default_rng(1).normal(size=(2, 9))
+    for kind, table, turned in _labeled_tables(X):
+        model = IKD(**SIMPLE).fit(table)
+        np.testing.assert_array_equal(np.asarray(model.transform(table)), model.embedding_)
+        with pytest.raises(ValueError, match="order"):
+            model.transform(turned)
+        # A table without labels says nothing against them.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            np.testing.assert_array_equal(model.transform(X), model.embedding_, err_msg=kind)
+            assert IKD(**SIMPLE).fit(X).transform(table).shape == (40, 2)
+
+
+def test_exchanged_dimensions_are_refused_by_name():
+    xarray = pytest.importorskip("xarray")
+    X = np.random.default_rng(0).normal(size=(30, 30))
+    array = xarray.DataArray(X, dims=("time", "unit"))
+    model = IKD(**SIMPLE).fit(array)
+    with pytest.raises(ValueError, match=r"X\.transpose\('time', 'unit'\)"):
+        model.transform(array.T)
+    np.testing.assert_array_equal(model.transform(array.rename(time="trial")), model.embedding_)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_training_rows_that_repeat_get_their_stored_coordinates(pairs):
+    X = np.random.default_rng(0).normal(size=(40, 12))
+    X[30:] = X[:10]
+    ring = networkx.cycle_graph(40)
+    settings = {**SIMPLE, "graph": 0.9 * networkx.to_scipy_sparse_array(ring)}
+    if pairs:
+        C = np.corrcoef(X)
+        X, settings = (C + C.T) / 2, {**SIMPLE, "affinity": "precomputed"}
+    model = IKD(**settings)
+    with warnings.catch_warnings():
+        # Rows that repeat are as near as one another.
+        warnings.simplefilter("ignore", UserWarning)
+        Z = model.fit_transform(X)
+    np.testing.assert_array_equal(model.transform(X), Z)
+    np.testing.assert_array_equal(model.transform(X[20:30]), Z[20:30])
+
+
+def test_structured_arrays_are_tables():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=list("abcdef"))
+    records = frame.to_records(index=False)
+    np.testing.assert_array_equal(plain().fit_transform(records), plain().fit_transform(ROWS))
+    words = frame.assign(site="north").to_records(index=False)
+    with pytest.raises(ValueError, match=r"fields of numbers.*\['site'\]"):
+        plain().fit(words)
+
+
+def test_infinite_values_are_named_by_their_rows():
+    for value in (np.inf, -np.inf):
+        X = ROWS.copy()
+        X[37, 2] = value
+        with pytest.raises(ValueError, match=r"infinity: got 1 rows with infinite values: 37;"):
+            plain().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n_neighbors": 15}, "graph=15"),
+        ({"metric": "cosine"}, "affinity="),
+        ({"min_dist": 0.1}, "nothing to set"),
+        ({"perplexity": 30}, "graph=15"),
+        ({"strateggy": "geodesic"}, "did you mean 'strategy'?"),
+        ({"zzz": 1}, "it has n_components, strategy"),
+    ],
+)
+def test_parameters_of_other_packages_get_a_hint(given, said):
+    with pytest.raises(TypeError, match="IKD has no parameter") as error:
+        IKD(**given)
+    assert said in str(error.value)
+
+
+def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
+    for given, said in (
+        ({"kernel": "rbf"}, "squared_exponential"),
+        ({"affinity": "pearson"}, "'correlation'"),
+        ({"strategy": "isomap"}, "'geodesic'"),
+    ):
+        with pytest.raises(ValueError, match=f"did you mean .*{said}"):
+            IKD(**given).fit(ROWS)
+    for verbose in (True, False, 1):
+        assert plain().set_params(verbose=verbose).fit(ROWS).embedding_.shape == (40, 2)
+    with pytest.warns(UserWarning, match="graph=500 is more neighbors than the 39 other points"):
+        plain().set_params(graph=500).fit(ROWS)

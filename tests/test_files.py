@@ -1,6 +1,7 @@
 """Files as users have them: messy tables, archives, MATLAB, recordings; what is wrong is named."""
 
 import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -434,3 +435,27 @@ def test_text_and_arrays_need_no_extra(write, monkeypatch):
         monkeypatch.setitem(sys.modules, package, None)
     for name, content in {"t.npy": np.eye(3), "t.npz": {"X": np.eye(3)}, "t.csv": CLEAN}.items():
         assert datasets.load(write(name, content)).n_samples > 1
+
+
+def test_spikes_at_the_edges_of_bins_fall_into_those_that_begin_there(write):
+    cells = np.empty(3, object)
+    for first in (0.0, 17.3, 1e4):
+        for at, step in enumerate((0.1, 0.025, 1 / 3)):
+            cells[at] = np.round(first + step * np.arange(60), 12)
+            data = datasets.load(
+                write("t.mat", {"units": cells[at : at + 1].repeat(2)}), reading=Reading(bin=step)
+            )
+            assert data.X.shape == (60, 2)
+            assert (data.X == 1).all(), (first, step)
+
+
+def test_spike_times_in_samples_are_told(write):
+    cells = np.empty(3, object)
+    rng = np.random.default_rng(0)
+    cells[:] = [np.sort(rng.integers(0, 3_000_0, 40)) for _ in range(3)]
+    path = write("t.mat", {"units": cells})
+    with pytest.warns(UserWarning, match=r"empty and all times are whole numbers.*--bin 3000"):
+        datasets.load(path, reading=Reading(bin=0.1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert datasets.load(path, reading=Reading(bin=3000)).X.sum() == 120

@@ -56,8 +56,7 @@ def test_rows_that_cannot_be_placed_are_named(files, capsys):
     for words, said in (
         (["place", model, files / "other.csv"], "no 'g11'; did you mean 'g111'?"),
         (["place", files / "new.csv", files / "new.csv"], "must be a file that IKD.save wrote"),
-        (["place", model, files / "new.csv", "--scale"], "depends on the other rows"),
-        (["embed", files / "old.csv", "--save-model", "--scale"], "standardized_euclidean"),
+        (["place", model, files / "new.csv", "--scale"], "which was fitted without it"),
     ):
         assert run(*words, "-o", out) == 2
         assert said in capsys.readouterr().err
@@ -91,3 +90,16 @@ def test_tools_of_scanpy_take_the_graph_and_new_cells_are_placed(tmp_path):
         tl.place(cells[:, :-1].copy(), old)
     with pytest.raises(ValueError, match=r"ref\.uns must hold a model of 'X_ikd'"):
         tl.place(new, cells)
+
+
+def test_tools_may_write_into_what_was_added():
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(made_table(40))
+    tl.ikd(cells, strategy="geodesic", graph=8, refine=None, affinity="euclidean")
+    matrices = [cells.obsp["ikd_connectivities"], cells.obsp["ikd_distances"]]
+    for part in ("data", "indices", "indptr"):
+        first, second = (getattr(matrix, part) for matrix in matrices)
+        assert first.flags.writeable
+        assert not np.shares_memory(first, second)
+    assert cells.obsm["X_ikd"].flags.writeable
+    assert cells.uns["ikd"]["eigenvalues"].flags.writeable

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from ikd_graph import IKD
@@ -286,3 +287,30 @@ def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
         assert sum(len(one.get_offsets()) for one in ax.collections) >= 60
     with pytest.raises(ValueError, match="one for each of the 60 rows of Z, got an array of shape"):
         model.plot([1, 2])
+
+
+def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
+    r = np.random.default_rng(0)
+    names = [f"row {k}" for k in range(60)]
+    Z = r.normal(size=(60, 2))
+    labels = np.where(Z[:, 0] > 0, "right", "left")
+    ax = plot.embedding(Z, labels, points=plot.names_of_points(names), ax=plot.axes(7.2, 5.4))
+    FigureCanvasAgg(ax.figure).draw()
+    boxes = [Text.get_window_extent(t) for t in ax.texts if t.get_text()]
+    assert {t.get_text() for t in ax.texts} <= set(names)
+    assert len(boxes) > 50
+    shared = [
+        (a, b)
+        for a in range(len(boxes))
+        for b in range(a)
+        if boxes[a].padded(-1).overlaps(boxes[b].padded(-1))
+    ]
+    assert not shared
+    assert {text.get_text() for text in ax.figure.findobj(Text)} >= {
+        "left",
+        "right",
+    }
+    # Where there is no room nothing is written far away from its point.
+    ax = plot.embedding(np.zeros((60, 2)), points=plot.names_of_points(names), ax=plot.axes())
+    assert 0 < len(ax.texts) < 60
+    assert plot.names_of_points(["a"] * 101) == {}

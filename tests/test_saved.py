@@ -221,3 +221,44 @@ def test_a_kernel_of_ones_own_cannot_be_saved_and_leaves_no_file(tmp_path):
 def test_only_a_fitted_model_is_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         IKD().save(tmp_path / "x")
+
+
+SPOILED = {
+    "text": lambda a: np.full(a.shape, "x"),
+    "dates": lambda a: np.zeros(a.shape, "M8[D]"),
+    "NaN": lambda a: np.full(a.shape, np.nan, a.dtype) if a.dtype.kind == "f" else None,
+    "infinity": lambda a: np.full(a.shape, np.inf, a.dtype) if a.dtype.kind == "f" else None,
+    "floats": lambda a: a.astype(float) + 0.5 if a.dtype.kind in "iu" else None,
+    "far numbers": lambda a: a.astype(np.int64) + 10**6 if a.dtype.kind in "iu" else None,
+    "shorter": lambda a: a[:-1] if a.ndim else None,
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("refinement", [None, "stress", "likelihood"])
+def test_spoiled_content_under_a_new_digest_is_refused_or_answers_alike(tmp_path, refinement):
+    rows = np.random.default_rng(0).normal(size=(20, 3)) @ np.random.default_rng(1).normal(
+        size=(3, 25)
+    )
+    saved, path = tmp_path / "model.ikd", tmp_path / "spoiled.ikd"
+    model = IKD(2, strategy="geodesic", graph=6, affinity="correlation", refine=refinement).fit(
+        rows
+    )
+    model.save(saved)
+    new = rows[:3] + 0.1 * rows[3:6]
+    expected = model.transform(new)
+    with np.load(saved) as file:
+        names = [name for name in file.files if name not in ("head", "digest")]
+        arrays = {name: file[name] for name in names}
+    for name, array in arrays.items():
+        for kind, spoil in SPOILED.items():
+            changed_array = spoil(array)
+            if changed_array is None:
+                continue
+            forged(saved, path, **{name: changed_array})
+            try:
+                again = IKD.load(path)
+            except ValueError:
+                continue
+            placed = again.transform(new)
+            assert np.array_equal(placed, expected), (name, kind, array.dtype, array.shape)

@@ -28,7 +28,15 @@ from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
-from .flags import STDOUT, add_reading_flags, in_flags, plain_settings, reading, reading_flags
+from .flags import (
+    STDOUT,
+    add_reading_flags,
+    in_flags,
+    plain_settings,
+    reading,
+    reading_flags,
+    reading_for_model,
+)
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,16 +65,20 @@ def named_stage(name: str, state: str = "nothing was written") -> Iterator[None]
         raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {state}") from None
 
 
-def read_data(arguments: argparse.Namespace, judged: bool = True) -> Dataset:
+def read_data(
+    arguments: argparse.Namespace, judged: bool = True, model: IKD | None = None
+) -> Dataset:
     """Load the data set of a command, once its results can be written.
 
-    With ``judged``, what may spoil an embedding is warned of as well.
+    With ``judged``, what may spoil an embedding is warned of as well. Rows for a saved ``model``
+    are treated as its own were.
     """
+    asked = reading(arguments) if model is None else reading_for_model(reading(arguments), model)
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
     with named_stage("reading the data"):
-        data = datasets.load(arguments.data, reading=reading(arguments))
+        data = datasets.load(arguments.data, reading=asked)
         if not arguments.quiet:
             # Whoever does not listen still gets the results.
             with suppress(OSError, AttributeError):

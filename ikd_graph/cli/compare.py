@@ -32,11 +32,18 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    data = common.read_data(arguments)
     parameters = flags.method_parameters(arguments)
+    data = common.read_data(arguments)
     parameters |= {name: getattr(arguments, name) for name in _PARAMETERS}
+    stopped = None
     with common.named_stage("comparing"):
-        result = compare(data, arguments.methods, verbose=arguments.verbose, **parameters)
+        try:
+            result = compare(data, arguments.methods, verbose=arguments.verbose, **parameters)
+        except KeyboardInterrupt as interrupt:
+            stopped, finished = interrupt, getattr(interrupt, "finished", None)
+            if finished is None:
+                raise
+            result = finished
     step = next_step(result, arguments)
     records, points = result.to_records(), result.points()
     with common.named_stage("drawing"):
@@ -62,6 +69,8 @@ def run(arguments: argparse.Namespace) -> None:
         "points": points,
     }
     common.finish(arguments, data, files, list(map(flags.in_flags, lines(result))), step, record)
+    if stopped is not None:
+        raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 
 
 def next_step(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:

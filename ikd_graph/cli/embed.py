@@ -20,7 +20,7 @@ from ..plotting.colors import paint_points, variance_fractions
 from ..strategies import Linear
 from . import common, flags
 from .console import PROG, aligned
-from .place import check_row_wise, save_model
+from .place import save_model
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     parameters = flags.method_parameters(arguments)
-    check_row_wise(arguments, arguments.save_model)
     data = common.read_data(arguments)
     with common.named_stage("finding the coordinates"):
         model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
@@ -61,7 +60,10 @@ def run(arguments: argparse.Namespace) -> None:
         fractions = variance_fractions(Z)
         png, html = common.drawings(
             arguments,
-            lambda ax: plot.embedding(Z, colors, errors=errors, fractions=fractions, ax=ax),
+            lambda ax: plot.embedding(
+                Z, colors, errors=errors, fractions=fractions, ax=ax,
+                points=plot.names_of_points(data.row_names),
+            ),
             (7.2, 5.4), "embed_page", model, data,
             scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
         )  # fmt: skip

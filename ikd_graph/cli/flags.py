@@ -5,10 +5,12 @@ import inspect
 import re
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from .. import graph, kernels, refine, strategies
 from ..datasets import CHOICES, Reading
+from ..datasets._reading import INTERNAL
 from ..estimator import IKD
 
 
@@ -110,6 +112,8 @@ def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, 
         and getattr(arguments, "remove_mean_row", False)
     ):
         rule.n_removed = 1
+    # A wrong word is told before a file is read.
+    IKD(**parameters).check_parameters()
     return parameters
 
 
@@ -262,14 +266,14 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
     )
     texts = field_texts(Reading)
     for name, default in vars(Reading()).items():
-        form: Any = {"type": float if name == "bin" else str}
+        form: Any = {"type": {"bin": float, "unfold": int}.get(name, str)}
         if isinstance(default, tuple):
             form = {"type": split, "metavar": "A,B,..."}
         elif default is False:
             form = {"action": "store_true"}
         elif name in CHOICES:
             form = {"choices": CHOICES[name]}
-        if name != "keep_missing":
+        if name not in INTERNAL:
             group.add_argument(flag_of(name), default=default, help=texts.get(name), **form)
 
 
@@ -278,6 +282,43 @@ def reading(arguments: argparse.Namespace) -> Reading:
     given = {name: value for name, value in vars(arguments).items() if name in vars(Reading())}
     # Missing cells are the method's where it takes them.
     return Reading(**given, keep_missing=getattr(arguments, "missing", None) not in (None, "error"))
+
+
+def reading_for_model(asked: Reading, model: IKD) -> Reading:
+    """How the file of new rows is to be read: as that of the model, and its rows treated alike.
+
+    Raises
+    ------
+    ValueError
+        If a flag asks for what was not done to the rows of the model.
+    """
+    own = getattr(model, "preprocessor_", None)
+    columns = getattr(model, "feature_names_in_", ())
+    asked = replace(asked, model_columns=tuple(columns), keep_missing=model.missing != "error")
+    steps = {
+        "impute": "impute", "transform": "function", "scale": "scale",
+        "standardize_rows": "standardize_rows", "remove_mean_row": "remove_mean_row",
+    }  # fmt: skip
+    done = {} if own is None else {name: getattr(own, kept) for name, kept in steps.items()}
+    for name in steps:
+        value = getattr(asked, name)
+        if own is None and value and name in ("impute", "scale", "remove_mean_row"):
+            raise ValueError(
+                f"{flag_of(name)} must not be given for this model, got {value!r}: what it does "
+                "to a row depends on the other rows of a file; save a model with "
+                "embed --save-model, which keeps what was learnt from its rows"
+            )
+        if own is not None and value and value != done[name]:
+            what = f"with {flag_of(name)} {done[name]}" if done[name] else "without it"
+            raise ValueError(
+                f"{flag_of(name)} must be that of the model, which was fitted {what}, got "
+                f"{value!r}; leave it out: place does to new rows what was done to those of the "
+                "model"
+            )
+    if own is None:
+        return asked
+    codes = tuple(f"{code:.17g}" for code in own.na)
+    return replace(asked, **done, preprocessor=own, na=(*asked.na, *codes))
 
 
 def reading_flags(arguments: argparse.Namespace) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,7 +138,9 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     return out
 
 
-def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
+def clique_graph(
+    cliques: AnyCliques, min_overlap: int = 1, *, names: Sequence[object] | None = None
+) -> nx.Graph:
     """Make the graph of cliques, an edge where two share enough points.
 
     Parameters
@@ -147,19 +149,21 @@ def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
         The cliques.
     min_overlap : int
         Points to share: M + 1 for the pairs that a rigid motion in M dimensions can join.
+    names : sequence, optional
+        Names of the points; by default their numbers.
 
     Returns
     -------
     networkx.Graph
-        Nodes are numbers of cliques, with attributes ``size`` and ``members`` (list of int); edges
-        have the attribute ``overlap``.
+        Nodes are numbers of cliques, with attributes ``size`` and ``members`` (text, the members
+        between semicolons, which GraphML and GEXF hold); edges have the attribute ``overlap``.
 
     Examples
     --------
     >>> from ikd_graph import cliques
     >>> joined = cliques.clique_graph([[0, 1, 2], [1, 2, 3], [3, 4]], min_overlap=2)
     >>> joined.nodes[0]["members"], list(joined.edges(data="overlap"))
-    ([0, 1, 2], [(0, 1, 2)])
+    ('0;1;2', [(0, 1, 2)])
     """
     import networkx as nx
 
@@ -167,7 +171,8 @@ def clique_graph(cliques: AnyCliques, min_overlap: int = 1) -> nx.Graph:
     pairs = sp.triu(overlaps(blocks, min_overlap), format="coo")
     joined = nx.Graph()
     for number, members in enumerate(arrays(blocks)):
-        joined.add_node(number, size=members.size, members=members.tolist())
+        own = members.tolist() if names is None else [names[point] for point in members.tolist()]
+        joined.add_node(number, size=int(members.size), members=";".join(map(str, own)))
     ends = zip(pairs.row.tolist(), pairs.col.tolist(), pairs.data.tolist(), strict=True)
     joined.add_edges_from((i, j, {"overlap": overlap}) for i, j, overlap in ends)
     return joined

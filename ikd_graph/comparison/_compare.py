@@ -152,12 +152,32 @@ def compare(
     used = {name: value for name, value in settings.items() if name not in own}
     result = Comparison(data, scorer.measure, head, [], {}, {}, used | {"refine": chosen})
     fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
-    for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
-        scorer.add(result, plan, level)
+    whole = 0
+    try:
+        for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
+            scorer.add(result, plan, level)
+            whole = len(result.rows) if level == levels[-1] else whole
+    except KeyboardInterrupt as stopped:
+        # What is finished took long, and is kept for whoever catches the interrupt.
+        finished = _first_rows(result, whole)
+        stopped.finished = finished if finished.embeddings else None  # type: ignore[attr-defined]
+        raise
     if not result.embeddings:
         reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
     return result
+
+
+def _first_rows(result: Comparison, n_rows: int) -> Comparison:
+    """Return a comparison of the methods that were finished at all levels of noise."""
+    rows = result.rows[:n_rows]
+    keys = {(row.title, row.noise) for row in rows}
+    return replace(
+        result,
+        rows=rows,
+        scores={key: value for key, value in result.scores.items() if key in keys},
+        embeddings={key: value for key, value in result.embeddings.items() if key in keys},
+    )
 
 
 @dataclass

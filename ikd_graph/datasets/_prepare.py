@@ -1,20 +1,20 @@
 """From a table as it stands in a file to a data set: chosen, filled, transformed, accounted for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import RobustScaler, StandardScaler
 
-from .. import covariance
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
 from .._types import Floats
+from ..preprocessing import TRANSFORMS, TablePreprocessor
+from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, kind_of, parse_numbers
+from ._header import numbers_rows
 from ._reading import Problem, Reading, TableError, flag, listed
-from ._table import INDEX_NAMES, LABEL_NAMES, Table, kind_of, parse_numbers
+from ._table import Table
 
 
 class Choice(NamedTuple):
@@ -39,9 +39,11 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
     problems += _bad_labels(labels, reading, table)
     if problems:
-        raise TableError(table.file, problems)
+        raise TableError(table.file, _leaving_some(problems, columns))
     holes, remarks = np.isnan(X), _codes(X, columns)
-    X, done = change_columns(X, reading)
+    own = fitted_preprocessor(X, reading)
+    # How many cells were filled is said below.
+    X, done = own.transform(X), own.steps()[own.impute is not None :]
     labels = [_measured(column, reading) for column in labels]
     rows, row_title = _row_names(table, choice)
     notes = [_taken(table, choice, X, labels), *table.notes]
@@ -69,36 +71,37 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         row_title=row_title,
         notes=(*notes, *done),
         remarks=tuple(remarks),
+        preprocessor=own,
     )
+
+
+def _leaving_some(problems: Sequence[Problem], columns: Sequence[str]) -> list[Problem]:
+    """Problems without the advice to leave out all columns."""
+    dropped = {name for problem in problems for name in problem.drop}
+    if not dropped >= {*columns}:
+        return list(problems)
+    return [problem._replace(drop=()) for problem in problems]
 
 
 def change_columns(X: Floats, reading: Reading) -> tuple[Floats, list[str]]:
     """Fill missing cells, transform values, scale columns, then rows; what was done, in words."""
-    done = []
-    if reading.impute is not None:
-        X = SimpleImputer(strategy=reading.impute, keep_empty_features=True).fit_transform(X)
-    if reading.transform is not None:
-        X = _TRANSFORMS[reading.transform](X)
-        done.append(f"every value transformed by {reading.transform}")
-    if reading.scale is not None:
-        standard = reading.scale == "standard"
-        X = (StandardScaler() if standard else RobustScaler()).fit_transform(X)
-        word = "standard deviation" if standard else "interquartile range"
-        done.append(
-            f"columns centered and divided by their {word} (those without one only centered)"
-        )
-    if (reading.standardize_rows or reading.remove_mean_row) and np.isnan(X).any():
-        raise ValueError(
-            "rows must have no missing cells to be changed; --impute median fills them"
-        )
-    if reading.standardize_rows:
-        # A constant row is 0.
-        X = covariance.unit_rows(X, allow_flat=True) * np.sqrt(X.shape[1])
-        done.append("rows centered and over their standard deviation")
-    if reading.remove_mean_row:
-        X = covariance.remove_mean_row(X)
-        done.append("what the mean row explains was taken off")
-    return X, done
+    own = fitted_preprocessor(X, reading)
+    return own.transform(X), own.steps()
+
+
+def fitted_preprocessor(X: Floats, reading: Reading) -> TablePreprocessor:
+    """Return what is done to rows: that of a saved model, or one that is fitted to them."""
+    if reading.preprocessor is not None:
+        return reading.preprocessor
+    codes = [as_number(word) for word in reading.na]
+    return TablePreprocessor(
+        impute=reading.impute,
+        na=tuple(code for code in codes if not np.isnan(code)),
+        function=reading.transform,
+        scale=reading.scale,
+        standardize_rows=reading.standardize_rows,
+        remove_mean_row=reading.remove_mean_row,
+    ).fit(X)
 
 
 def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
@@ -108,29 +111,36 @@ def check_transform(X: Floats, columns: Sequence[str], transform: str | None) ->
         raise TableError("the data set", problems)
 
 
-_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
-
-
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
     """Describe missing and infinite cells, and of values that no transform takes."""
-    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
+    # New rows of a model are filled from its own.
+    holes, empty = np.isnan(X), np.isnan(X).all(axis=0) & (reading.preprocessor is None)
     fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     problems = []
     for bad, kind, cure in (
-        (fillable, "missing", "--impute median (or mean) fills them"),
+        (fillable, "missing", f"{_KEEP_MISSING}, --impute median (or mean) fills them"),
         (holes & empty, "missing", "the column has no others"),
-        (np.isinf(X), "infinite", "--na inf takes them for missing"),
+        (np.isinf(X), "infinite", "--na inf,-inf --impute median takes them for missing"),
     ):
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
+            place = table.place(row, table.all_names.index(columns[column]))
             names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
             text = (
                 f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
-                f"the first in row {row + table.first_row}, column {columns[column]!r} "
-                f"({_each(bad, columns)}); {cure}, {flag('drop', names)} leaves them out"
+                f"the first in {place} ({_each(bad, columns)}); {cure}"
+                f"{_or_drop(names, columns)}"
             )
             problems.append(Problem(text, () if bad is fillable else tuple(names), bad is fillable))
     return problems + _outside(X, columns, reading.transform)
+
+
+_KEEP_MISSING = "--missing pairwise (of embed) compares rows by the columns that both have"
+
+
+def _or_drop(names: Sequence[str], columns: Sequence[str]) -> str:
+    """Say that columns can be left out, where others remain."""
+    return f", {flag('drop', names)} leaves them out" if len(names) < len(columns) else ""
 
 
 def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
@@ -138,12 +148,12 @@ def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[P
     if transform is None:
         return []
     with np.errstate(all="ignore"):
-        bad = np.isfinite(X) & ~np.isfinite(_TRANSFORMS[transform](X))
+        bad = np.isfinite(X) & ~np.isfinite(TRANSFORMS[transform](X))
     names = [columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist()]
     text = (
         f"--transform {transform} must be defined for all values, got {int(bad.sum())} for which "
         f"it is not, such as {X[bad][:1]}, in {listed(map(repr, names), 6)}; it is for counts: "
-        f"leave it out, or {flag('drop', names)}"
+        f"leave it out{_or_drop(names, columns)}"
     )
     return [Problem(text, tuple(names))] if names else []
 
@@ -277,19 +287,39 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
         if len(odd) > np.count_nonzero(~np.isnan(values)) and c not in (*labels, index, *dropped)
     }
     labels = list(dict.fromkeys(labels)) or _usual_labels(table, reading.drop)
-    if index is None and 0 not in (*labels, *dropped):
-        usual = bool(table.names) and names[0].lower() in INDEX_NAMES
+    if index is None and 0 not in (*labels, *dropped) and not table.exchanged:
+        usual = bool(table.names) and (
+            names[0].lower() in INDEX_NAMES or numbers_rows(names[0], parsed[0][0])
+        )
         texts = words.get(0) in ("dates", "not numbers")
         index = 0 if usual or (texts and _all_different(plain_texts(table.columns[0]))) else None
     plain = [c for c in words if c not in (*labels, index) and words[c] == "not numbers"]
     labels = labels or plain * (len(plain) == 1)
     features = [c for c in own if c not in (*labels, index, *dropped)]
+    if reading.model_columns and table.names:
+        # Those of a saved model, in its order.
+        absent = [name for name in reading.model_columns if name not in table.names]
+        if absent:
+            got = listed(map(repr, absent), 6)
+            text = f"{table.file} must have the columns of the model, got no {got}"
+            raise ValueError(
+                text + suggest(absent[0], table.names) + _exchange_hint(table, reading)
+            )
+        features = [table.names.index(name) for name in reading.model_columns]
+        dropped = set(own) - {*features, *labels, index}
     if not features and not problems:
         text = f"{table.file} must have a column of numbers, got {listed(names)}; "
         problems = [Problem(text + "rows are points and columns are columns")]
     if problems:
         raise TableError(table.file, problems)
     return Choice(features, labels, index, sorted(dropped), parsed)
+
+
+def _exchange_hint(table: Table, reading: Reading) -> str:
+    """Say that rows of a file have the names of the columns of a model."""
+    firsts = set(plain_texts(table.columns[0])) | set(table.row_names)
+    hint = set(reading.model_columns) <= firsts and not reading.transpose
+    return "; they are names of its rows: --transpose exchanges rows and columns" if hint else ""
 
 
 def _positions(table: Table, requested: str | int) -> list[int]:
@@ -332,10 +362,18 @@ def odd_columns(table: Table, choice: Choice) -> list[Problem]:
     return [_say_odd(table, choice, *key, columns) for key, columns in groups.items()]
 
 
+_COMMAS = {
+    "decimal commas": "--decimal ,",
+    "numbers with commas for thousands": "--thousands ,",
+    "thousands or decimal commas": "--thousands , if 2,590 is 2590, --decimal , if it is 2.59",
+}
+"""Cures of numbers with commas."""
+
+
 def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
     """Say what to do about the odd cells of a column: few among numbers are mistakes."""
-    if kind == "decimal commas":
-        return "--decimal ,"
+    if kind in _COMMAS:
+        return _COMMAS[kind]
     if len(odd) < table.n_rows / 2:
         return "correct it or {drop}"
     if kind == "numbers with a unit":
@@ -350,14 +388,37 @@ def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[i
     names, odd = [table.all_names[c] for c in columns], choice.parsed[columns[0]][1]
     row, text = next(iter(odd.items()))
     flags = {option: flag(option, names) for option in ("drop", "index", "labels")}
-    subject, where = f"column {names[0]!r}", ""
+    subject, where = f"column {names[0]!r}", table.place(row, columns[0])
     if len(names) > 1:
-        subject, where = f"{len(names)} columns", f", column {names[0]!r}"
-    if len(names) > max(len(table.columns) / 2, 1) and kind != "decimal commas":
-        cure += " or --transpose if columns are points"
+        subject = f"{len(names)} columns"
+    elif not table.exchanged:
+        where = where.partition(",")[0]
+    if len(names) > max(len(table.columns) / 2, 1) and kind not in _COMMAS:
+        cure = f"{_names_below(table, choice, columns)}{cure} or --transpose if columns are points"
+    if len(names) == len(choice.features) and kind not in _COMMAS:
+        cure = cure.replace("correct it or {drop}", _as_missing(choice, columns))
+        cure = cure.replace("{drop} or ", "")
     return Problem(
-        f"{subject} of {table.file} must hold numbers only, got {text!r} in row "
-        f"{row + table.first_row}{where} ({len(odd)} of {table.n_rows} cells are {kind}); "
+        f"{subject} of {table.file} must hold numbers only, got {text!r} in {where} "
+        f"({len(odd)} of {table.n_rows} cells are {kind}); "
         f"{cure.format(**flags)}",
-        drop=() if kind == "decimal commas" else tuple(names),
+        drop=() if kind in _COMMAS else tuple(names),
     )
+
+
+def _names_below(table: Table, choice: Choice, columns: Sequence[int]) -> str:
+    """Say how to read first rows of words that name columns."""
+    rows = {row for c in columns for row in choice.parsed[c][1]}
+    if table.exchanged or not table.lines or rows != {*range(len(rows))} or len(rows) > 3:
+        return ""
+    first, last = table.lines[0] - bool(table.names), table.lines[max(rows)]
+    lines = f"{first}-{last}" if last > first else f"{last}"
+    return f"--header {lines} takes such a row for names, or "
+
+
+def _as_missing(choice: Choice, columns: Sequence[int]) -> str:
+    """Say what to do about a few cells where no column would be left."""
+    texts = {text for c in columns for text in choice.parsed[c][1].values()}
+    if len(texts) > 3:
+        return "correct them"
+    return f"{flag('na', sorted(texts))} --impute median takes them for missing, correct them"

@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +12,17 @@ from typing import Any, NamedTuple
 from .._memory import available
 from .._suggest import suggest
 from .._validation import check_choice, check_positive
+from ..preprocessing import TablePreprocessor
+
+INTERNAL = ("keep_missing", "model_columns", "preprocessor")
+"""Fields of `Reading` that are no flags."""
 
 CHOICES = {
     "impute": ("mean", "median"),
     "scale": ("standard", "robust"),
     "transform": ("sqrt", "log1p"),
     "decimal": (".", ","),
+    "thousands": (",", ".", " ", "'"),
 }
 """Valid values of fields of `Reading`, None aside."""
 
@@ -37,6 +43,11 @@ class Reading:
         Array of an archive, layer of an .h5ad, sheet of an .xlsx, series of an .nwb file.
     transpose : bool
         Whether rows of the file are columns of the data.
+    header : str or None
+        Line of the file with the names of the columns, the first being 1, or its lines, as 2-4;
+        what is above is left out. By default they are found: the names end where the numbers begin.
+    no_header : bool
+        Whether the first line is a row like the others.
     index : str, int or None
         Column of the row names.
     columns, drop : tuple of str
@@ -53,22 +64,32 @@ class Reading:
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     bin : float or None
         Seconds into which the spike times of an .nwb or .mat file are counted.
+    unfold : int or None
+        Axis, the first being 1, of an array of three or more axes whose entries are the points.
     na : tuple of str
         Further cells that stand for a missing value, such as -999.
     decimal : str
         Sign before the decimals, "." or ",".
+    thousands : {",", ".", " ", "'"} or None
+        Sign between the thousands, as in 2,590; dots are taken for it where decimals have commas.
     measured : tuple of str
         Labels in whole numbers that are a measurement and no classes.
     label_period : tuple of str
         Length of the circle that labels which are measurements run around, as 360 or angle=360.
     keep_missing : bool
         Whether missing cells stay as NaN.
+    model_columns : tuple of str
+        Columns of a saved model, which are taken in its order; others are left out.
+    preprocessor : TablePreprocessor or None
+        What a saved model does to rows, in place of what would be learnt from these.
     """
 
     labels: tuple[str | int, ...] = ()
     labels_file: str | None = None
     key: str | None = None
     transpose: bool = False
+    header: str | None = None
+    no_header: bool = False
     index: str | int | None = None
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -78,16 +99,25 @@ class Reading:
     standardize_rows: bool = False
     remove_mean_row: bool = False
     bin: float | None = None
+    unfold: int | None = None
     na: tuple[str, ...] = ()
     decimal: str = "."
+    thousands: str | None = None
     measured: tuple[str, ...] = ()
     label_period: tuple[str, ...] = ()
     keep_missing: bool = False
+    model_columns: tuple[str, ...] = ()
+    preprocessor: TablePreprocessor | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), choices)
+        if self.header is not None and not re.fullmatch(r"[1-9]\d*(-[1-9]\d*)?", self.header):
+            raise ValueError(
+                f"header must be the number of a line, the first being 1, or lines, as 2-4, got "
+                f"{self.header!r}; no_header says that there is none"
+            )
         if self.bin is not None:
             check_positive("bin", self.bin)
         self.periods()

@@ -1,30 +1,18 @@
 """What every kind of file is turned into: columns of numbers or cells, and what names them."""
 
-import itertools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._dataset import MISSING, Labels, plain_texts
-from .._types import Floats
-from .._warn import warn
-from ._reading import Reading
-
-LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
-"""Column or key names that are read as labels when none is asked for."""
-
-INDEX_NAMES = ("", "index", "id", "unnamed: 0")
-"""Names of a first column that names rows."""
-
-SAMPLE = 200  # rows that show the separator and the header
-_BOOLEANS = {"true": 1.0, "false": 0.0}
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d\d?:\d\d|\d{8}T\d{4}")
-_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
-_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*(%|\s[^\d\s]\S*)")
+from .._dataset import Labels, plain_texts
+from .._suggest import suggest
+from ._cells import INDEX_NAMES, LABEL_NAMES, is_number, parse_numbers
+from ._header import Header, find_header, is_clock, joined_names
+from ._reading import Reading, listed
 
 
 @dataclass
@@ -47,6 +35,10 @@ class Table:
         What was taken for the names, in words.
     first_row : int
         Number of the first row as the file counts.
+    lines : tuple of int
+        Numbers of the rows in the file, where these do not count up from the first.
+    exchanged : bool
+        Whether columns are rows of the file.
     class_names : tuple of str
         Wished order of classes.
     image_shape : (int, int) or None
@@ -63,6 +55,8 @@ class Table:
     row_title: str = ""
     header: str = "none"
     first_row: int = 0
+    lines: tuple[int, ...] = ()
+    exchanged: bool = False
     class_names: tuple[str, ...] = ()
     image_shape: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
@@ -77,6 +71,15 @@ class Table:
         """Names (or positions) of the columns, then names of what stands next to them."""
         return [*(self.names or map(str, range(len(self.columns)))), *self.next_to]
 
+    def place(self, row: int, at: int) -> str:
+        """Where a cell stands in the file: its row and column there."""
+        name = self.all_names[at]
+        if self.exchanged:
+            row, at = at, row
+            name = self.row_names[at] if self.row_names else str(at)
+        number = self.lines[row] if self.lines else row + self.first_row
+        return f"row {number}, column {name!r}"
+
     def title(self, at: int) -> str:
         """Name of a column, or of what stands next to them; empty if it has none of its own."""
         return self.all_names[at] if self.names or at >= len(self.columns) else ""
@@ -88,6 +91,12 @@ class Table:
 
 def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table:
     """Table of a 2-D array of numbers."""
+    if X.ndim > 2 and X.dtype.kind in "biuf" and X.size:
+        raise ValueError(
+            f"{what} in {file} must be a 2-D table of numbers (points x dimensions), got shape "
+            f"{X.shape}; --unfold 1 takes the {X.shape[0]} entries of the first axis for points, "
+            "--unfold 2 those of the second, and all others for columns"
+        )
     if X.ndim != 2 or X.dtype.kind not in "biuf" or X.size == 0:
         raise ValueError(
             f"{what} in {file} must be a 2-D table of numbers (points x dimensions), got shape "
@@ -98,10 +107,23 @@ def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table
 
 def asked_columns(name: str, values: NDArray[Any], reading: Reading) -> dict[str, NDArray[Any]]:
     """Return the array with a value a row next to a table, or the columns of one asked for."""
+    if values.dtype.kind == "M":
+        # Days since the first; a date that is none is NaN.
+        first = np.nanmin(values) if (~np.isnat(values)).any() else np.datetime64("NaT")
+        values = (values - first) / np.timedelta64(1, "D")
     if values.ndim == 1 or values.shape[1] == 1:
         return {name: values.ravel()}
+    if _is_one_hot(values) and name.lower() in LABEL_NAMES:
+        return {name: values.argmax(axis=1)}
     asked = {str(label).partition("[")[0] for label in reading.labels}
     return {f"{name}[{k}]": column for k, column in enumerate(values.T)} if name in asked else {}
+
+
+def _is_one_hot(values: NDArray[Any]) -> bool:
+    """Whether every row has a single one among zeros."""
+    if values.dtype.kind not in "biuf":
+        return False
+    return bool(np.isin(values, (0, 1)).all() and np.all(values.sum(axis=1) == 1))
 
 
 def with_labels(table: Table, labels: Table) -> tuple[Table, tuple[str, ...]]:
@@ -129,145 +151,141 @@ def with_labels(table: Table, labels: Table) -> tuple[Table, tuple[str, ...]]:
     return replace(table, next_to={**table.next_to, **columns}), tuple(columns)
 
 
-def from_cells(file: str, rows: Sequence[Sequence[str]], reading: Reading) -> Table:
-    """Table of rows of text, all of one length, with or without a header and a row of units."""
+def from_cells(
+    file: str, rows: Sequence[Sequence[str]], reading: Reading, numbers: Sequence[int] = ()
+) -> Table:
+    """Table of rows of text, all of one length, whose ``numbers`` in the file are known."""
     cells = np.array([list(row) for row in rows], dtype=object)
-    # Separators at the ends of lines, and rows of a sheet that only had a format.
-    last_row, last_column = (np.flatnonzero((cells != "").any(axis=axis))[-1:] for axis in (1, 0))
-    if not last_row.size:
+    filled = [np.flatnonzero((cells != "").any(axis=axis)) for axis in (1, 0)]
+    if not filled[0].size:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-    cells = cells[: last_row[0] + 1, : last_column[0] + 1]
-    cells = cells.T if reading.transpose else cells
-    sample = np.array([[cell.strip() for cell in row] for row in cells[:SAMPLE]], dtype=object)
-    kinds = _kinds(sample, reading)
-    named = _has_header(sample, kinds)
-    units = named and len(kinds) > 3 and _has_units(kinds)
-    first = 1 + named + units
-    if len(cells) < first:
+    # Separators at the ends of lines, cells that only had a format, a table that begins at C3.
+    (top, left), (bottom, right) = ([at[k] for at in filled] for k in (0, -1))
+    counted = list(numbers or range(1, len(cells) + 1))[top : bottom + 1]
+    cells = cells[top : bottom + 1, left : right + 1]
+    header = find_header(cells, counted, reading, file)
+    if header.body >= len(cells):
         raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
-    header, notes = "none", []
-    if named:
-        shown = ", ".join(sample[0][:3]) + ", ..." * (sample.shape[1] > 3)
-        header = f"line 1 ({shown})"
-        notes += [f"row 2 ({', '.join(sample[1][:3])}, ...) was taken for units"] * units
-    else:
-        _warn_numbered(sample[0].tolist(), file, len(cells))
     return Table(
         file,
-        list(cells[first - 1 :].T),
-        names=tuple(sample[0]) if named else (),
-        header=header,
-        first_row=first,
-        notes=tuple(notes),
+        list(cells[header.body :].T),
+        names=joined_names(cells, header) if header.names else (),
+        header=_said_of_names(cells, header, counted),
+        lines=tuple(counted[header.body :]),
+        notes=tuple(_left_out_above(cells, header, counted)),
     )
 
 
-def parse_numbers(cells: NDArray[Any], reading: Reading) -> tuple[Floats, dict[int, str]]:
-    """Cells as numbers, NaN where missing; position and text of those that are neither."""
-    odd: dict[int, str] = {}
-    try:
-        if reading.decimal != "." or cells.dtype.kind in "mMc":
-            raise TypeError
-        values = np.asarray(cells, dtype=np.float64)
-    except (ValueError, TypeError):
-        values = np.full(len(cells), np.nan)
-        unknown = MISSING | {word.lower() for word in reading.na}
-        for row, cell in enumerate(cells.tolist()):
-            text = "" if cell is None else str(cell).strip()
-            if text.lower() in unknown:
-                continue
-            number = as_number(text.replace(reading.decimal, "."))
-            values[row] = _BOOLEANS.get(text.lower(), number)
-            if np.isnan(values[row]):
-                odd[row] = text
-    if reading.na:
-        values = np.where(np.isin(values, [as_number(word) for word in reading.na]), np.nan, values)
-    return values, odd
+def _said_of_names(cells: NDArray[Any], header: Header, numbers: Sequence[int]) -> str:
+    """Say what was taken for the names of the columns."""
+    if not header.names:
+        return "none"
+    names = joined_names(cells, header)
+    first, last = numbers[header.names[0]], numbers[header.names[-1]]
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    return f"{lines} ({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
 
 
-def as_number(text: str) -> float:
-    """Return a text as a number, NaN if it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+def _left_out_above(cells: NDArray[Any], header: Header, numbers: Sequence[int]) -> list[str]:
+    """Say what stands above the numbers and is no name."""
+    said = []
+    if header.titles:
+        text = next(cell for cell in cells[header.titles[0]].tolist() if cell.strip())
+        lines = listed((numbers[at] for at in header.titles), 3)
+        said.append(f"line {lines} above the names ({text.strip()[:40]}) was left out")
+    for at in header.units:
+        shown = ", ".join(cell.strip() for cell in cells[at].tolist()[:3])
+        said.append(f"row {numbers[at]} ({shown}, ...) was taken for units")
+    return said
 
 
-def kind_of(values: Floats, odd: Mapping[int, str]) -> str:
-    """Tell what cells that are no numbers are: decimal commas, dates, numbers with units, words."""
-    texts = list(odd.values())
-    if texts and _DATE.match(texts[0]):
-        return "dates"
-    if texts and all(_COMMA.fullmatch(text) for text in texts):
-        return "decimal commas"
-    units = {unit and unit[1] for unit in map(_UNIT.fullmatch, texts)}
-    same = len(units) == 1 and None not in units and len(set(texts)) > 1
-    return "numbers with a unit" if same and np.isnan(values).all() else "not numbers"
+def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
+    """Table whose rows are the columns of a file, and what is left to choose among its columns.
 
-
-def is_number(text: str) -> bool:
-    """Whether a cell reads as a number (decimal commas too), or as true or false."""
-    word = text.lower() in {*_BOOLEANS, "nan"} or _COMMA.fullmatch(text) is not None
-    return word or not np.isnan(as_number(text))
-
-
-def _kinds(cells: NDArray[Any], reading: Reading) -> NDArray[np.str_]:
-    """Return what each cell is: "n" a number, "w" a word, "-" missing."""
-    missing = (MISSING - {"nan"}) | set(reading.na)
-    letters = ["-" if c.lower() in missing else "wn"[is_number(c)] for c in cells.ravel()]
-    return np.array(letters).reshape(cells.shape)
-
-
-def _mostly_words(kinds: NDArray[np.str_]) -> NDArray[np.bool_]:
-    """Columns with more words than numbers."""
-    return np.asarray((kinds == "w").sum(axis=0) > (kinds == "n").sum(axis=0))
-
-
-def _has_header(cells: NDArray[Any], kinds: NDArray[np.str_]) -> bool:
-    """Tell a line of names: words above most numbers, all different words, or 0, 1, 2, ...
-
-    A word or two above numbers, such as NA or 5%, are cells that cannot be read, in a row that must
-    not be lost for a header.
+    ``index``, ``drop``, ``columns`` and ``labels`` name columns of the file, before it is
+    exchanged; what fits none of these is looked for among the names of its rows. Columns of words
+    and clocks name the rows of the file, or are left out.
     """
-    first, numeric = cells[0].tolist(), ~_mostly_words(kinds[1:])
-    different = len(set(first)) == len(first)
-    # One letter may be an answer, y or n.
-    labels = [c for c, name in enumerate(first) if len(name) > 1 and name.lower() in LABEL_NAMES]
-    return bool(
-        2 * np.sum((kinds[0] == "w") & numeric) > numeric.sum()
-        or (np.all(kinds[0] != "n") and different)
-        or (first == [str(n) for n in range(len(first))] and len(first) > 1)
-        or any(first[c] not in cells[1:, c] for c in labels)
-        or (first[0].lower() in INDEX_NAMES and _counts_rows(cells[1:, 0].tolist()))
+    names = table.all_names[: len(table.columns)]
+    drop, columns, labels = (
+        {pattern: _fitting(names, pattern) for pattern in patterns}
+        for patterns in (reading.drop, reading.columns, reading.labels)
     )
-
-
-def _has_units(kinds: NDArray[np.str_]) -> bool:
-    """Whether the row below the names has words above most numbers, and nothing above words."""
-    words, units = _mostly_words(kinds[2:]), kinds[1] == "w"
-    return bool(
-        2 * np.sum(units & ~words) > np.sum(~words)
-        and not np.any(units & words)
-        and "n" not in kinds[1]
-    )
-
-
-def _counts_rows(first: Sequence[str]) -> bool:
-    """Whether a first column numbers the rows, or names each of them by another word."""
-    if first and first[0].lstrip("-").isdecimal():
-        return list(first) == [str(int(first[0]) + n) for n in range(len(first))]
-    words = [not is_number(name) for name in first]
-    return all(words) and len(set(first)) == len(first) > 1
-
-
-def _warn_numbered(first: Sequence[str], file: str, n_rows: int) -> None:
-    """Warn of a first row that may be a header of numbers, such as years."""
-    cells = first if first[0].isdecimal() else first[1:]
-    if n_rows < 2 or len(cells) < 3 or not all(cell.isdecimal() for cell in cells):
-        return
-    steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
-    if len(steps) == 1 and steps != {0}:
-        warn(
-            f"the first row of {file}, {', '.join(cells[:3])}, ..., is taken as a point; if "
-            "it names the columns, put a letter before each number"
+    index = None if reading.index is None else _column_at(names, reading.index)
+    out = {c for fits in (drop, labels) for fit in fits.values() for c in fit}
+    if any(columns.values()):
+        out |= {*range(len(names))} - {c for fit in columns.values() for c in fit}
+    naming = [c for c in range(len(names)) if c not in (index, *out)]
+    naming = [c for c in naming if _names_rows(table, c, reading)]
+    if index is None and not table.row_names:
+        index = _best_index(table, naming)
+    out |= {*naming}
+    rest = [c for c in range(len(names)) if c not in (index, *out)]
+    if not rest:
+        raise ValueError(
+            f"{table.file} must have columns of numbers to be exchanged, got {listed(names)}; they "
+            "are the points of --transpose"
         )
+    left = [names[c] for c in sorted(out - {index})]
+    taken = "" if index is None else f"names of columns: {names[index]!r}, "
+    exchanged = replace(
+        table,
+        columns=list(np.array([table.columns[c] for c in rest], dtype=object).T),
+        names=table.row_names if index is None else tuple(plain_texts(table.columns[index])),
+        row_names=tuple(names[c] for c in rest) if table.names else (),
+        row_title="",
+        header=f"{taken}names of points: {table.header}",
+        next_to={},
+        exchanged=True,
+        notes=(*table.notes, *[f"left out of the points: {listed(left)}"] * bool(left)),
+    )
+    drop_left, columns_left, labels_left = (
+        tuple(pattern for pattern, fit in fits.items() if not fit)
+        for fits in (drop, columns, labels)
+    )
+    remaining = replace(
+        reading,
+        index=None,
+        drop=tuple(map(str, drop_left)),
+        columns=tuple(map(str, columns_left)),
+        labels=labels_left,
+    )
+    return exchanged, remaining
+
+
+def _fitting(names: Sequence[str], pattern: str | int) -> set[int]:
+    """Columns of a file whose names fit a pattern."""
+    return {c for c, name in enumerate(names) if fnmatchcase(name, str(pattern))}
+
+
+def _best_index(table: Table, columns: Sequence[int]) -> int | None:
+    """Return the first of some columns that names every row by another word, else by a number."""
+    texts = {c: plain_texts(table.columns[c]) for c in columns}
+    different = [c for c in columns if len(set(texts[c])) == table.n_rows]
+    words = [c for c in different if not all(map(is_number, texts[c]))]
+    return next(iter([*words, *different]), None)
+
+
+def _column_at(names: Sequence[str], requested: str | int) -> int:
+    """Column of a file by its name or position."""
+    text = str(requested)
+    if text in names:
+        return list(names).index(text)
+    if text.lstrip("-").isdigit() and -len(names) <= int(text) < len(names):
+        return int(text) % len(names)
+    raise ValueError(
+        f"--index must be a column of the file: {listed(names)}; got {requested!r}"
+        f"{suggest(text, names)}"
+    )
+
+
+def _names_rows(table: Table, at: int, reading: Reading) -> bool:
+    """Whether a column names rows: words, dates, numbers from a usual name, or a clock."""
+    values, odd = parse_numbers(table.columns[at], reading)
+    known = np.count_nonzero(~np.isnan(values))
+    if len(odd) > known:
+        return True
+    name = table.title(at)
+    texts = plain_texts(table.columns[at])
+    usual = at == 0 and bool(table.names) and name.lower() in INDEX_NAMES
+    return (usual and len(set(texts)) == len(texts)) or (at == 0 and is_clock(name, values))

@@ -17,8 +17,9 @@ from .._dataset import NO_LABEL, Labels, plain_texts
 from .._types import Floats
 from .._validation import check_sparse
 from .._warn import warn
+from ._cells import LABEL_NAMES
 from ._reading import Reading, check_size, choose_table, listed, package, refuse
-from ._table import LABEL_NAMES, Table, asked_columns, from_array
+from ._table import Table, asked_columns, from_array
 
 _ATTRIBUTES = ("label_names", "feature_names", "image_shape")
 
@@ -41,7 +42,10 @@ def read_npy(path: Path, reading: Reading) -> Table:
     with path.open("rb") as file:
         shape, kind = _header(file)
     check_size(path.name, shape)
-    X = np.load(path, allow_pickle=False) if kind != "O" else np.empty(0, object)
+    if kind == "O":
+        raise ValueError(_objects(path.name, "the array", "numpy.save(name, X.astype(float))"))
+    X = np.load(path, allow_pickle=False)
+    X = unfolded(X, reading)
     return from_array(path.name, X.T if reading.transpose and X.ndim == 2 else X)
 
 
@@ -51,7 +55,7 @@ def read_npz(path: Path, reading: Reading) -> Table:
         if "format.npy" in members.namelist():
             name = f"the sparse matrix of {path.name}"
             check_size(name, archive["shape"])
-            X = _dense(name, sp.load_npz(path))
+            X = dense(name, sp.load_npz(path))
             return _from_arrays(dict(_walk({"X": X})), path, reading)
         arrays = {}
         for name in archive.files:
@@ -78,6 +82,62 @@ def read_mat(path: Path, reading: Reading) -> Table:
     return _from_arrays(dict(_walk(variables)), path, reading)
 
 
+def read_eeglab(path: Path, reading: Reading) -> Table:
+    """Read a data set of EEGLAB, a MATLAB file: channels in rows, named by their labels.
+
+    Samples that it keeps in an .fdt file are read from there.
+    """
+    with path.open("rb") as file:
+        hierarchical = file.read(8) == b"\x89HDF\r\n\x1a\n"
+    if hierarchical:
+        with package("h5py", path.name).File(path, "r") as file:
+            variables = _hdf_value(path.name, file, file)
+    else:
+        variables = loadmat(path, simplify_cells=True)
+    eeg = variables.get("EEG", variables)
+    if not isinstance(eeg, Mapping) or "data" not in eeg:
+        raise ValueError(f"{path.name} must hold data of EEGLAB, got {listed(variables)}")
+    X = eeg["data"]
+    if isinstance(X, str):
+        shape = tuple(int(eeg[key]) for key in ("nbchan", "pnts", "trials"))
+        check_size(X, shape)
+        samples = np.fromfile(path.with_name(Path(X).name), dtype="<f4")
+        X = samples.reshape(shape, order="F")
+        X = X[:, :, 0] if shape[2] == 1 else X
+    X = unfolded(np.asarray(X), reading)
+    places = eeg.get("chanlocs", ())
+    labels = [str(place["labels"]) for place in places if isinstance(place, Mapping)]
+    rows = tuple(labels) if len(labels) == len(X) else ()
+    features: tuple[str, ...] = ()
+    if reading.transpose and X.ndim == 2:
+        X, rows, features = X.T, (), rows
+    header = "the labels of the channels" if features else "none"
+    return from_array(
+        path.name, X, "data", names=features, row_names=rows,
+        row_title="channel" if rows else "", header=header,
+    )  # fmt: skip
+
+
+def _objects(file: str, name: str, cure: str) -> str:
+    """Say that Python objects are not read, and how to save them instead."""
+    return (
+        f"{name} of {file} holds Python objects, which are not read since they could run code; "
+        f"save them as numbers or text: {cure}"
+    )
+
+
+def unfolded(X: NDArray[Any], reading: Reading) -> NDArray[Any]:
+    """Table of an array of three or more axes, the entries along one of which are points."""
+    if reading.unfold is None:
+        return X
+    if not 1 <= reading.unfold <= X.ndim or X.ndim < 3:
+        raise ValueError(
+            f"--unfold must be an axis, the first being 1, of an array of three or more, got "
+            f"{reading.unfold} for shape {X.shape}"
+        )
+    return np.moveaxis(X, reading.unfold - 1, 0).reshape(X.shape[reading.unfold - 1], -1)
+
+
 def _header(file: Any) -> tuple[tuple[int, ...], str]:
     """Shape and kind of an array in an open .npy file."""
     version = np.lib.format.read_magic(file)
@@ -86,7 +146,7 @@ def _header(file: Any) -> tuple[tuple[int, ...], str]:
     return shape, dtype.kind
 
 
-def _dense(name: str, matrix: Any) -> NDArray[Any]:
+def dense(name: str, matrix: Any) -> NDArray[Any]:
     """Return a sparse matrix of a file, dense."""
     check_size(name, matrix.shape)
     check_sparse(name, matrix)
@@ -102,7 +162,7 @@ def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Sto
         if isinstance(value, Mapping):
             yield from _walk(value, name + ".")
             continue
-        array = _dense(name, value) if sp.issparse(value) else np.asarray(value)
+        array = dense(name, value) if sp.issparse(value) else np.asarray(value)
         if array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array.ravel()):
             array = np.char.strip(array.astype(np.str_))
         if array.dtype.kind == "O" and array.size and all(map(_is_vector, array.ravel())):
@@ -164,20 +224,46 @@ def count_spikes(
             f"are no rows; --bin 0.1 counts them in bins of 0.1 s ({int((last - first) / 0.1) + 1} "
             "rows); choose bins in which most units fire"
         )
-    n_bins = int((last - first) / step) + 1
+    n_bins = int(_bins(np.array([last]), first, step)[0]) + 1
     check_size(f"the counts of {name} in bins of {step:g} s", (n_bins, len(spikes)))
-    bins = [np.minimum(((unit - first) / step).astype(np.int64), n_bins - 1) for unit in spikes]
+    bins = [np.minimum(_bins(unit, first, step), n_bins - 1) for unit in spikes]
     counts = np.stack([np.bincount(unit, minlength=n_bins) for unit in bins], axis=1)
+    _warn_of_samples(name, counts, every, step)
     names = tuple(f"unit {unit}" for unit in units)
     centers = np.asarray(first + (np.arange(n_bins) + 0.5) * step, dtype=np.float64)
     return counts, centers, names, f"the units, their spikes counted in bins of {step:g} s"
 
 
+def _warn_of_samples(name: str, counts: NDArray[np.integer], times: Floats, step: float) -> None:
+    """Warn of spike times that are numbers of samples."""
+    empty = float(np.mean(~counts.any(axis=1)))
+    if empty > 0.9 and np.all(times == np.rint(times)):
+        warn(
+            f"{empty:.0%} of the bins of {name} are empty and all times are whole numbers, as "
+            f"numbers of samples are: --bin is in the unit of the times, --bin {30000 * step:g} "
+            f"counts bins of {step:g} s at 30 000 samples a second"
+        )
+
+
+def _bins(times: Floats, first: float, step: float) -> NDArray[np.int64]:
+    """Bins of spike times; a spike at an edge, up to rounding, is in the bin that begins there."""
+    at = (times - first) / step
+    nearest = np.rint(at)
+    rounding = 1e-9 * np.maximum(np.abs(at), 1.0)
+    rounding = rounding + 4.0 * np.finfo(np.float64).eps * np.abs(times) / step
+    return np.where(np.abs(at - nearest) <= rounding, nearest, np.floor(at)).astype(np.int64)
+
+
 def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> Table:
     """Table among named arrays, and what may label its rows; spike times are counted in bins."""
-    tables = [name for name, item in arrays.items() if len(item.shape) == 2 and item.kind in "biuf"]
+    many = reading.unfold is not None
+    tables = [
+        name
+        for name, item in arrays.items()
+        if (len(item.shape) > 2 if many else len(item.shape) == 2) and item.kind in "biuf"
+    ]
     cells = [name for name, item in arrays.items() if item.kind == "cells"]
-    named = [name for name in ("X", "data") if name in arrays][:1]
+    named = [name for name in ("X", "data", "EEG.data") if name in arrays][:1]
     shapes = {name: item.shape for name, item in arrays.items()}
     key = choose_table(path.name, shapes, reading.key, named or tables or cells)
     unchosen = {name: item for name, item in arrays.items() if name not in (key, *_ATTRIBUTES)}
@@ -193,13 +279,16 @@ def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> 
     else:
         refuse(reading, path.name, ["bin"])
         check_size(f"{key} of {path.name}", arrays[key].shape)
-        X = arrays[key].load() if arrays[key].kind != "O" else np.empty(0, object)
+        if arrays[key].kind == "O":
+            cure = f"numpy.savez(..., {key}={key}.astype(float))"
+            raise ValueError(_objects(path.name, key, cure))
+        X = unfolded(arrays[key].load(), reading)
     features = features if X.shape[-1:] == (len(features),) else ()
     if reading.transpose:
         X, features, row_names = X.T, row_names, features
     next_to: dict[str, NDArray[Any]] = {}
     for name, item in unchosen.items():
-        if item.shape[:1] == (len(X),) and item.kind in "biufUS" and len(item.shape) <= 2:
+        if item.shape[:1] == (len(X),) and item.kind in "biufUSM" and len(item.shape) <= 2:
             next_to |= asked_columns(name, item.load(), reading)
     shape = arrays["image_shape"].load().ravel().tolist() if "image_shape" in arrays else []
     table = from_array(
@@ -220,9 +309,12 @@ def _check_labels(unchosen: Mapping[str, Stored], table: Table, reading: Reading
             continue
         shape = unchosen[name].shape
         if unchosen[name].kind == "O":
+            cure = f"numpy.savez(..., {name}={name}.astype(str))"
+            raise ValueError(_objects(table.file, name, cure))
+        if shape[:1] == (n_rows,) and len(shape) == 2:
             raise ValueError(
-                f"{name} of {table.file} holds Python objects, which are not read since they could "
-                f"run code; save it as text: numpy.savez(..., {name}={name}.astype(str))"
+                f"{name} must have one label for each row of {key}, got {shape[1]}; --labels "
+                f"{name} takes each of its columns, --labels '{name}[0]' one"
             )
         if shape:
             cure = "--transpose exchanges rows and columns" if shape[0] == width else ""
@@ -318,7 +410,7 @@ def read_annotated(path: Path, reading: Reading) -> Table:
                 "again with anndata's write_h5ad"
             )
         X = read(file[name])
-        X = _dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
+        X = dense(f"{name} of {path.name}", X) if sp.issparse(X) else np.asarray(X)
         next_to = {column: _labels(obs[column], file.get(f"uns/{column}_colors")) for column in obs}
     title = str(obs.index.name or "")
     rows = tuple(map(str, obs.index))

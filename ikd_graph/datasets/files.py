@@ -5,11 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from .._dataset import Dataset
+from .._files import missing_file
 from .._suggest import suggest
-from ._prepare import change_columns, check_transform, prepare
+from ._prepare import check_transform, fitted_preprocessor, prepare
 from ._reading import Reading, refuse
-from ._table import Table, with_labels
-from .arrays import read_annotated, read_mat, read_npy, read_npz, read_recording
+from ._table import Table, exchange, with_labels
+from .arrays import (
+    read_annotated,
+    read_eeglab,
+    read_mat,
+    read_npy,
+    read_npz,
+    read_recording,
+)
+from .counts import read_biom, read_loom, read_market
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
 
@@ -24,6 +33,10 @@ READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".nwb": (read_recording, ("transpose",)),
     ".parquet": (read_parquet, ("key", "bin")),
     ".xlsx": (read_sheet, ("bin",)),
+    ".set": (read_eeglab, ("key", "bin")),
+    ".mtx": (read_market, ("key", "bin")),
+    ".biom": (read_biom, ("key", "bin")),
+    ".loom": (read_loom, ("key", "bin")),
 }
 """Reader of each file ending, and what it has no use for; text may end in .gz or .zip as well."""
 
@@ -68,6 +81,8 @@ def read_file(
         names = [label_column] if isinstance(label_column, (str, int)) else label_column
         reading = replace(reading, labels=tuple(names))
     table = _table(Path(path), reading)
+    if reading.transpose and _reader(Path(path)) in (read_text, read_sheet, read_parquet):
+        table, reading = exchange(table, reading)
     if reading.labels_file is not None:
         labels = _table(Path(reading.labels_file), Reading(decimal=reading.decimal))
         table, columns = with_labels(table, labels)
@@ -79,17 +94,21 @@ def _table(path: Path, reading: Reading) -> Table:
     """Table of a file, or an error that names the file."""
     inner = _unpacked(path)
     reader, useless = READERS.get(inner.suffix.lower(), (None, ()))
-    if reader is None or (inner != path and reader is not read_text):
+    if reader not in (read_text, read_sheet):
+        useless = (*useless, "header", "no_header")
+    if reader not in (read_npy, read_npz, read_mat, read_eeglab):
+        useless = (*useless, "unfold")
+    if reader is None or (inner != path and reader not in (read_text, read_market)):
         raise ValueError(
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
-            f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
+            f"{path.name!r}; {_ELSEWHERE.get(inner.suffix.lower(), _USUAL)}"
         )
-    if not path.is_file():
-        near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise FileNotFoundError(
-            f"the data file must exist, got {str(path)!r}"
-            f"{suggest(path.name, near) or '; check the spelling'}"
+    if path.is_dir() and reader is not read_parquet:
+        raise ValueError(
+            f"the data file must be a file, got the folder {str(path)!r}; name a file in it"
         )
+    if not path.exists():
+        raise FileNotFoundError(missing_file("data", path))
     if path.stat().st_size == 0:
         raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
     refuse(reading, path.name, useless)
@@ -101,10 +120,38 @@ def _table(path: Path, reading: Reading) -> Table:
         # What the libraries say of a broken file does not name it.
         if isinstance(error, ValueError) and path.name in str(error):
             raise
+        if type(error) is ValueError and _is_own(error):
+            raise ValueError(f"{path.name}: {error}") from None
         raise ValueError(
             f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}; write it again from its source"
         ) from error
+
+
+_USUAL = "numpy.save(name, X) or pandas' to_csv write such files"
+_IN_R = "write.csv(x, 'x.csv') in R writes such a file"
+_ELSEWHERE = {
+    ".rda": _IN_R, ".rdata": _IN_R, ".rds": _IN_R,
+    ".xls": "save it as .xlsx", ".ods": "save it as .xlsx",
+    ".pkl": "pickles run code when they are read; numpy.save(name, X) writes such a file",
+    ".feather": "pandas' to_parquet writes such a file",
+    ".h5": "numpy.save(name, file['...'][:]) writes such a file",
+}  # fmt: skip
+"""What to do with files of other endings."""
+
+
+def _is_own(error: Exception) -> bool:
+    """Whether an error was raised by this package, and not by a library that it called."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    name = frame.tb_frame.f_globals.get("__name__", "") if frame is not None else ""
+    return str(name).partition(".")[0] == __name__.partition(".")[0]
+
+
+def _reader(path: Path) -> Callable[[Path, Reading], Table]:
+    """Reader of a file, by its ending."""
+    return READERS[_unpacked(path).suffix.lower()][0]
 
 
 def _unpacked(path: Path) -> Path:
@@ -169,5 +216,7 @@ def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     options = ("labels", "labels_file", "key", "transpose", "index", "columns", "drop", "impute")
     refuse(reading, f"the built-in data set {name!r}", (*options, "bin", "na"))
     check_transform(data.X, list(data.feature_names), reading.transform)
-    X, done = change_columns(data.X, reading)
-    return replace(data, X=X, notes=tuple(done)) if done else data
+    own = fitted_preprocessor(data.X, reading)
+    if not own.steps():
+        return data
+    return replace(data, X=own.transform(data.X), notes=tuple(own.steps()), preprocessor=own)

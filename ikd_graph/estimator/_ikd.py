@@ -41,12 +41,14 @@ from ..cliques import Cliques
 from ..column_relevance import ColumnRelevance
 from ..column_relevance import columns as relevant_columns
 from ..eigen import REFERENCES
+from ..graph._csr import without_weights
 from ..plotting import plot
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._held_out import held_out_maps
+from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
@@ -200,6 +202,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _result: Result
     _fitted: FittedProcess
 
+    @with_hints
     def __init__(
         self,
         n_components: int | str = 2,
@@ -255,6 +258,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages = Stages(self.verbose)
         try:
             settings = self._requested()
+            # What a command did to the rows of a saved model was not done to X.
+            self.__dict__.pop("preprocessor_", None)
             table = self._checked_input(X)
             if settings.n_components != "auto":
                 check_components(int(settings.n_components), table.shape[0])
@@ -262,10 +267,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
             settings = replace(settings, counts=counts)
             if not isinstance(settings.graph, (str, graph.Rule)):
-                own = graph.as_graph(settings.graph, table.shape[0])
+                weight = None if without_weights(settings.graph) else "weight"
+                own = graph.as_graph(settings.graph, table.shape[0], weight=weight)
                 settings = replace(settings, graph=own)
             with limit_threads(self.n_jobs):
                 self._fit(table, settings, stages)
+                _warn_of_neighbors(settings.graph, table.shape[0])
                 with stages("error bars"):
                     self._report_errors()
         except BaseException:
@@ -563,7 +570,28 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         model = cls()
         model.__dict__.update(_saved.read(path))
+        try:
+            model.check_parameters()
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{os.fspath(path)!r} must be a file that IKD.save wrote, got one whose parameters "
+                f"were changed ({error!s:.100}); save the model again"
+            ) from None
         return model
+
+    def check_parameters(self) -> None:
+        """Raise if a parameter breaks a rule that needs no data to be known.
+
+        Raises
+        ------
+        ValueError
+            The message names the parameter, the rule and the cure.
+
+        Examples
+        --------
+        >>> IKD(strategy="blockwise", graph=7).check_parameters()
+        """
+        self._requested()
 
     # Checks ---------------------------------------------------------------------------------------
 
@@ -610,7 +638,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
         if check_choice("missing", self.missing, ("error", "pairwise")) == "pairwise":
             self._require_rows("missing='pairwise'")
-        check_integer("verbose", self.verbose, 0)
+        if not isinstance(self.verbose, bool):
+            check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
             raise ValueError("n_jobs must be None or a whole number other than 0; -1 is all cores")
         if not isinstance(self.random_state, np.random.RandomState):
@@ -726,6 +755,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
         self.kernel_: kernels.StationaryKernel = result.kernel
         self.settings_ = settings.explain(**result.notes)
+        negative = getattr(result.similarity, "n_negative", 0)
+        if negative:
+            text = (
+                f"{negative} of the pairs that are stored are negatively correlated, and no edges"
+            )
+            self.settings_ = self.settings_.explain(**{"negative correlations": text})
         self.candidates_ = settings.candidates
         self.agreement_ = settings.agreement
         self.graph_ = None if g is None else expand_graph(g, first, inverse)
@@ -905,12 +940,28 @@ def _graph_rule(value: Any) -> Any:
             )
         return value
     if isinstance(value, (int, np.integer)):
+        check_integer("graph", value, 1, cure="a whole number is one of neighbors")
         value = graph.Neighbors(int(value))
     elif isinstance(value, (float, np.floating)):
+        if not 0.0 < value < 1.0:
+            raise ValueError(
+                f"graph must lie in (0, 1), got {value!r}, to be a threshold; a whole number is "
+                "one of neighbors"
+            )
         value = graph.Threshold(float(value))
     if isinstance(value, graph.Rule):
         value.check()
     return value
+
+
+def _warn_of_neighbors(rule: Any, n_samples: int) -> None:
+    """Warn of more neighbors than there are other points."""
+    k = getattr(rule, "k", None)
+    if isinstance(k, (int, np.integer)) and k >= n_samples:
+        warn(
+            f"graph={k} is more neighbors than the {n_samples - 1} other points: each point is "
+            "joined to all of them"
+        )
 
 
 def _check_columns(rows: NDArray[np.floating]) -> None:

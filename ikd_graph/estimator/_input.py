@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
-from ._objects import as_table, printable
+from ._objects import as_table, check_labels, printable
 
 
 def read(model: Any, X: Any, **options: Any) -> Any:
@@ -37,7 +37,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     """
     pairs = isinstance(model.affinity, str) and model.affinity in GIVEN
     fills = model.missing == "pairwise" and not pairs
-    X = as_table(X, pairs=pairs)
+    given, X = X, as_table(X, pairs=pairs)
     check_sparse("X", X)
     if fills and sp.issparse(X):
         raise ValueError(
@@ -51,15 +51,22 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         # NA is no number: it has no place in an array of floats.
         X = np.where(sys.modules["pandas"].isna(X), np.nan, X)
     try:
-        X = validate_data(model, X, ensure_all_finite="allow-nan", **options)
+        X = validate_data(model, X, ensure_all_finite=False, **options)
     except ValueError as error:
         # It may contain names of columns, which must not write to a terminal.
         raise ValueError(printable(str(error))) from None
+    if not pairs:
+        check_labels(model, given, reset=options.get("reset", True))
+    own = getattr(model, "preprocessor_", None)
+    if own is not None and not options.get("reset", True):
+        X = own.transform(X.toarray() if sp.issparse(X) else X).astype(X.dtype, copy=False)
     values = X.data if sp.issparse(X) else X
+    _check_infinite(X, values, pairs)
     # NaN in one entry is NaN in the sum: nothing of the size of X is made.
     if not fills and np.isnan(np.sum(values)):
         row = X.tocoo().row if sp.issparse(X) else np.arange(len(X))[:, None]
         holes = np.unique(np.broadcast_to(row, values.shape)[np.isnan(values)])
+        _check_unknown_points(X, pairs)
         cure = (
             "a scipy sparse matrix stores only the pairs that are known"
             if pairs
@@ -73,12 +80,48 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         float(np.fmax.reduce(values, None, initial=0.0)),
         -float(np.fmin.reduce(values, None, initial=0.0)),
     )
-    if not pairs and largest > 0.0 and not 1e-70 <= largest <= 1e70:
+    bound = 1e140 if model.affinity == "precomputed" else 1e70
+    # What is small beside the rows of the fit is placed alone as it is among others.
+    least = 1.0 / bound if options.get("reset", True) else 0.0
+    if largest > 0.0 and not least <= largest <= bound:
         raise ValueError(
-            f"the largest value of X must lie between 1e-70 and 1e+70, got {largest:g}; "
-            "multiply X by a power of ten"
+            f"the largest value of X must lie between {1.0 / bound:g} and {bound:g}, got "
+            f"{largest:g}; multiply X by a power of ten"
         )
     return X
+
+
+def _check_infinite(X: Any, values: Any, pairs: bool) -> None:
+    """Raise if a value is infinite, naming rows and the cure."""
+    # A sum that is finite has no infinite term.
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(np.sum(values)) or not np.isinf(values).any():
+            return
+    row = X.tocoo().row if sp.issparse(X) else np.arange(len(X))[:, None]
+    holes = np.unique(np.broadcast_to(row, values.shape)[np.isinf(values)])
+    cure = (
+        "a scipy sparse matrix stores only the pairs that are known"
+        if pairs
+        else "take them for missing, X[np.isinf(X)] = np.nan with missing='pairwise', or drop "
+        "those rows"
+    )
+    raise ValueError(
+        f"Input X contains infinity: got {holes.size} rows with infinite values: {few(holes)}; "
+        f"{cure}"
+    )
+
+
+def _check_unknown_points(X: Any, pairs: bool) -> None:
+    """Raise if points have no value with any other, as a series without variance."""
+    if not pairs or sp.issparse(X) or X.shape[0] != X.shape[1]:
+        return
+    unknown = np.flatnonzero(np.isnan(X).sum(axis=1) >= len(X) - 1)
+    known = np.setdiff1d(np.arange(len(X)), unknown)
+    if unknown.size and known.size and not np.isnan(X[np.ix_(known, known)]).any():
+        raise ValueError(
+            f"Input X contains NaN: points {few(unknown)} have no value with any other, as a "
+            "constant series, whose variance is 0, has no correlation; leave them out of both axes"
+        )
 
 
 def check_pairs(X: Any, affinity: str) -> None:
@@ -91,7 +134,7 @@ def check_pairs(X: Any, affinity: str) -> None:
     diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     # What rounding leaves on the diagonal, in float32, of roots.
-    rounding = 2.0 * np.sqrt(np.finfo(np.float32).eps) * max(largest, -least)
+    rounding = 2.0 * float(np.sqrt(float(np.finfo(np.float32).eps))) * max(largest, -least)
     zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
     if affinity == "precomputed" and zeros and rounding > 0.0:
         raise ValueError(
@@ -99,6 +142,13 @@ def check_pairs(X: Any, affinity: str) -> None:
             "got a diagonal of zeros, as distances have; affinity='precomputed_distance' takes "
             "those"
         )
+    if affinity == "precomputed" and stored is None and diagonal.size:
+        flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
+        if flat.size:
+            raise ValueError(
+                f"X must hold covariances with a variance above 0 for every point, got none for "
+                f"points {few(flat)}, as of constant series; leave them out of both axes"
+            )
     if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
         raise ValueError(
             "X must hold distances, with zeros on the diagonal and no negative values, for "

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._validation import check_unmasked
+from ..graph._csr import edge_list
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
@@ -29,6 +30,13 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
             f"columns; pass {', or '.join(['adata.X', *tables])}"
         )
+    if (listed := edge_list(X)) is not None:
+        if not pairs:
+            raise ValueError(
+                f"X must be a table of numbers, got a {kind} of {library}; affinity='precomputed' "
+                "takes the weights of its edges for correlations"
+            )
+        return listed
     if library == "igraph":
         X = X.to_networkx()
         kind = f"{kind} from igraph"
@@ -45,12 +53,77 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X)
         return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        return _from_structured(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(
             f"X must hold numbers, got times ({X.dtype}); (X - X[0]) / numpy.timedelta64(1, 's') "
             "turns them into seconds"
         )
     return X
+
+
+def column_labels(X: Any) -> list[str] | None:
+    """Labels of the columns of a table that scikit-learn does not look at, None without any.
+
+    Those of xarray and pynapple, and numbers for names in a data frame. Labels 0, 1, 2, ... in
+    order are none.
+    """
+    library = type(X).__module__.partition(".")[0]
+    labels: Any = None
+    if library == "xarray" and getattr(X, "ndim", 0) == 2:
+        labels = X.coords[X.dims[1]].values if X.dims[1] in X.coords else None
+    elif hasattr(X, "columns") and (library == "pynapple" or hasattr(X, "dtypes")):
+        labels = X.columns
+    if labels is None:
+        return None
+    listed = np.asarray(labels).tolist()
+    strings = library not in ("xarray", "pynapple") and all(isinstance(x, str) for x in listed)
+    if strings or listed == list(range(len(listed))):
+        return None
+    return [str(label) for label in listed]
+
+
+def dimensions(X: Any) -> list[str] | None:
+    """Names of the dimensions of an array of xarray, None of anything else."""
+    library = type(X).__module__.partition(".")[0]
+    return [str(name) for name in X.dims] if library == "xarray" and hasattr(X, "dims") else None
+
+
+def check_labels(model: Any, X: Any, *, reset: bool) -> None:
+    """Keep names of columns and dimensions, or raise where new rows have them in another order."""
+    labels, dims = column_labels(X), dimensions(X)
+    if reset:
+        model._column_labels, model._dimensions = labels, dims
+        return
+    known, known_dims = (getattr(model, name, None) for name in ("_column_labels", "_dimensions"))
+    if dims and known_dims and dims != known_dims and set(dims) & set(known_dims[1:]) == {dims[0]}:
+        raise ValueError(
+            f"X must have the dimensions {tuple(known_dims)} of the fit, got {tuple(dims)}; "
+            f"X.transpose({', '.join(map(repr, reversed(dims)))}) exchanges them"
+        )
+    # Where one side has 0, 1, 2, ..., these are its labels.
+    if labels is None and known is not None and column_axis(X):
+        labels = [str(number) for number in range(len(known))]
+    if known is None and labels is not None and hasattr(model, "_column_labels"):
+        known = [str(number) for number in range(len(labels))]
+        known = known if set(known) == set(labels) else None
+    if labels is None or known is None or labels == known or len(labels) != len(known):
+        return
+    at = next(k for k, (a, b) in enumerate(zip(labels, known, strict=True)) if a != b)
+    kind = "order" if set(labels) == set(known) else "names"
+    raise ValueError(
+        f"columns of X must have the {kind} of the fit, got {labels[at]!r} where the fit had "
+        f"{known[at]!r}; choose the columns by their names"
+    )
+
+
+def column_axis(X: Any) -> bool:
+    """Whether a table has labels of columns, be they only 0, 1, 2, ..."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "xarray":
+        return getattr(X, "ndim", 0) == 2 and X.dims[1] in X.coords
+    return library == "pynapple" and hasattr(X, "columns")
 
 
 def printable(text: str) -> str:
@@ -162,6 +235,23 @@ def _from_pynapple(X: Any, kind: str) -> Any:
             f"{values.shape}; pass a TsdFrame"
         )
     return values
+
+
+def _from_structured(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Table of the fields of a structured array, as genfromtxt and records of pandas have them."""
+    names = X.dtype.names or ()
+    wrong = [
+        name
+        for name in names
+        if X.dtype[name].kind not in "biuf" or X.dtype[name].shape or X.ndim != 1
+    ]
+    if wrong:
+        raise ValueError(
+            f"a structured X must have one axis and fields of numbers, got {X.ndim} axes and "
+            f"{wrong[:6]} of other kinds; X[{[n for n in names if n not in wrong][:6]}] chooses "
+            "fields"
+        )
+    return np.column_stack([np.asarray(X[name], dtype=np.float64) for name in names])
 
 
 def _check_frame(X: Any) -> None:

@@ -15,11 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._files import write_whole
-from .._settings import Result
+from .._fitted_process import FittedProcess
+from .._settings import Result, Settings
+from .._table import SparseTable
 from .._validation import check_nodes, check_sparse
 from .._version import __version__
 from ..cliques import Blocks, check_blocks
 from ..covariance import SparseRows
+from ..graph import CsrGraph
+from ..kernels import StationaryKernel
+from ..refine import CoreFit
+from ..similarity import KnownRows, Similarity
 
 _FORMAT = "ikd_graph model, format 1"
 _PACKAGE = __name__.partition(".")[0]
@@ -62,6 +68,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             reader.records.append(reader.record(record))
         state: dict[str, Any] = reader.decode(head["state"])
         _check_sizes(state)
+        _check_values(state)
     except FileNotFoundError:
         raise
     except Exception as error:
@@ -158,6 +165,8 @@ class _Reader:
         ((kind, content),) = value.items()
         if kind in ("array", "scalar"):
             array = self._arrays[str(content)]
+            if array.dtype.kind not in "biuf":
+                raise ValueError(f"an array holds {array.dtype} and no numbers")
             return array if kind == "array" else array[()]
         if kind in ("tuple", "list"):
             return (tuple if kind == "tuple" else list)(map(self.decode, content))
@@ -192,6 +201,51 @@ class _Reader:
         return record
 
 
+_FLOATS = ("embedding_", "_points", "eigenvalues_", "explained_variance_ratio_", "_rows")
+_NUMBERS = ("_first", "_inverse", "component_labels_")
+
+
+def _check_values(state: dict[str, Any]) -> None:
+    """Raise unless results of a fit are numbers that a fit can give, and objects of their kinds."""
+    for name in _FLOATS + _NUMBERS:
+        value = state[name]
+        kinds = "f" if name in _FLOATS else "iu"
+        if value is None or isinstance(value, SparseTable):
+            value = getattr(value, "stored", None)
+            value = None if value is None else value.data
+        if value is None:
+            continue
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+            raise ValueError(f"{name} holds {getattr(value, 'dtype', type(value).__name__)}")
+        if kinds == "f" and not np.isfinite(value).all():
+            raise ValueError(f"{name} holds values that are not finite")
+    result: Result = state["_result"]
+    own = np.asarray(result.coordinates)
+    if own.dtype != np.float64 or own.shape != state["_points"].shape or not np.isfinite(own).all():
+        raise ValueError("the coordinates of its result do not belong to its points")
+    for name, held in vars(result.similarity).items():
+        if isinstance(held, np.ndarray) and held.dtype.kind == "f" and not np.isfinite(held).all():
+            raise ValueError(f"{name} of its similarity holds values that are not finite")
+        if name == "rows" and held is not None and len(held) != len(own):
+            raise ValueError("the rows that it compares are of another number than its points")
+    if isinstance(result.refined, CoreFit):
+        core = check_nodes("core", result.refined.core, len(own))
+        if len(core) != len(result.refined.fit.latent) or len(set(core.tolist())) != len(core):
+            raise ValueError("the points of its likelihood do not belong to its coordinates")
+    for name, value, kind in (
+        ("kernel_", state["kernel_"], StationaryKernel),
+        ("graph_", state["graph_"], (CsrGraph, type(None))),
+        ("_training", state["_training"], KnownRows),
+        ("_fitted", state["_fitted"], FittedProcess),
+        ("similarity", result.similarity, Similarity),
+        ("settings_", state["settings_"], Settings),
+        ("n_features_in_", state["n_features_in_"], int),
+        ("n_components_", state["n_components_"], int),
+    ):
+        if not isinstance(value, kind):
+            raise ValueError(f"its {name} is a {type(value).__name__}")
+
+
 def _check_sizes(state: dict[str, Any]) -> None:
     """Raise unless results of a fit belong together."""
     if not isinstance(state["_result"], Result):
@@ -204,6 +258,11 @@ def _check_sizes(state: dict[str, Any]) -> None:
                 raise ValueError(f"{name} has another size than what belongs to it")
     check_nodes("_first", state["_first"], sizes["n"])
     check_nodes("_inverse", state["_inverse"], sizes["u"])
+    own = state.get("preprocessor_")
+    if own is not None:
+        learnt = (own.fill_, own.center_, own.scale_, own.mean_row_)
+        if {len(array) for array in learnt if array is not None} - {state["n_features_in_"]}:
+            raise ValueError("what was done to its rows is of another size than these")
     rows = state["_rows"]
     if rows is not None and rows.shape != (sizes["n"], state["n_features_in_"]):
         raise ValueError("its rows have another size than what belongs to them")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _jit
 from .. import _validation as check
 from .._types import Integers
-from .._validation import check_distinct, check_finite, check_sparse, validate
+from .._validation import check_distinct, check_finite, check_sparse, rounding_of, validate
 from ._record import CsrGraph, check_graph
 
 if TYPE_CHECKING:
@@ -306,6 +306,8 @@ def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weig
         g = obj
     elif sp.issparse(obj):
         g = from_scipy(obj)
+    elif (listed := edge_list(obj, weight)) is not None:
+        g = from_scipy(listed)
     elif type(obj).__module__.partition(".")[0] == "igraph":
         g = from_networkx(obj.to_networkx(), weight=weight)
     elif hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
@@ -367,16 +369,15 @@ def from_scipy(matrix: Any) -> CsrGraph:
 
 
 def stored_pairs(
-    matrix: Any, *, one_sided: bool = False
+    matrix: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
 
     Parameters
     ----------
     matrix : (n, n) scipy sparse array or matrix
-        Values of pairs, the same both ways round to 1e-8 of the largest. It is not changed.
-    one_sided : bool
-        Whether a value may be stored one way round only, as in a graph of nearest neighbors.
+        Values of pairs, the same both ways up to rounding, or stored one way round only, as in a
+        graph of nearest neighbors. It is not changed.
 
     Returns
     -------
@@ -405,6 +406,11 @@ def stored_pairs(
             f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
             "belongs to points i and j"
         )
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"a matrix of pairs must hold real numbers, got {matrix.dtype}; abs(matrix) or "
+            "matrix.real makes them of complex ones"
+        )
     entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
     entries.sum_duplicates()
     check_finite("matrix", entries.data, "leave out pairs that are not known")
@@ -414,9 +420,9 @@ def stored_pairs(
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
     keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: NDArray[np.float64] = sums / (counts if one_sided else 2.0)
+    values: NDArray[np.float64] = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
-    if worst > 1e-8 * max(float(np.abs(data).max(initial=0.0)), 1.0):
+    if worst > rounding_of(matrix) * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
             "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
             f"by up to {worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
@@ -453,6 +459,43 @@ def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     return from_scipy(networkx_matrix(G, weight))
 
 
+def edge_list(obj: Any, weight: str | None = "weight") -> sp.coo_array | None:
+    """Weights of the edges of a graph of NetworKit or graph-tool, None of anything else.
+
+    They are known by what they offer, and nothing is imported. A graph without weights has edges of
+    weight 1.
+    """
+    if hasattr(obj, "iterEdgesWeights") and hasattr(obj, "numberOfNodes"):
+        n, directed = int(obj.numberOfNodes()), bool(obj.isDirected())
+        listed = [(u, v, w) for u, v, w in obj.iterEdgesWeights()]
+    elif hasattr(obj, "get_edges") and hasattr(obj, "num_vertices"):
+        n, directed = int(obj.num_vertices()), bool(obj.is_directed())
+        known = getattr(obj, "edge_properties", {})
+        held = [known[weight]] if weight in known else []
+        listed = [(u, v, w[0] if w else 1.0) for u, v, *w in np.asarray(obj.get_edges(held))]
+    else:
+        return None
+    if directed:
+        raise ValueError(f"a graph must be undirected, got a directed {type(obj).__name__}")
+    pairs: dict[tuple[int, int], Any] = {}
+    for u, v, value in listed:
+        pairs[min(int(u), int(v)), max(int(u), int(v))] = value
+    values = check.as_real("weights of edges", np.array([*pairs.values()] or [0.0]))[: len(pairs)]
+    ends = np.array([*pairs], dtype=np.int64).reshape(-1, 2)
+    back = ends[:, 0] != ends[:, 1]
+    both = np.vstack((ends, ends[back, ::-1]))
+    return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
+
+
+def without_weights(obj: Any, weight: str = "weight") -> bool:
+    """Whether a networkx or igraph graph has edges and no edge has a weight."""
+    if type(obj).__module__.partition(".")[0] == "igraph":
+        return weight not in obj.es.attributes()
+    if not (hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")):
+        return False
+    return all(value is None for _, _, value in obj.edges(data=weight, default=None))
+
+
 def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
     """Weights of the edges of a networkx graph, loops on the diagonal; see `from_networkx`."""
     if G.is_directed() or G.is_multigraph():
@@ -473,7 +516,9 @@ def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
             "another one by weight=, or set it with nx.set_edge_attributes"
         )
     ends = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
-    values = np.array([pair[2] for pair in pairs], dtype=np.float64)
+    values = check.as_real(
+        f"the attribute {weight!r} of edges", np.array([pair[2] for pair in pairs] or [0.0])
+    )[: len(pairs)]
     back = ends[:, 0] != ends[:, 1]
     both = np.vstack((ends, ends[back, ::-1]))
     return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))

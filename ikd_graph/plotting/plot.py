@@ -378,11 +378,15 @@ def embedding(
             f"{shape}; pass model.standard_errors_"
         )
     what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
-    ax = chart(what, ax=ax, legend=legend)
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
-    if named:
-        assert what.points is not None
-        _write(ax, what.points.at[[*named]], [*named.values()], next_to=True)
+    if not named:
+        return chart(what, ax=ax, legend=legend)
+    # Names of classes on the map would hide those of points.
+    ax = chart(what, ax=ax, legend=False)
+    assert what.points is not None
+    if legend:
+        _explain(ax, what.points, paint, on_map=False)
+    _write(ax, what.points.at[[*named]], [*named.values()], next_to=True)
     return ax
 
 
@@ -550,9 +554,15 @@ def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
         x, y = points.at[rows, :2].T
         ax.scatter(x, y, s=sizes[rows] ** 2, alpha=alpha[rows], **look, **color)
     _frame(ax, what)
-    if legend and paint.values is not None:
+    if legend:
+        _explain(ax, points, paint, on_map=True)
+
+
+def _explain(ax: Axes, points: Points, paint: Paint, *, on_map: bool) -> None:
+    """Explain colors by a scale, by names of classes where they lie, or by a legend."""
+    if paint.values is not None:
         _color_bar(ax, paint)
-    elif legend and paint.groups is not None and not _name_classes(ax, points, paint):
+    elif paint.groups is not None and not (on_map and _name_classes(ax, points, paint)):
         class_legend(ax, paint.groups, paint.title)
 
 
@@ -607,8 +617,13 @@ def _write(
     """Write names at positions, or next to them with a line to each, so that no two overlap."""
     from matplotlib.patheffects import withStroke
 
-    size = SMALL if next_to else TEXT
+    # Many names are small.
+    size = (SMALL if len(names) <= 25 else 6.5) if next_to else TEXT
     words = [shortened(name) for name in names]
+    if next_to:
+        # Names stay apart in the size that the picture has: it is laid out first.
+        figure_of(ax).draw_without_rendering()
+        figure_of(ax).set_layout_engine("none")
     # Points of the page for a unit of the data, and the width and height of each word.
     inches = np.array(figure_of(ax).get_size_inches()) * ax.get_position().size
     scale = 72.0 * inches / np.abs(np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1))
@@ -616,9 +631,14 @@ def _write(
     boxes = np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words])
     middles = at * scale + (0.5 * boxes + 5.0 if next_to else 0.0)
     moved = _apart(middles, boxes) - at * scale
+    # A name that found no room near its point says nothing.
+    near = np.linalg.norm(moved - (middles - at * scale), axis=1) <= (_FAR if next_to else np.inf)
+    words = [word if shown else "" for word, shown in zip(words, near, strict=True)]
     for word, point, shift, color in zip(
         words, at, moved, shades or [colors.INK] * len(words), strict=True
     ):
+        if not word:
+            continue
         text = ax.annotate(
             word, tuple(point), xytext=tuple(shift), textcoords="offset points", ha="center",
             va="center", color=color, fontsize=size, annotation_clip=False,
@@ -628,23 +648,43 @@ def _write(
         as_word(text).set_path_effects([withStroke(linewidth=3.0, foreground="white")])
 
 
-def _apart(middles: Floats, boxes: Floats, n_rounds: int = 100) -> Floats:
+_FAR = 60.0
+"""Points of the page by which a name may be moved away from its point."""
+
+
+def _apart(middles: Floats, boxes: Floats, n_rounds: int = 400) -> Floats:
     """Middles of boxes, those that overlap pushed apart the shorter way."""
     middles = middles.copy()
+    first, second = np.triu_indices(len(middles), 1)
+    reach = 0.5 * (boxes[first] + boxes[second])
     for _ in range(n_rounds):
-        still = True
-        for a in range(len(middles)):
-            for b in range(a):
-                gap = middles[a] - middles[b]
-                overlap = 0.5 * (boxes[a] + boxes[b]) - np.abs(gap)
-                if (overlap > 1e-9).all():
-                    axis, still = int(overlap.argmin()), False
-                    push = 0.5 * overlap[axis] * (1.0 if gap[axis] >= 0.0 else -1.0)
-                    middles[a, axis] += push
-                    middles[b, axis] -= push
-        if still:
+        gap = middles[first] - middles[second]
+        overlap = reach - np.abs(gap)
+        pairs = np.flatnonzero((overlap > 1e-9).all(axis=1))
+        if not pairs.size:
             break
+        # Pairs that share a name are pushed by half each, so that none is pushed too far.
+        axis = overlap[pairs].argmin(axis=1)
+        push = 0.5 * overlap[pairs, axis] * np.where(gap[pairs, axis] >= 0.0, 1.0, -1.0)
+        times = np.bincount(np.concatenate([first[pairs], second[pairs]]), minlength=len(middles))
+        np.add.at(middles, (first[pairs], axis), push / np.sqrt(times[first[pairs]]))
+        np.add.at(middles, (second[pairs], axis), -push / np.sqrt(times[second[pairs]]))
     return middles
+
+
+def names_of_points(names: Sequence[str]) -> dict[int, str]:
+    """Names to write next to points, by row; none of more than fit into a picture.
+
+    Examples
+    --------
+    >>> names_of_points(("a", "b")), names_of_points(("a",) * 101)
+    ({0: 'a', 1: 'b'}, {})
+    """
+    return dict(enumerate(names)) if 0 < len(names) <= MOST_NAMED else {}
+
+
+MOST_NAMED = 100
+"""Points that are named one by one in a picture."""
 
 
 def _color_bar(ax: Axes, paint: Paint) -> None:

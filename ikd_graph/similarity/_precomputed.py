@@ -118,11 +118,17 @@ class SparsePrecomputed(Precomputed):
     _graph: CsrGraph
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
-        corr = covariance.to_correlation(X)
+        # What is stored one way round, or rounded in float32, is made the same both ways first.
+        first, second, values = graph.stored_pairs(X)
+        variances = X.diagonal()
+        own = np.flatnonzero(variances)
+        rows, columns = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+        data = np.concatenate([values, values, variances[own]])
+        corr = covariance.to_correlation(sp.coo_array((data, (rows, columns)), shape=X.shape))
         return covariance.standard_deviations(X), self._stored(*graph.stored_pairs(corr))
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
-        first, second, values = graph.stored_pairs(X, one_sided=True)
+        first, second, values = graph.stored_pairs(X)
         lengths = graph.from_edges(self.n_samples, first, second, values)
         sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
         squares = geodesics.shortest_distances(lengths, sources) ** 2
@@ -132,6 +138,7 @@ class SparsePrecomputed(Precomputed):
 
     def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
+        self.n_negative = int(np.count_nonzero(values < 0.0)) * (self.affinity != DISTANCES)
         there = np.full(values.size, self.affinity == DISTANCES) | (values > 0.0)
         weights = np.maximum(self.weights(values[there]), np.finfo(np.float64).tiny)
         self._graph = graph.from_edges(self.n_samples, first[there], second[there], weights)

@@ -1,0 +1,228 @@
+"""Graphs and pairs that users bring: of any library, unit, precision, with or without weights."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.neighbors import kneighbors_graph
+
+from ikd_graph import IKD, cliques, graph
+
+PRE = {"refine": None, "strategy": "geodesic", "affinity": "precomputed", "graph": 8}
+DIS = {**PRE, "affinity": "precomputed_distance"}
+
+
+def smooth(n=60, p=30, seed=0):
+    r = np.random.default_rng(seed)
+    t = r.uniform(0, 1, (n, 2))
+    return t, np.sin(2.0 * t @ r.normal(size=(2, p)) + r.uniform(0, 6, p)) + 0.05 * r.normal(
+        size=(n, p)
+    )
+
+
+def correlations():
+    C = np.corrcoef(smooth()[1])
+    return (C + C.T) / 2
+
+
+def r2(Z, T):
+    A = np.c_[Z, np.ones(len(Z))]
+    W, *_ = np.linalg.lstsq(A, T, rcond=None)
+    return float(1 - ((T - A @ W) ** 2).sum() / ((T - T.mean(0)) ** 2).sum())
+
+
+def fitted(X, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return IKD(**settings).fit(X).embedding_
+
+
+def unweighted(kind):
+    A = kneighbors_graph(smooth(80)[1], 8)
+    whole = nx.from_scipy_sparse_array(A.maximum(A.T))
+    for _, _, data in whole.edges(data=True):
+        data.clear()
+    return {
+        "one way": A,
+        "both ways": A.maximum(A.T),
+        "mean": 0.5 * (A + A.T),
+        "networkx": whole,
+        "bool": A.maximum(A.T).astype(bool),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["one way", "both ways", "mean", "networkx", "bool"])
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+def test_edges_without_weights_are_weighted_by_the_rows(kind, strategy):
+    t, X = smooth(80)
+    Z = fitted(X, graph=unweighted(kind), strategy=strategy, affinity="euclidean", refine=None)
+    assert r2(Z, t) > 0.9
+
+
+def test_weights_that_were_given_stay():
+    A = kneighbors_graph(smooth(80)[1], 8)
+    G = 0.7 * A.maximum(A.T)
+    model = IKD(graph=G, strategy="geodesic", refine=None, affinity="euclidean").fit(smooth(80)[1])
+    assert set(model.graph_.weights.round(12)) == {0.7}
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e-12, 1e12, 1e40, 1e100])
+def test_covariances_in_any_unit_give_one_embedding(factor):
+    C = correlations()
+    want = fitted(C, **PRE)
+    for X in (C * factor, sp.csr_array(C * factor)):
+        if sp.issparse(X):
+            want = fitted(sp.csr_array(C), **{**PRE, "graph": "auto"})
+            np.testing.assert_allclose(fitted(X, **{**PRE, "graph": "auto"}), want, atol=1e-6)
+        else:
+            np.testing.assert_allclose(fitted(X, **PRE), want, atol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-60, 1e-12, 1e12, 1e60])
+def test_distances_in_any_unit_keep_it(factor):
+    D = squareform(pdist(smooth()[1]))
+    np.testing.assert_allclose(fitted(D * factor, **DIS) / factor, fitted(D, **DIS), atol=1e-7)
+
+
+@pytest.mark.parametrize("factor", [1e-160, 1e160])
+def test_units_too_far_from_one_are_told(factor):
+    D = squareform(pdist(smooth()[1]))
+    for X, affinity in ((D * factor, "precomputed_distance"), (correlations() * factor, None)):
+        with pytest.raises(ValueError, match="multiply X by a power of ten"):
+            IKD(affinity=affinity or "precomputed").fit(X)
+
+
+def test_rounding_of_float32_is_symmetric_and_other_differences_are_not():
+    C = np.corrcoef(smooth()[1].astype(np.float32), dtype=np.float32)
+    assert np.abs(C - C.T).max() > 0.0
+    for X in (C, C.astype(np.float64), sp.csr_array(C)):
+        assert np.isfinite(fitted(X, **{**PRE, "graph": "auto"})).all()
+    wrong = correlations()
+    wrong[3, 5] += 1e-6
+    for X in (wrong, wrong * 1e-9):
+        with pytest.raises(ValueError, match="must be symmetric"):
+            IKD(**PRE).fit(X)
+
+
+def test_what_is_stored_one_way_counts_for_both():
+    C, D = correlations(), squareform(pdist(smooth()[1]))
+    for X, settings in ((C, PRE), (D, DIS)):
+        own = {**settings, "graph": "auto"}
+        # A diagonal belongs to covariances.
+        one_way = sp.csr_array(np.triu(X))
+        want = fitted(sp.csr_array(X), **own)
+        np.testing.assert_allclose(fitted(one_way, **own), want, atol=1e-9)
+
+
+def test_points_without_variance_are_named():
+    X = smooth()[1].copy()
+    X[4] = 2.0
+    with np.errstate(all="ignore"):
+        C = np.corrcoef(X)
+    for pairs in (np.cov(X), C):
+        with pytest.raises(ValueError, match=r"points 4\b.*constant"):
+            IKD(affinity="precomputed").fit(pairs)
+
+
+def test_negative_correlations_of_a_sparse_matrix_are_counted():
+    C = correlations()
+    n = int((np.triu(C, 1) < 0).sum())
+    model = IKD(affinity="precomputed", refine=None).fit(sp.csr_array(C))
+    assert model.settings_.reasons["negative correlations"].startswith(f"{n} of the pairs")
+
+
+class NetworKit:
+    """A graph as NetworKit has them."""
+
+    def __init__(self, pairs, n):
+        self.pairs, self.n = pairs, n
+
+    def iterEdgesWeights(self):
+        return iter(self.pairs)
+
+    def numberOfNodes(self):
+        return self.n
+
+    def isDirected(self):
+        return False
+
+
+class GraphTool:
+    """A graph as graph-tool has them."""
+
+    def __init__(self, pairs, n):
+        self.pairs, self.n, self.edge_properties = pairs, n, {"weight": "w"}
+
+    def get_edges(self, held):
+        return np.array([pair if held else pair[:2] for pair in self.pairs])
+
+    def num_vertices(self):
+        return self.n
+
+    def is_directed(self):
+        return False
+
+
+@pytest.mark.parametrize("kind", [NetworKit, GraphTool])
+def test_graphs_of_other_libraries_are_taken_by_their_edges(kind):
+    C = correlations()
+    C[C < 0.3] = 0.0
+    G = nx.from_numpy_array(C - np.diag(np.diag(C)))
+    other = kind([(u, v, w) for u, v, w in G.edges(data="weight")], 60)
+    own = {**PRE, "graph": "auto"}
+    np.testing.assert_allclose(fitted(other, **own), fitted(G, **own), atol=1e-12)
+    rows = {"strategy": "geodesic", "refine": None, "affinity": "correlation"}
+    X = smooth()[1]
+    np.testing.assert_allclose(fitted(X, graph=other, **rows), fitted(X, graph=G, **rows))
+    with pytest.raises(ValueError, match="affinity='precomputed' takes the weights"):
+        IKD().fit(other)
+
+
+@pytest.mark.parametrize(("weight", "said"), [("x", "real numbers"), (0.5 + 0.5j, "real numbers")])
+def test_weights_that_are_no_real_numbers_are_refused(weight, said):
+    G = nx.complete_graph(5)
+    nx.set_edge_attributes(G, weight, "weight")
+    with pytest.raises(ValueError, match=said):
+        IKD(affinity="precomputed").fit(G)
+    if not isinstance(weight, str):
+        A = sp.csr_array(np.full((60, 60), weight))
+        with pytest.raises(ValueError, match="real numbers"):
+            IKD(graph=A).fit(smooth()[1])
+
+
+def test_graphs_are_written_as_graphml_and_gexf_with_names(tmp_path):
+    g = graph.threshold(correlations(), 0.5)
+    names = [f"row {k}" for k in range(60)]
+    found = list(cliques.maximal_cliques(g))
+    for number, written in enumerate(
+        (
+            graph.to_networkx(g),
+            graph.to_networkx(g, names=names),
+            cliques.clique_graph(found),
+            cliques.clique_graph(found, names=names),
+        )
+    ):
+        nx.write_graphml(written, tmp_path / f"{number}.graphml")
+        nx.write_gexf(written, tmp_path / f"{number}.gexf")
+        again = nx.read_graphml(tmp_path / f"{number}.graphml")
+        assert again.number_of_edges() == written.number_of_edges()
+    named = graph.to_networkx(g, names=names).nodes(data="name")
+    assert [name for _, name in named] == names
+    assert "row 0" in {
+        name
+        for _, text in cliques.clique_graph(found, names=names).nodes(data="members")
+        for name in text.split(";")
+    }
+    with pytest.raises(ValueError, match="names must be one for each of 60 nodes"):
+        graph.to_networkx(g, names=["a"])
+
+
+@pytest.mark.parametrize("affinity", ["precomputed", "precomputed_distance"])
+def test_equally_long_axes_do_not_turn_with_rounding(affinity):
+    k = np.kron(np.eye(3), np.ones((4, 4))) * 0.95 + 0.05
+    X = k if affinity == "precomputed" else 1.0 - k
+    a, b = (fitted(X.astype(t), refine=None, affinity=affinity) for t in (np.float32, float))
+    np.testing.assert_allclose(a, b, atol=1e-5)

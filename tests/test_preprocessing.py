@@ -1,0 +1,145 @@
+"""What is done to rows is learnt once: a row alone is treated as among others, by every way in."""
+
+import csv
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import RobustScaler, StandardScaler
+
+from ikd_graph import IKD, covariance
+from ikd_graph.cli import main
+from ikd_graph.preprocessing import TablePreprocessor
+
+pd = pytest.importorskip("pandas")
+
+FAST = ("--strategy", "geodesic", "--graph", "8", "--refine", "none", "--affinity", "euclidean")
+
+WAYS = {
+    "transform": (["--transform", "sqrt"], {"function": "sqrt"}),
+    "standardize-rows": (["--standardize-rows"], {"standardize_rows": True}),
+    "scale": (["--scale", "standard"], {"scale": "standard"}),
+    "robust": (["--scale", "robust"], {"scale": "robust"}),
+    "mean row": (["--remove-mean-row"], {"remove_mean_row": True}),
+    "impute": (["--impute", "median", "--na=-999"], {"impute": "median", "na": (-999.0,)}),
+    "all": (
+        ["--transform", "log1p", "--scale", "--standardize-rows", "--remove-mean-row"],
+        {"function": "log1p", "scale": "standard", "standardize_rows": True}
+        | {"remove_mean_row": True},
+    ),
+}  # fmt: skip
+
+
+def counts(n=60, p=24):
+    rng = np.random.default_rng(0)
+    rates = np.exp(1.5 + np.sin(3 * rng.uniform(0, 1, (n, 2)) @ rng.normal(size=(2, p))))
+    return rng.poisson(rates).astype(float)
+
+
+def write(path, X, names):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([names, *X.tolist()])
+
+
+def placed(path):
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    return np.array([[float(row[head.index(f"ikd{k}")]) for k in (0, 1)] for row in rows])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_new_rows_are_treated_as_those_of_the_model(tmp_path, way, capsys):
+    words, parameters = WAYS[way]
+    X, names = counts(), [f"g{k}" for k in range(24)]
+    if way == "impute":
+        X[5, 3] = X[45, 7] = X[50, 3] = -999.0
+    write(tmp_path / "old.csv", X[:40], names)
+    out = ["-o", str(tmp_path), "-q"]
+    assert main(["embed", str(tmp_path / "old.csv"), "--save-model", *out, *FAST, *words]) == 0
+    model = tmp_path / "old_model.ikd"
+    # Columns in another order, with one more, and one file with a row alone.
+    order = np.random.default_rng(1).permutation(24)
+    for name, rows in (("all", X), ("alone", X[45:46])):
+        extra = np.c_[rows[:, order], np.full(len(rows), 7.0)]
+        write(tmp_path / f"{name}.csv", extra, [*(names[c] for c in order), "extra"])
+        words_out = ["place", str(model), str(tmp_path / f"{name}.csv"), "-o", str(tmp_path)]
+        assert main(words_out) == 0
+        said = capsys.readouterr().out
+        assert "left out: extra" in said
+        for step in TablePreprocessor(**parameters).steps():
+            assert step.partition(" (")[0].removeprefix("missing cells ") in said
+    Z = placed(tmp_path / "all_placed.csv")
+    np.testing.assert_array_equal(Z[:40], placed(tmp_path / "old_embedding.csv"))
+    np.testing.assert_array_equal(placed(tmp_path / "alone_placed.csv")[0], Z[45])
+    # The same in Python: by the saved model, and as a step of a pipeline.
+    settings = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean"}
+    frame = pd.DataFrame(X, columns=names)
+    np.testing.assert_array_equal(IKD.load(model).transform(frame), Z)
+    steps = make_pipeline(TablePreprocessor(**parameters), IKD(**settings)).fit(X[:40])
+    np.testing.assert_allclose(steps.transform(X), Z, atol=1e-9)
+    np.testing.assert_array_equal(steps.transform(X[45:46])[0], steps.transform(X)[45])
+
+
+def test_what_the_flags_of_place_may_say(tmp_path, capsys):
+    X, names = counts(), [f"g{k}" for k in range(24)]
+    write(tmp_path / "t.csv", X, names)
+    out = ["-o", str(tmp_path)]
+    words = ["embed", str(tmp_path / "t.csv"), "--save-model", *out, *FAST, "--transform", "sqrt"]
+    assert main(words) == 0
+    place = ["place", str(tmp_path / "t_model.ikd"), str(tmp_path / "t.csv"), *out]
+    assert main([*place, "--transform", "sqrt"]) == 0
+    capsys.readouterr()
+    for more, said in (
+        (["--transform", "log1p"], "which was fitted with --transform sqrt"),
+        (["--scale"], "which was fitted without it"),
+    ):
+        assert main([*place, *more]) == 2
+        assert said in capsys.readouterr().err
+    # A model of Python knows nothing of flags: those that treat each row by itself are allowed.
+    IKD(strategy="geodesic", graph=8, refine=None).fit(np.sqrt(X)).save(tmp_path / "t_model.ikd")
+    assert main([*place, "--transform", "sqrt"]) == 0
+    assert main([*place, "--remove-mean-row"]) == 2
+    assert "depends on the other rows" in capsys.readouterr().err
+
+
+def test_holes_in_new_rows_are_filled_by_what_was_learnt_and_named_where_nothing_was(
+    tmp_path, capsys
+):
+    X, names = counts(), [f"g{k}" for k in range(24)]
+    write(tmp_path / "t.csv", X, names)
+    out = ["-o", str(tmp_path)]
+    words = ["embed", str(tmp_path / "t.csv"), "--save-model", *out, *FAST]
+    hole = X[:3].astype(object)
+    hole[1, 2] = ""
+    write(tmp_path / "hole.csv", hole, names)
+    place = ["place", str(tmp_path / "t_model.ikd"), str(tmp_path / "hole.csv"), *out]
+    assert main([*words, "--impute", "median"]) == 0
+    assert main(place) == 0
+    filled = X[:3].copy()
+    filled[1, 2] = np.median(X[:, 2])
+    expected = IKD.load(tmp_path / "t_model.ikd").transform(pd.DataFrame(filled, columns=names))
+    np.testing.assert_array_equal(placed(tmp_path / "hole_placed.csv"), expected)
+    assert main(words) == 0
+    assert main(place) == 2
+    assert "missing cell" in capsys.readouterr().err
+
+
+def test_rows_agree_with_scikit_learn_and_the_functions_of_covariance():
+    X = counts()
+    pairs = (
+        (TablePreprocessor(scale="standard"), StandardScaler().fit_transform(X)),
+        (TablePreprocessor(scale="robust"), RobustScaler().fit_transform(X)),
+        (TablePreprocessor(function="log1p"), np.log1p(X)),
+        (TablePreprocessor(remove_mean_row=True), covariance.remove_mean_row(X)),
+    )
+    for own, expected in pairs:
+        np.testing.assert_allclose(clone(own).fit(X).transform(X), expected, atol=1e-12)
+
+
+def test_wrong_parameters_and_values_are_refused():
+    X = counts()
+    with pytest.raises(ValueError, match="scale must be one of 'standard'"):
+        TablePreprocessor(scale="none").fit(X)
+    with pytest.raises(ValueError, match="sqrt must be defined for all values, got 1"):
+        TablePreprocessor(function="sqrt").fit(X).transform(-1.0 * (np.arange(24) == 3)[None])

@@ -1,0 +1,139 @@
+"""One refusal names all that is wrong with a table, and its advice, when followed, works."""
+
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+from ikd_graph.cli import main
+from ikd_graph.datasets import Reading, read_file
+
+pd = pytest.importorskip("pandas")
+
+FAST = ("--refine", "none", "--strategy", "geodesic", "--affinity", "euclidean", "--graph", "8")
+
+
+def frame(n=40, p=25):
+    r = np.random.default_rng(0)
+    X = np.sin(2.0 * r.uniform(0, 1, (n, 2)) @ r.normal(size=(2, p)) + r.uniform(0, 6, p))
+    return pd.DataFrame((X + 0.05 * r.normal(size=(n, p))).round(4)).add_prefix("c")
+
+
+def holes_everywhere():
+    return frame().mask(np.random.default_rng(1).uniform(size=(40, 25)) < 0.06)
+
+
+def with_holes_and_words():
+    table = frame()
+    table.loc[3, "c4"] = np.nan
+    return table.assign(site=["north", "south"] * 20, kind=["u", "v", "w", "x"] * 10)
+
+
+TABLES = {
+    "holes in every column": holes_everywhere,
+    "holes and words": with_holes_and_words,
+    "thousands": lambda: (frame() * 1e4).round().astype(int).map(lambda v: f"{v:,}"),
+    "long thousands": lambda: (frame() * 1e7).round(1).map(lambda v: f"{v:,}"),
+    "decimal commas": lambda: frame().map(lambda v: f"{v:.5f}".replace(".", ",")),
+    "a line of words": lambda: pd.concat(
+        [pd.DataFrame([[f"u{k % 3}" for k in range(25)]], columns=frame().columns), frame()]
+    ).rename_axis("name").reset_index().assign(name=["unit", *(f"row {k}" for k in range(40))]),
+    "infinite": lambda: frame().mask(np.eye(40, 25) == 1, np.inf),
+    "few dates": lambda: frame().astype(object).mask(np.eye(40, 25) == 1, "2020-01-02"),
+}  # fmt: skip
+
+
+def advised(said):
+    """Flags that a message tells to use: of each problem the first ones, or those for all."""
+    whole = re.findall(r"to read the rest of it: (.*)", said)
+    if whole:
+        return shlex.split(whole[0])
+    found = re.search(
+        r"(?:; (?:correct it or )?|; ?)(--[a-z-]+ (?:'[^']*'|\S+)(?: --[a-z-]+ \w+)?)", said
+    )
+    assert found, said
+    return [word.rstrip(",;") or word for word in shlex.split(found[1])]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_advice_is_followed_and_works(tmp_path, capsys, kind):
+    TABLES[kind]().to_csv(tmp_path / "t.csv", index=False)
+    words = ["embed", str(tmp_path / "t.csv"), "-o", str(tmp_path), "-q"]
+    assert main([*words, *FAST]) == 2
+    said = capsys.readouterr().err
+    every = [f"c{k}" for k in range(25)]
+    assert not all(re.search(rf"--drop\S*\b{name}\b", said) for name in every), said
+    more = advised(said)
+    affinity = [w.replace("euclidean", "correlation") for w in FAST]
+    assert main([*words, *(affinity if "pairwise" in more else FAST), *more]) == 0, (said, more)
+
+
+def test_numbers_with_signs_between_thousands_are_read_as_they_are(tmp_path):
+    table = (frame() * 1e6).round(2)
+    ways = {
+        ",": (",", ".", {"thousands": ","}),
+        ".": (";", ",", {"decimal": ","}),
+        " ": (";", ".", {"thousands": " "}),
+        "'": (",", ".", {"thousands": "'"}),
+    }
+    for sign, (separator, decimal, reading) in ways.items():
+        cells = table.map(
+            lambda v, s=sign, d=decimal: f"{v:,.2f}".translate(str.maketrans({",": s, ".": d}))
+        )
+        cells.to_csv(tmp_path / "t.csv", index=False, sep=separator)
+        data = read_file(tmp_path / "t.csv", reading=Reading(**reading))
+        np.testing.assert_allclose(data.X, table, err_msg=sign)
+
+
+def test_a_wrong_word_is_told_before_the_table_is_read(tmp_path, capsys):
+    holes_everywhere().to_csv(tmp_path / "t.csv", index=False)
+    for command, flags, said in (
+        ("embed", ("--strategy", "blockwse"), "did you mean 'blockwise'?"),
+        ("compare", ("--affinity", "eucldean"), "did you mean 'euclidean'?"),
+        ("cliques", ("--graph", "1.5"), "--graph"),
+    ):
+        assert main([command, str(tmp_path / "t.csv"), "-o", str(tmp_path), *flags]) == 2
+        heard = capsys.readouterr().err
+        assert said in heard
+        assert "missing" not in heard
+
+
+def test_complaints_of_ours_are_not_called_damage(tmp_path):
+    X = frame().to_numpy()
+    for y in (np.eye(2)[np.arange(40) % 2], np.arange(40).astype("M8[D]")):
+        np.savez(tmp_path / "t.npz", X=X, y=y)
+        data = read_file(tmp_path / "t.npz")
+        assert data.label_names == (("0", "1") if y.ndim == 2 else ())
+    np.savez(tmp_path / "t.npz", X=X, y=np.ones((40, 3)) / 2)
+    with pytest.raises(ValueError, match=r"one label for each row.*--labels 'y\[0\]'") as error:
+        read_file(tmp_path / "t.npz")
+    assert "must be a whole" not in str(error.value)
+    np.save(tmp_path / "t.npy", X.astype(object))
+    with pytest.raises(ValueError, match=r"Python objects.*X\.astype\(float\)"):
+        read_file(tmp_path / "t.npy")
+
+
+def test_vectors_in_a_column_become_columns(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = frame(40, 4)
+    table["emb"] = frame(40, 8).to_numpy().tolist()
+    table.to_parquet(tmp_path / "t.parquet")
+    data = read_file(tmp_path / "t.parquet")
+    assert data.feature_names[3:6] == ("c3", "emb[0]", "emb[1]")
+    np.testing.assert_array_equal(data.X[:, 4:], frame(40, 8))
+    table["emb"] = [[1.0] * (1 + k % 3) for k in range(40)]
+    table.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"'emb' of t\.parquet must hold vectors of one length"):
+        read_file(tmp_path / "t.parquet")
+
+
+def test_folders_are_read_or_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame().assign(part=np.arange(40) % 2).to_parquet(
+        tmp_path / "t.parquet", partition_cols=["part"]
+    )
+    assert read_file(tmp_path / "t.parquet").X.shape[0] == 40
+    (tmp_path / "dir.csv").mkdir()
+    with pytest.raises(ValueError, match="must be a file, got the folder"):
+        read_file(tmp_path / "dir.csv")
