@@ -425,3 +425,18 @@ def test_an_error_is_one_line_and_writes_nothing(words, table, tmp_path, capsys)
     assert re.search(BAD[words], said)
     assert not out.exists()
     assert table.read_text().startswith("gene0")
+
+
+@pytest.mark.parametrize("command", ["embed", "compare", "cliques", "diagnose", "place"])
+def test_help_fits_two_screens_and_a_topic_says_the_rest(command, capsys):
+    assert run(command, "--help") == 0
+    brief = capsys.readouterr().out.splitlines()
+    assert len(brief) <= 80
+    assert max(map(len, brief)) <= 100
+    assert "--transpose" in "\n".join(brief)
+    assert run(command, "--help", "reading") == 0
+    whole = capsys.readouterr().out
+    assert "stand for" in whole
+    assert "--graph" not in whole
+    assert run(command, "--help", "nothing") == 2
+    assert "--help takes " in capsys.readouterr().err

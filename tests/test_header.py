@@ -211,3 +211,31 @@ def test_a_first_column_that_counts_the_rows_names_them(read, name):
     assert data.row_names[:2] == ("1", "2")
     table[name] = np.arange(30) % 7
     assert read(plain(table)).X.shape == (30, 7)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_tables_written_in_every_way_come_back(read, seed):
+    r = np.random.default_rng(seed)
+    n, p = int(r.integers(4, 40)), int(r.integers(3, 15))
+    X = [
+        r.normal(size=(n, p)).round(4),
+        r.poisson(3, (n, p)),
+        (1e5 * r.normal(size=(n, p))).round(1),
+    ]
+    table = pd.DataFrame(X[seed % 3])
+    heads = [[f"col{k}" for k in range(p)], [str(1990 + k) for k in range(p)], None]
+    heads.append([f"mean of {k}" for k in range(p)])
+    head = heads[seed % 4]
+    table.columns = table.columns if head is None else head
+    if r.random() < 0.3:
+        table["label"] = np.array(["red", "green", "blue"])[r.integers(0, 3, n)]
+    if seed % 5 in (1, 2):
+        dates = pd.date_range("2020", periods=n).strftime("%Y-%m-%d")
+        table.insert(0, "name", [f"item {k}" for k in range(n)] if seed % 5 == 1 else dates)
+    titles = int(r.integers(0, 3)) * (seed % 4 in (0, 3))
+    text = "".join(f"Line {k} of notes\n" for k in range(titles))
+    text += plain(table, header=head is not None, sep=[",", ";", "\t"][int(r.integers(3))])
+    data = read(text)
+    np.testing.assert_allclose(data.X, X[seed % 3])
+    assert data.feature_names == (tuple(head) if head else ())
+    np.testing.assert_allclose(read(text, transpose=True).X, X[seed % 3].T)

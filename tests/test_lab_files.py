@@ -126,3 +126,14 @@ def test_endings_that_are_not_read_get_a_cure(tmp_path, ending, said):
     (tmp_path / f"t.{ending}").write_bytes(b"x")
     with pytest.raises(ValueError, match=said):
         read_file(tmp_path / f"t.{ending}")
+
+
+def test_an_array_of_structs_of_matlab_is_a_table(tmp_path):
+    trials = np.zeros(8, dtype=[("rate", "f8"), ("depth", "f8"), ("kind", object)])
+    trials["rate"], trials["depth"] = np.arange(8) * 0.5, np.arange(8) ** 2
+    trials["kind"] = ["a", "b"] * 4
+    scipy.io.savemat(tmp_path / "t.mat", {"trials": trials})
+    data = read_file(tmp_path / "t.mat", label_column="trials.kind")
+    assert data.feature_names == ("rate", "depth")
+    np.testing.assert_array_equal(data.X, np.c_[trials["rate"], trials["depth"]])
+    assert data.label_names == ("a", "b")

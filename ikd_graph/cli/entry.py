@@ -11,17 +11,60 @@ from .._version import __version__
 from ..datasets import TableError
 from . import cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
-from .console import PROG, close_pipe, ended_gently, plain_messages, print_error
+from .console import PROG, close_pipe, ended_gently, plain_messages, print_error, write_lines
 from .flags import STDOUT, in_flags, join_bare
 
 _COMMANDS = (embed, place, verify, compare, cliques, diagnose, datasets, warm)
+
+
+class Help(argparse.Action):
+    """Flag that shows a line for each flag, or all that is said of a topic."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """Show it and end."""
+        topics = {group.title.split()[0]: group for group in parser._action_groups if group.title}
+        if values is not None and values not in topics:
+            parser.error(f"--help takes {' or '.join(topics)}, got {values!r}")
+        text = parser.brief_help() if values is None else parser.topic_help(topics[values])
+        write_lines(text.splitlines())
+        parser.exit()
 
 
 class Parser(argparse.ArgumentParser):
     """Parser that takes whole flags only and suggests the right spelling of a word."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options, allow_abbrev=False)
+        super().__init__(**options, allow_abbrev=False, add_help=False)
+        self.add_argument(
+            "-h", "--help", action=Help, nargs="?", metavar="TOPIC",
+            help="show the flags, or all that is said of a topic",
+        )  # fmt: skip
+
+    def brief_help(self) -> str:
+        """Return a line for each command or flag: the first sentence on it."""
+        if self._subparsers is not None:
+            return self.format_help()
+        places = [a.metavar or a.dest for a in self._actions if not a.option_strings]
+        lines = [f"usage: {self.prog} {' '.join(map(str, places))} [flags]", ""]
+        lines += (self.description or "").splitlines()
+        titles = []
+        for group in self._action_groups:
+            if not group._group_actions:
+                continue
+            title = group.title or ""
+            titles.append(title.split()[0])
+            lines += ["", f"{title}:", *map(_brief, group._group_actions)]
+        topics = ", ".join(dict.fromkeys(titles))
+        return "\n".join([*lines, "", f"More on a topic: --help TOPIC, one of {topics}"])
+
+    def topic_help(self, group: Any) -> str:
+        """Return all that is said of the flags of a group."""
+        formatter = self._get_formatter()
+        formatter.start_section(group.title)
+        formatter.add_text(group.description)
+        formatter.add_arguments(group._group_actions)
+        formatter.end_section()
+        return formatter.format_help()
 
     def error(self, message: str) -> NoReturn:
         """End with a line, and the nearest valid choice."""
@@ -38,6 +81,16 @@ class Parser(argparse.ArgumentParser):
             near = [suggest(word, flags) for word in unknown if word.startswith("-")]
             self.error(f"unrecognized arguments: {' '.join(unknown)}{''.join(near)}")
         return parsed, unknown
+
+
+def _brief(action: argparse.Action) -> str:
+    """Return a flag and the first sentence on it, in one line."""
+    name = ", ".join(action.option_strings) or str(action.metavar or action.dest)
+    text = " ".join((action.help or "").replace("%%", "%").split())
+    first = re.split(r"(?<=[^.\d])[.;:] |\. ", text, maxsplit=1)[0].rstrip(".")
+    room = 98 - max(len(name) + 4, 24)
+    short = first if len(first) <= room else first[: room - 4].rsplit(" ", 1)[0] + " ..."
+    return f"  {name:<21} {short}"
 
 
 def build_parser() -> argparse.ArgumentParser:

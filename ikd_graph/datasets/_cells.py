@@ -79,6 +79,11 @@ def kind_of(values: Floats, odd: Mapping[int, str]) -> str:
     return "numbers with a unit" if same and np.isnan(values).all() else "not numbers"
 
 
+def is_date(text: str) -> bool:
+    """Whether a cell begins like a date or a time."""
+    return _DATE.match(text) is not None
+
+
 def is_number(text: str) -> bool:
     """Whether a cell reads as a number (decimal commas too), or as true or false."""
     word = text.lower() in {*_BOOLEANS, "nan"} or _COMMA.fullmatch(text) is not None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._dataset import MISSING
 from .._warn import warn
-from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, is_number
+from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, is_date, is_number
 from ._reading import Reading, listed
 
 SAMPLE = 200  # rows that show the separator and the header
@@ -151,10 +151,25 @@ def _has_header(cells: NDArray[Any], kinds: NDArray[np.str_]) -> bool:
     return bool(
         2 * np.sum((kinds[0] == "w") & numeric) > numeric.sum()
         or (np.all(kinds[0] != "n") and different)
-        or (first == [str(n) for n in range(len(first))] and len(first) > 1)
+        or (first == [str(n) for n in range(len(first))] and not _may_be_digits(cells))
         or any(first[c] not in cells[1:, c] for c in labels)
         or (first[0].lower() in INDEX_NAMES and _counts_rows(cells[1:, 0].tolist()))
     )
+
+
+def _form(text: str) -> str:
+    """Text with one sign for every number in it: names of rows often differ by a number alone."""
+    return re.sub(r"\d+", "#", text)
+
+
+def _may_be_digits(cells: NDArray[Any]) -> bool:
+    """Whether a first row 0, 1, ... may be one of few small whole numbers like those below it."""
+    n = cells.shape[1]
+    if n == 1:
+        return True
+    small = {str(k) for k in range(-9, 10)}
+    below = set(cells[1:].ravel().tolist())
+    return n <= 4 and len(cells) > 4 and below <= small and {str(k) for k in range(n)} <= below
 
 
 def _numbered(cells: NDArray[Any], kinds: NDArray[np.str_], numeric: NDArray[np.bool_]) -> bool:
@@ -165,9 +180,11 @@ def _numbered(cells: NDArray[Any], kinds: NDArray[np.str_], numeric: NDArray[np.
     """
     columns = np.flatnonzero(numeric & (kinds[0] == "n"))
     words = np.flatnonzero(kinds[0] == "w")
-    if columns.size < 3 or 2 * columns.size < numeric.sum():
+    if any(is_date(cells[1, c]) and not is_date(cells[0, c]) for c in words):
+        return True
+    if not columns.size or 2 * columns.size < numeric.sum():
         return False
-    if any(cells[0, c] in cells[1:, c] for c in words):
+    if any(_form(cells[0, c]) in set(map(_form, cells[1:, c])) for c in words):
         return False
     values = np.array([[as_number(cell) for cell in row] for row in cells[:, columns]])
     first, rest = values[0], values[1:]
@@ -180,6 +197,13 @@ def _numbered(cells: NDArray[Any], kinds: NDArray[np.str_], numeric: NDArray[np.
     outside = bool(first.min() > high or first.max() < low)
     whole = bool(np.all(first == np.rint(first)))
     years = whole and _YEARS[0] <= first.min() and first.max() <= _YEARS[1]
+    if years and outside and (words.size or columns.size > 1):
+        known = rest[np.isfinite(rest)]
+        in_years = (known >= _YEARS[0]) & (known <= _YEARS[1])
+        if not in_years.any() and (columns.size == 1 or even[0]):
+            return True
+    if columns.size < 3:
+        return False
     clear = outside or years or words.size > 0 or columns.size >= 8
     if even[0] and whole and clear:
         return bool(np.mean(even[1:]) <= 0.05)

@@ -162,6 +162,9 @@ def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Sto
         if isinstance(value, Mapping):
             yield from _walk(value, name + ".")
             continue
+        if _are_structs(value):
+            yield from _struct_fields(name, list(value))
+            continue
         array = dense(name, value) if sp.issparse(value) else np.asarray(value)
         if array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array.ravel()):
             array = np.char.strip(array.astype(np.str_))
@@ -169,6 +172,32 @@ def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Sto
             yield name, Stored((array.size,), "cells", array.ravel)
         elif array.dtype.kind in "biufU":
             yield name, Stored(array.shape, array.dtype.kind, partial(np.asarray, array))
+
+
+def _are_structs(value: Any) -> bool:
+    """Whether a variable is an array of structs of one kind."""
+    listed = isinstance(value, (list, np.ndarray)) and len(np.shape(value)) == 1 and len(value) > 1
+    return listed and all(
+        isinstance(item, Mapping) and item.keys() == value[0].keys() for item in value
+    )
+
+
+def _struct_fields(name: str, items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Stored]]:
+    """Fields of an array of structs: numbers as columns of a table, others next to it."""
+    columns = {key: np.array([item[key] for item in items], dtype=object) for key in items[0]}
+    numeric = [key for key, cells in columns.items() if all(map(_is_scalar, cells.tolist()))]
+    if numeric:
+        X = np.column_stack([columns[key].astype(np.float64) for key in numeric])
+        yield name, Stored(X.shape, "f", partial(np.asarray, X))
+        yield "feature_names", Stored((len(numeric),), "U", partial(np.array, numeric))
+    for key, cells in columns.items():
+        if all(isinstance(cell, str) for cell in cells.tolist()):
+            yield f"{name}.{key}", Stored(cells.shape, "U", partial(np.asarray, cells.astype(str)))
+
+
+def _is_scalar(cell: Any) -> bool:
+    """Whether a cell is a number."""
+    return isinstance(cell, (bool, int, float, np.number)) and not isinstance(cell, complex)
 
 
 def _hdf_value(name: str, file: Any, item: Any) -> Any:

@@ -5,6 +5,7 @@ import gzip
 import io
 import warnings
 import zipfile
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,15 @@ def _separator(lines: list[str], decimal: str) -> str:
     """Return the separator that leaves most numbers between it, else the most frequent one."""
 
     def score(separator: str) -> tuple[int, int]:
-        rows = csv.reader(map(str.strip, lines), delimiter=separator, skipinitialspace=True)
-        numbers = 0
+        reader = csv.reader(map(str.strip, lines), delimiter=separator, skipinitialspace=True)
+        rows: list[list[str]] = []
         with suppress(csv.Error):
-            numbers = sum(is_number(cell.strip()) for row in rows for cell in row)
-        return numbers, lines[0].count(separator) * (separator != " ")
+            rows.extend(reader)
+        # Titles have another width than the table, and their words may hold numbers.
+        widths = Counter(len(row) for row in rows if row)
+        usual = max(widths, key=lambda width: (widths[width], width), default=0)
+        cells = (cell.strip() for row in rows if len(row) == usual for cell in row)
+        return sum(map(is_number, cells)), lines[0].count(separator) * (separator != " ")
 
     # A comma between cells that have decimal commas is told by quotes around these.
     quoted = any('"' in line for line in lines)
