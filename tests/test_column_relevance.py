@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 import scipy.sparse as sp
 from scipy.signal import lfilter
 from scipy.spatial.distance import cdist, pdist
@@ -184,6 +185,7 @@ def test_pictures_show_the_columns():
     assert first.get_title(loc="left") == found.names[0]
     one = ikd_graph.columns(planted(n=100)[0][:, :1], planted(n=100)[1])
     assert one.plot().get_xlabel() == "row"
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize(
