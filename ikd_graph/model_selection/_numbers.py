@@ -76,7 +76,7 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
         rule = rule.replace(k=_N_NEIGHBORS)
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         free = effective_columns(rows, settings.affinity, rule.n_removed)
-        s0 = graph.auto_threshold(free)
+        s0 = graph.auto_threshold(free, _inverted(settings))
         rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or _MIN_NEIGHBORS, n_removed=0)
         width = rows.shape[1]
         if free is not None and free < width - settings.graph.n_removed:
@@ -85,6 +85,13 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
         prune = has_rows and not settings.model_based and not getattr(rule, "fdr", None)
         rule = rule.replace(prune=prune)
     return replace(settings, graph=rule)
+
+
+def _inverted(settings: Settings) -> kernels.StationaryKernel:
+    """Kernel that similarities are inverted by in the closed form."""
+    if settings.kernel == "auto" or settings.affinity in _DISTANCES:
+        return kernels.SquaredExponential()
+    return kernels.get(settings.kernel)
 
 
 def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | None:
