@@ -226,7 +226,7 @@ def test_covering_cliques_stop_with_the_clique_that_covers_the_last_point(adjace
 
 
 def test_covering_cliques_hang_together_on_as_many_points_as_are_asked_for():
-    """Union-find of the cliques themselves as judge, on a helix that the early stop leaves apart."""
+    """networkx judges the cliques of a helix, which the early stop leaves apart."""
     turns = np.linspace(0.0, 4.0 * np.pi, 100)
     helix = np.column_stack([np.cos(turns), np.sin(turns), turns / 4.0])
     sq_dist = ((helix[:, None] - helix[None]) ** 2).sum(-1)
