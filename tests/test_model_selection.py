@@ -164,9 +164,19 @@ def test_the_threshold_of_a_fit_is_that_of_its_kernel():
         .settings_.graph.s0
         for kernel in ("squared_exponential", "rational_quadratic")
     }
-    for kernel, s0 in used.items():
-        assert s0 == pytest.approx(graph.auto_threshold(4000, kernel))
-    assert used["rational_quadratic"] > used["squared_exponential"]
+    assert used["squared_exponential"] == graph.auto_threshold(4000)
+    # Somewhat below that of a table without any noise.
+    highest = graph.auto_threshold(4000, "rational_quadratic")
+    assert used["squared_exponential"] < used["rational_quadratic"] <= highest
+    assert used["rational_quadratic"] > 0.7 * highest
+
+
+def test_half_of_the_threshold_is_left_where_half_of_the_variance_is_noise():
+    whole = graph.auto_threshold(10_000, "rational_quadratic")
+    half = graph.auto_threshold(10_000, "rational_quadratic", 0.5)
+    assert half == pytest.approx(whole / 2)
+    with pytest.raises(ValueError, match=r"noise_fraction must lie in \[0, 1\], got 1.5"):
+        graph.auto_threshold(10_000, "matern", 1.5)
 
 
 @pytest.mark.parametrize(("n_observed", "rate"), [(3, 0.2), (20, 1e-5), (90, 1e-3), (20, 0.7)])

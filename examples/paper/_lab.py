@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -144,12 +144,17 @@ class Experiment:
     command: str = ""  # that runs it, if it is none of this folder
 
 
-def run(name, experiment, *, quick=False, trials=None, jobs=1):
-    """Run every task in processes of one thread each; a missing data set is one line."""
+def run(name, experiment, *, quick=False, trials=None, jobs=1, methods=()):
+    """Run every task in processes of one thread each; a missing data set is one line.
+
+    With ``methods`` only these are fitted.
+    """
     from joblib import Parallel, delayed, parallel_config
     from tqdm import tqdm
 
     tasks = list(experiment.tasks(quick, trials or (1 if quick else experiment.trials)))
+    if methods:
+        tasks = [partial(task, only=methods) for task in tasks]
     rows, missing = [], set()
     with parallel_config(backend="loky", inner_max_num_threads=1):
         pool = Parallel(n_jobs=jobs, return_as="generator")
@@ -221,6 +226,21 @@ class Table:
         with (folder / f"{name}.csv").open(newline="") as file:
             stored = [{k: _value(v) for k, v in row.items()} for row in csv.DictReader(file)]
         return cls(name, experiment, stored)
+
+    def merged(self, new):
+        """Return the table with its methods that another has taken from there."""
+        again = {trial["method"] for trial in new.trials}
+        trials = [t for t in self.trials if t["method"] not in again] + new.trials
+        *columns, _ = self.experiment.by
+        texts = list(dict.fromkeys(str(t[key]) for t in new.trials for key in columns))
+
+        def place(trial):
+            values = [trial[key] for key in columns]
+            numbers = [float(v) for v in values if isinstance(v, (int, float))]
+            known = [v for v in map(str, values) if v in texts]
+            return numbers, [texts.index(v) for v in known]
+
+        return Table(self.name, self.experiment, sorted(trials, key=place))
 
     def cells(self):
         """Trials of each cell."""

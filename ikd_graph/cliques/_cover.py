@@ -228,7 +228,10 @@ def _linking_cliques(
         groups = _linked(groups, clique, min_shared)
     added, n_components = [], np.unique(components).size
     # Those that link nothing steady the motions of those that do.
-    while len(groups) > n_components and (clique := next(further, None)) is not None:
+    while len(groups) > n_components:
+        clique = next(further, np.empty(0, np.int32))
+        if not clique.size:
+            break
         groups = _linked(groups, clique, min_shared)
         added.append(clique)
     return added

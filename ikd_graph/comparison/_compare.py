@@ -113,11 +113,11 @@ def compare(
 
     Notes
     -----
-    A score is the R² of the true latent where ``truth`` or a `Dataset` has one; else, where the table looks like
-    samples of the model, the R² (affine, as in Li & Wu 2024) of the most likely latents of random
-    halves of the columns; else the R² of columns that were held out, a quarter at a time, each
-    row being predicted by its 10 nearest rows in the embedding of the others: the number that
-    `IKD` prints.
+    A score is the R² of the true latent where ``truth`` or a `Dataset` has one; else, where the
+    table looks like samples of the model, the R² (affine, as in Li & Wu 2024) of the most likely
+    latents of random halves of the columns; else the R² of columns that were held out, a quarter
+    at a time, each row being predicted by its 10 nearest rows in the embedding of the others: the
+    number that `IKD` prints.
 
     Examples
     --------

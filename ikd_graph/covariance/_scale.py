@@ -75,7 +75,7 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
 
 
 def _spread(cov: Any, variance: str) -> Floats:
-    """Standard deviations that the covariances of every point are divided by."""
+    """Return standard deviations that the covariances of every point are divided by."""
     each = standard_deviations(cov)
     if variance == "each" or not (cov.diagonal() > 0.0).any():
         return each

@@ -1,5 +1,7 @@
 """Thresholds above which a correlation is signal."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
@@ -15,9 +17,15 @@ _MOST = 0.5
 _CANDIDATES = np.linspace(0.001, _MOST, 500)
 
 
-@validate(n_observed=check.optional(check.positive))
+def _proportion(name: str, value: Any) -> float:
+    return check.check_real(name, value, "lie in [0, 1]", lambda x: 0.0 <= x <= 1.0)
+
+
+@validate(n_observed=check.optional(check.positive), noise_fraction=_proportion)
 def auto_threshold(
-    n_observed: float | None, kernel: StationaryKernel | str = "squared_exponential"
+    n_observed: float | None,
+    kernel: StationaryKernel | str = "squared_exponential",
+    noise_fraction: float = 0.0,
 ) -> float:
     r"""Threshold above which a correlation is signal, and the distance it stands for is known.
 
@@ -34,13 +42,16 @@ def auto_threshold(
         thousand points.
     kernel : StationaryKernel or str
         Kernel f that correlations are estimates of. Its length-scale plays no part.
+    noise_fraction : float
+        Fraction of the variance that is independent noise, from 0 to 1: correlations of rows are
+        smaller by it than those of the kernel.
 
     Returns
     -------
     float
-        The larger of 5 / sqrt(N) and the least correlation from which the standard deviation of
-        the distance is below (0.2 / N)^(1/5) length-scales, at most 0.5; 0.3 where N is not
-        known.
+        The larger of 5 / sqrt(N) and the least correlation of the kernel from which the standard
+        deviation of the distance is below (0.2 / N)^(1/5) length-scales, less its fraction of
+        noise, at most 0.5; 0.3 where N is not known.
 
     Examples
     --------
@@ -55,7 +66,8 @@ def auto_threshold(
     # Chosen on half of the samples and confirmed on others, docs/decisions/014-threshold.md.
     tolerated = (0.2 / n_observed) ** 0.2
     vague = _CANDIDATES[_distance_errors(n_observed, kernels.get(kernel)) >= tolerated]
-    return float(min(max(5.0 / n_observed**0.5, vague.max(initial=0.0)), _MOST))
+    known = (1.0 - noise_fraction) * vague.max(initial=0.0)
+    return float(min(max(5.0 / n_observed**0.5, known), _MOST))
 
 
 def _distance_errors(n_observed: float, kernel: StationaryKernel) -> NDArray[np.float64]:
