@@ -1,4 +1,6 @@
-"""t-SNE, openTSNE and UMAP from their own initial embedding and from IKD's: `python -m benchmarks.initialize`.
+"""t-SNE, openTSNE and UMAP from their own initial embedding and from that of IKD.
+
+`python -m benchmarks.initialize` from the root of the sources, with the data of examples/paper.
 
 For each table, method, initial embedding and seed: 5-NN accuracy of the classes, the correlation
 of the distances between class means in the map with those between the class means of the table

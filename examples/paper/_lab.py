@@ -37,6 +37,11 @@ OURS = {
     "geodesic_stress": {"strategy": "geodesic", "refine": "stress"},
     "eigen": {"strategy": "eigen", "refine": None},
     "paper_geodesic": {**GEODESIC, "strategy": strategies.Geodesic.paper()},
+    "paper_geodesic_at_threshold": {
+        "affinity": "correlation",
+        "strategy": strategies.Geodesic.paper(),
+        "refine": None,
+    },
     "paper_geodesic_centered": {**GEODESIC, "strategy": strategies.Geodesic(path="covariance")},
     "paper_blockwise": {
         "affinity": "correlation",
@@ -105,7 +110,7 @@ def _solve(method, X, n_components, seed, kernel, **changes):
         kernel, fallback = kernel or "squared_exponential", method == "published_form"
         return _published_form.embed(X, n_components, kernel, fallback=fallback)
     settings = {} if kernel is None else {"kernel": kernel}
-    if method == "paper_blockwise":
+    if method in ("paper_blockwise", "paper_geodesic_at_threshold"):
         settings["graph"] = graph.Threshold(_published_form.threshold(X.shape[1]), prune=False)
     settings |= {**OURS[method], **changes}
     return IKD(n_components, random_state=seed, **settings).fit_transform(X)

@@ -73,7 +73,7 @@ EXPERIMENT = recover(
     minutes=10.0,
     notes=(
         "T = 1000; latent of Eq. 12, clipped to [-6, 6]; solved with the squared exponential; "
-        "bump_l1 is the bump of the published runs, exp(-|z - c|_1), bump that of Eq. 13 as printed, "
-        "which has no published values",
+        "bump_l1 is the bump of the published runs, exp(-|z - c|_1), bump that of Eq. 13 as "
+        "printed, which has no published values",
     ),
 )

@@ -69,8 +69,7 @@ EXPERIMENT = recover(
     minutes=50.0,
     notes=(
         "T = 100, M = 3, length-scale 0.5, no noise; solved with the generating kernel",
-        "the default at N = 500, 2000 and 5000 (9 min) and GPLVM above N = 1000 (1 h and more) were "
-        "not run",
+        "not run: the default at N = 500, 2000 and 5000 (9 min), GPLVM above N = 1000 (over 1 h)",
         "ikd: the default; ikd_12_restarts: refine=Likelihood(restarts=12); gplvm: that of GPy, "
         f"from PCA, with its limit of steps lifted, of the first {FEW} data sets to N = 1000",
     ),
