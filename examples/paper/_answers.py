@@ -178,8 +178,10 @@ def noise(folder):
 
 def cases(folder):
     """Fig. 6 at N = 1000."""
-    methods = ("paper_blockwise", "published_form", "paper_geodesic_at_threshold",
-               "paper_geodesic", "paper_geodesic_centered", "blockwise", "geodesic", "ikd")  # fmt: skip
+    methods = (
+        *("paper_blockwise", "published_form", "paper_geodesic_at_threshold", "paper_geodesic"),
+        *("paper_geodesic_centered", "blockwise", "geodesic", "ikd"),
+    )
     rivals = [(f"published {m}", (m,)) for m in ("blockwise", "geodesic")]
     columns = {case: {"case": case} for case in ("match", "mismatch")}
     return pivot(folder, "fig6", methods, columns, rivals, {"N": 1000})
