@@ -30,7 +30,7 @@ from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import SparseTable, dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
 from .._validation import seed as check_seed
@@ -38,7 +38,15 @@ from .._warn import warn
 from ..cliques import Cliques
 from ..eigen import REFERENCES
 from ..plotting import plot
-from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
+from ..similarity import (
+    AFFINITIES,
+    GIVEN,
+    KnownRows,
+    PairwiseSimilarity,
+    compare,
+    unique_rows,
+    with_holes,
+)
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
@@ -102,9 +110,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
         columns do not agree (`agreement_`), else stress where there is a graph.
-    missing : {"error", "pairwise"}
-        What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
-        that both have, and fill each in by the mean of the nearest rows (see `ikd_graph.missing`).
+    missing : {"error", "pairwise", "impute"} or rule
+        What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
+        pair of rows over the columns that both have; pairs that share fewer than 20 columns
+        (`missing.Pairwise` sets the number) are unknown, and nothing is filled in; of a sparse X
+        what is not stored is unknown. "impute", for holes at random, fills each in by the mean of
+        the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
@@ -404,7 +415,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._require_rows("score")
         rows = self._read_new(X)
         latent = self._place(rows)[0]
-        if self.missing == "pairwise":
+        if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
         placed = placed[evenly_spaced(placed.size, _limits.SAMPLED)]
@@ -564,8 +575,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "edges to neighbors are weighted"
             )
         landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
-        if check_choice("missing", self.missing, ("error", "pairwise")) == "pairwise":
-            self._require_rows("missing='pairwise'")
+        if missing.get(self.missing) is not None:
+            self._require_rows(f"missing={self.missing!r}")
         check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
             raise ValueError("n_jobs must be None or a whole number other than 0; -1 is all cores")
@@ -604,24 +615,34 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_min_features=least,
         )
-        if self.missing == "pairwise":
+        X = self._with_holes(X)
+        if missing.get(self.missing) is not None:
             missing.check_holes(X)
         return rows_of(X)
+
+    def _with_holes(self, X: Any) -> Any:
+        """X with NaN for what is not known: of a sparse table, all that is not stored."""
+        if not sp.issparse(X) or not isinstance(missing.get(self.missing), missing.Pairwise):
+            return X
+        return with_holes(SparseTable(X))
 
     # Fit and placement ----------------------------------------------------------------------------
 
     def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        rows = missing.fill(table, table) if self.missing == "pairwise" else table
+        rule = missing.get(self.missing)
+        rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
+        holes = isinstance(rule, missing.Pairwise) and bool(np.isnan(rows).any())
         first = inverse = equal = np.arange(rows.shape[0])
         if isinstance(settings.graph, graph.CsrGraph) or not self._has_rows:
             distinct = rows
         else:
             first, inverse, equal = _distinct_rows(rows, settings.n_components)
             distinct = some_rows(rows, first)
-        if self._has_rows and isinstance(rows, np.ndarray):
+        if self._has_rows and isinstance(rows, np.ndarray) and not holes:
             _check_columns(rows)
-        settings = model_selection.resolve(distinct, _with_reference(settings, inverse), stages)
+        resolve = model_selection.resolve_pairwise if holes else model_selection.resolve
+        settings = resolve(distinct, _with_reference(settings, inverse), stages)
         # Those of the pipeline, and similarity, placement and error bars.
         stages.expect(pipeline.count_stages(settings) + 3)
         for text in settings.warnings:
@@ -629,8 +650,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         options = {"counts": settings.counts, "model_based": settings.model_based}
         with stages("similarity"):
             try:
-                similarity = compare(distinct, settings.affinity, **options)
+                similarity: Any
+                if holes:
+                    similarity = self._compare_known(distinct, settings.affinity, first)
+                else:
+                    similarity = compare(distinct, settings.affinity, **options)
             except ValueError:
+                if holes:
+                    raise
                 # Rows that cannot be compared are named by their numbers in X.
                 compare(rows, settings.affinity, **options)
                 raise
@@ -644,6 +671,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         result = pipeline.fit(similarity, distinct, settings, stages)
         with stages("placement"):
             self._store(table, rows, result, first, inverse, equal)
+
+    def _compare_known(self, rows: Any, affinity: str, first: Indices) -> PairwiseSimilarity:
+        """Compare rows over the columns that both have; name rows that nothing relates."""
+        rule: Any = missing.get(self.missing)
+        similarity = PairwiseSimilarity(AFFINITIES[affinity], rows, rule.min_columns)
+        similarity.check_groups(first)
+        return similarity
 
     def _store(
         self,
@@ -766,7 +800,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         dtype = self._rows.dtype if self._has_rows else np.float64
         X = read(self, X, dtype=dtype, reset=False, accept_sparse="csr")
-        X = rows_of(X) if self._has_rows else X
+        X = rows_of(self._with_holes(X)) if self._has_rows else X
         if isinstance(X, np.ndarray):
             # The bits of a product depend on how a row lies in memory.
             X = np.ascontiguousarray(X)
@@ -785,7 +819,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not new.size:
             return latent, residual, std
         rows = some_rows(X, new)
-        if self.missing == "pairwise":
+        if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         comparable = similarity.comparable(rows)
         if not comparable.all():
@@ -828,10 +862,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "pairwise"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.pairwise, tags.input_tags.sparse = (
             not self._has_rows,
-            self.missing == "error",
+            not isinstance(self.missing, missing.Impute) and self.missing != "impute",
         )
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

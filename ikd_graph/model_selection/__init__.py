@@ -12,6 +12,7 @@ from ._held_out import (
 )
 from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
 from ._numbers import describe_effective_columns
+from ._pairwise import resolve_pairwise
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "predicted_values",
     "principal_directions",
     "resolve",
+    "resolve_pairwise",
     "sample",
     "sampled",
 ]

@@ -97,7 +97,14 @@ class Blockwise(Strategy):
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
         # Cliques of a caller are checked against the graph.
         with validating() if self.cliques else nullcontext():
-            solved = blocks.solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
+            solved = blocks.solve(
+                graph,
+                chosen.blocks,
+                kernel,
+                n_components,
+                str(self.reference),
+                n_observed=similarity.observations(graph),
+            )
         solved = blocks.largest_first(solved)
         share = None
         if callable(self.merge):
