@@ -18,7 +18,7 @@ def table(n=60, width=60, seed=0, share=0.2, noise=0.2):
 
 
 def quick(**more):
-    return IKD(1, missing="pairwise", affinity="correlation", graph=7, refine=None, **more)
+    return IKD(1, missing="impute", affinity="correlation", graph=7, refine=None, **more)
 
 
 @pytest.mark.parametrize("affinity", ["auto", "correlation", "cosine", "covariance", "euclidean"])

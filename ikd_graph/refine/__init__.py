@@ -9,6 +9,7 @@ from ._known import MOST_WORK, KnownFit, known_likelihood
 from ._known import Mirrored as Mirrored
 from ._known import centered_known as centered_known
 from ._known import column_groups as column_groups
+from ._known import known_columns as known_columns
 from ._known import known_value as known_value
 from ._known import known_variances as known_variances
 from ._known import search_mirrored as search_mirrored

@@ -18,7 +18,9 @@ from scipy.spatial.distance import cdist
 from .. import _validation as check
 from .._threads import single_threaded_blas
 from .._validation import validate
+from ..covariance import pairwise
 from ..kernels import StationaryKernel, as_kernel
+from ._closed_forms import closed_form
 
 Floats = NDArray[np.float64]
 
@@ -57,14 +59,23 @@ class KnownFit(NamedTuple):
     converged: bool
 
 
-def column_groups(rows: NDArray[np.floating]) -> list[ColumnGroup]:
-    """Columns of a table (n, p) with NaN in holes, those known in the same rows together."""
+def known_columns(
+    rows: NDArray[np.floating],
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Rows and columns of every group of columns that are known in the same rows."""
     known = np.isfinite(rows)
     keys, inverse = np.unique(np.packbits(known, axis=0), axis=1, return_inverse=True)
     groups = []
     for number in range(keys.shape[1]):
         columns = np.flatnonzero(inverse.ravel() == number)
-        there = np.flatnonzero(known[:, columns[0]])
+        groups.append((np.flatnonzero(known[:, columns[0]]), columns))
+    return groups
+
+
+def column_groups(rows: NDArray[np.floating]) -> list[ColumnGroup]:
+    """Columns of a table (n, p) with NaN in holes, those known in the same rows together."""
+    groups = []
+    for there, columns in known_columns(rows):
         values = rows[np.ix_(there, columns)].astype(np.float64)
         if there.size > 1:
             groups.append(ColumnGroup(there, values @ values.T, columns.size))
@@ -281,6 +292,10 @@ def search_mirrored(
         best = _descend(groups, latent, kernel, scale)
         if not 1 < n_sessions <= MOST_SESSIONS:
             return Mirrored(best.latent, best, sessions, np.empty(0))
+        if (sessions >= 0).all():
+            start = _assembled(groups, rows, sessions, kernel, latent.shape[1])
+            other = _descend(groups, start, kernel, scale)
+            best = max(best, other, key=lambda fit: fit.log_likelihood)
         gaps = np.full(n_sessions, np.inf)
         for _ in range(_ROUNDS):
             before, gaps = best.log_likelihood, np.full(n_sessions, np.inf)
@@ -322,3 +337,70 @@ def _same(first: Floats, second: Floats) -> bool:
     fitted = np.linalg.svd(a.T @ b, compute_uv=False).sum()
     left = (a**2).sum() + (b**2).sum() - 2.0 * fitted
     return bool(left <= _SAME * (b**2).sum())
+
+
+def _assembled(
+    groups: list[ColumnGroup],
+    rows: NDArray[np.floating],
+    sessions: NDArray[np.int64],
+    kernel: StationaryKernel,
+    width: int,
+) -> Floats:
+    """Solve every session by itself, and put one to the others after the other.
+
+    A row lies about at the mean of the placed rows that it is correlated with, which gives the
+    rigid motion of a session; of its mirror images the likeliest is taken, given those placed.
+    """
+    corr, counts = pairwise(rows)
+    scale, latent = float(np.nanmean(rows**2)), np.zeros((len(rows), width))
+    for session in range(int(sessions.max()) + 1):
+        inside = np.flatnonzero(sessions == session)
+        own = np.isfinite(rows[inside[0]])
+        start = closed_form(corr[np.ix_(inside, inside)], width, kernel, int(own.sum()))
+        alone = column_groups(rows[np.ix_(inside, np.flatnonzero(own))])
+        latent[inside] = _descend(alone, start, kernel, scale, _TRIAL).latent
+    placed = sessions == np.bincount(sessions).argmax()
+    near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
+    while not placed.all():
+        pull = np.bincount(sessions[~placed], near[np.ix_(~placed, placed)].sum(axis=1))
+        inside = sessions == pull.argmax()
+        weights = near[np.ix_(inside, placed)] ** 2
+        aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
+        latent[inside] = _best_motion(groups, latent, aims, inside, placed, kernel, scale)
+        placed |= inside
+    return latent
+
+
+def _best_motion(
+    groups: list[ColumnGroup],
+    latent: Floats,
+    aims: Floats,
+    inside: NDArray[np.bool_],
+    placed: NDArray[np.bool_],
+    kernel: StationaryKernel,
+    scale: float,
+) -> Floats:
+    """Return rows of a session, moved rigidly to their aims or mirrored, whichever is likelier."""
+    own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
+    left, _, right = np.linalg.svd(own.T @ (aims - center))
+    part = _among(groups, inside | placed)
+    found, least = own + center, np.inf
+    for number in range(2 ** own.shape[1]):
+        signs = [-1.0 if number >> axis & 1 else 1.0 for axis in range(own.shape[1])]
+        moved = latent.copy()
+        moved[inside] = own @ (left * signs) @ right + center
+        value = value_and_gradient(part, moved, kernel, 0.5 * scale, 0.5 * scale)[0]
+        if value < least:
+            found, least = moved[inside], value
+    return found
+
+
+def _among(groups: list[ColumnGroup], inside: NDArray[np.bool_]) -> list[ColumnGroup]:
+    """Return the same columns of some rows alone."""
+    kept = []
+    for group in groups:
+        there = inside[group.rows]
+        if there.any():
+            scatter = group.scatter[np.ix_(there, there)]
+            kept.append(ColumnGroup(group.rows[there], scatter, group.count))
+    return kept
