@@ -6,18 +6,25 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 """
 
 from .._records import MergeResult, RigidMap
+from ._bound import MergeBound, merge_bound
 from ._consensus import merge
 from ._greedy import merge_greedy
+from ._joints import Joints, joints, solved_blocks
 from ._rigid import place_groups, rigid_fit
 from ._rounds import proposals, residuals
 
 __all__ = [
+    "Joints",
+    "MergeBound",
     "MergeResult",
     "RigidMap",
+    "joints",
     "merge",
+    "merge_bound",
     "merge_greedy",
     "place_groups",
     "proposals",
     "residuals",
     "rigid_fit",
+    "solved_blocks",
 ]
