@@ -286,11 +286,11 @@ class _Search:
             return False
         base = self.points[np.array(sorted(shared))]
         center = base.mean(axis=0)
-        axes = np.linalg.svd(base - center, full_matrices=False)
-        spanned = axes[2][axes[1] > 1e-6 * max(float(axes[1].max(initial=0.0)), 1e-300)]
+        _, sizes, axes = np.linalg.svd(base - center, full_matrices=False)
+        variance = self._joint_of_points(shared)[2] ** 2
+        spanned = axes[4.0 * sizes**2 > FLAT * variance]
         off = self.points[which] - center
         off = off - off @ spanned.T @ spanned
-        variance = max(self._joint_of_points(shared)[2] ** 2, self.floor / max(self.n, 1))
         return bool((off**2).sum() <= FLAT * variance) and len(spanned) >= 1
 
     # What is left open ----------------------------------------------------------------------------
