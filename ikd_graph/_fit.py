@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import graph, kernels, refine
+from . import alignment, graph, kernels, refine
 from ._memory import available
 from ._records import CsrGraph
 from ._settings import Result, Settings
@@ -57,6 +57,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         marks = _landmarks(similarity.n_samples, settings)
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
+    joints: alignment.Joints | refine.SessionJoints | None = solution.joints
     refined: refine.StressFit | refine.KnownFit | refine.CoreFit | None = None
     if settings.refine is not None and g is not None:
         stress = settings.refine
@@ -71,7 +72,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
             mirrored = refine.search_mirrored(latent, table, kernel)
-        refined, latent = mirrored.fit, mirrored.latent
+        refined, latent, joints = mirrored.fit, mirrored.fit.latent, mirrored.joints
     elif isinstance(settings.refine, refine.Likelihood):
         with stages("likelihood"):
             refined = core = settings.refine.run(
@@ -95,6 +96,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         removed=removed,
         refined=refined,
         notes=notes,
+        joints=joints,
     )
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ._records import CsrGraph, Embedding
 from .kernels import StationaryKernel
-from .refine import CoreFit, KnownFit, StressFit
+from .alignment import Joints
+from .refine import CoreFit, KnownFit, SessionJoints, StressFit
 from .similarity import Similarity
 from .strategies import Solution
 
@@ -102,6 +103,7 @@ class Result:
     graph: CsrGraph | None = None  # joined where it was to be
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
     removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
+    joints: Joints | SessionJoints | None = None  # what is not fixed
     refined: StressFit | KnownFit | CoreFit | None = None
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
 

@@ -1,5 +1,7 @@
 """Which joints between blocks are fixed, mirrored or free: judged by rigidity matrices."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -61,3 +63,68 @@ def test_flags_agree_with_the_rigidity_matrix(seed, width):
     base = max(nx.find_cliques(renamed), key=len)
     if len(base) > width:
         assert len(moved_by_no_flex(points[ground], renamed, base)) == ground.size
+
+
+def chain(seed, noise, width=2):
+    """Blocks that share points near a line or plane with the next, and how thin these are."""
+    rng = np.random.default_rng(seed)
+    points, members, thin = list(rng.normal(size=(6, width))), [], []
+    current = list(range(6))
+    for _ in range(int(rng.integers(2, 6))):
+        k = int(rng.integers(width, 9))
+        thickness = rng.choice([0.0, 0.0, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0])
+        shared = rng.normal(size=(k, width))
+        shared[:, -1] *= thickness
+        shared = shared @ np.linalg.qr(rng.normal(size=(width, width)))[0]
+        shared += rng.normal(size=width)
+        ids = [*range(len(points), len(points) + k)]
+        points += [*shared, *(rng.normal(size=(5, width)) + shared.mean(axis=0))]
+        members.append(current + ids)
+        current = [*range(ids[0], len(points))]
+        least = np.linalg.svd(shared - shared.mean(axis=0), compute_uv=False)[-1]
+        thin.append(0.0 if k <= width or thickness == 0.0 else least)
+    members.append(current)
+    points = np.array(points)
+    own = []
+    for ids in members:
+        turn = np.linalg.qr(rng.normal(size=(width, width)))[0]
+        own.append((points[ids] + noise * rng.normal(size=(len(ids), width))) @ turn)
+    return alignment.solved_blocks(members, own), members, thin
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-2])
+@pytest.mark.parametrize("width", [2, 3])
+def test_no_open_joint_of_a_chain_is_called_fixed_and_no_wide_one_open(width, noise):
+    n_open = 0
+    for seed in range(60):
+        solved, members, thin = chain(seed, noise, width)
+        merged = quiet_merge(solved)
+        body = alignment.joints(solved, merged.coordinates).body
+        alone = np.bincount(np.concatenate(members)) == 1
+        for block, least in enumerate(thin):
+            sides = [next(p for p in members[block + at] if alone[p]) for at in (0, 1)]
+            together = body[sides[0]] == body[sides[1]]
+            n_open += least == 0.0
+            assert not (together and least == 0.0)
+            assert together or least <= 7.0 * noise
+    assert n_open > 50
+
+
+def quiet_merge(solved):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return alignment.merge(solved)
+
+
+def test_a_cycle_of_hinged_bodies_is_still_but_may_be_mirrored():
+    # Three triangles, each sharing one corner with either of the others.
+    points = np.array([[0, 0], [4, 0], [2, 3], [2, -1], [4, 2], [0, 2.0]])
+    blocks = [[0, 1, 3], [1, 2, 4], [0, 2, 5]]
+    found = alignment.joints(alignment.solved_blocks(blocks, [points[b] for b in blocks]), points)
+    assert (found.fixed == "fixed").sum() == 3
+    assert (found.fixed == "mirrored").sum() == 3
+    opened = alignment.joints(
+        alignment.solved_blocks(blocks[:2], [points[b] for b in blocks[:2]]), points
+    )
+    assert opened.kinds.tolist() == ["free"]
+    assert sorted(opened.fixed.tolist()) == ["fixed"] * 3 + ["free"] * 3

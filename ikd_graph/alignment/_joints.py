@@ -408,6 +408,22 @@ class _Search:
         return sorted(set().union(*(bodies[number].points for number in tied)))
 
 
+def spans(centered: Floats, width: int) -> bool:
+    """Whether points without noise span all dimensions by more than rounding."""
+    values = np.linalg.svd(centered, compute_uv=False)
+    floor = FLAT * ROUNDING * float((centered**2).sum())
+    return bool(len(centered) > width and values.size >= width and 4.0 * values[-1] ** 2 > floor)
+
+
+def bodies_of_blocks(solved: SolvedBlocks, points: Floats) -> tuple[Indices, float]:
+    """Body of each block by fixed joints of blocks, and the variance that these leave."""
+    search = _Search(solved, points)
+    search._join_blocks()
+    labels = np.array([search._find(block) for block in range(solved.blocks.n_blocks)])
+    variance = search.misfit / search.freedom if search.freedom > 0.0 else 0.0
+    return labels, variance
+
+
 def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
     """Blocks from the points of each and their coordinates, all weighed alike.
 

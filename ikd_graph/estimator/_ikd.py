@@ -142,6 +142,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     negative_mass_ : float or None
         Fraction of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
+    joints_ : Joints or SessionJoints or None
+        For "blockwise" the joints between cliques (`alignment.joints`), for sessions with other
+        columns each whether one may be mirrored: what is fixed, and how surely. None otherwise.
+    fixed_ : (n_samples,) ndarray of str or None
+        "fixed", "mirrored" or "free" for each row, relative to the largest part that is rigid.
     n_components_ : int
         Number of hidden coordinates.
     spectrum_ : (n_leading,) ndarray of float64
@@ -729,6 +734,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if solution.solved is not None and solution.residuals is not None:
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]
+        self._keep_joints(result, inverse)
         fit: Any = refined if result.core is None else result.core.fit
         self.n_iter_ = 0 if fit is None else fit.n_iter
         self.optima_: tuple[refine.OptimumRecord, ...] = ()
@@ -738,6 +744,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.landmarks_ = None if marks is None else first[marks]
         linear = refined is None and not strategy.uses_kernel
         self._placement = placement.prepare(self._points, g, result.similarity, linear=linear)
+
+    def _keep_joints(self, result: Result, inverse: Indices) -> None:
+        """Keep which points are fixed, and say how many are not."""
+        self.joints_ = joints = result.joints
+        self.fixed_ = None if joints is None else joints.fixed[inverse]
+        if joints is None or not joints.n_open:
+            return
+        mirrored, free = (
+            np.flatnonzero(self.fixed_ == kind) for kind in ("mirrored", "free")
+        )
+        parts = [
+            f"{rows.size} {word}: {few(rows)}"
+            for word, rows in (("may be mirrored", mirrored), ("are free", free))
+            if rows.size
+        ]
+        if not parts:
+            return
+        text = (
+            f"{joints.n_open} joints are open, so that of {self.fixed_.size} points "
+            f"{'; '.join(parts)}; str(joints_) lists the joints"
+        )
+        self.settings_ = self.settings_.explain(joints=text)
+        exact = self.affinity == "precomputed_distance"
+        if exact or isinstance(joints, refine.SessionJoints):
+            warn(text)
 
     def _warn_components(self) -> None:
         """Say that components were joined: a warning where the graph was named, else a reason."""

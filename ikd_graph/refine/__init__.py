@@ -7,6 +7,7 @@ from ._closed_forms import closed_form as closed_form
 from ._closed_forms import random_closed_form
 from ._known import MOST_WORK, KnownFit, known_likelihood
 from ._known import Mirrored as Mirrored
+from ._known import SessionJoints as SessionJoints
 from ._known import centered_known as centered_known
 from ._known import column_groups as column_groups
 from ._known import known_columns as known_columns

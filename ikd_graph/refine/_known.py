@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 from .. import _validation as check
 from .._threads import single_threaded_blas
-from .._validation import validate
+from .._validation import few, validate
 from ..covariance import pairwise
 from ..kernels import StationaryKernel, as_kernel
 from ._closed_forms import closed_form
@@ -256,13 +256,47 @@ def _descend(
 # Sessions -----------------------------------------------------------------------------------------
 
 
-class Mirrored(NamedTuple):
-    """What mirroring rows that know the same columns costs in log likelihood."""
+OPEN_BELOW = 60.0
+"""Nats of log likelihood by which a mirrored session must fall short for its joint to be fixed."""
 
-    latent: Floats  # (n, m) the fit of largest likelihood that was found
+
+class SessionJoints(NamedTuple):
+    """Whether rows that know the same columns may be mirrored against all others."""
+
+    sessions: NDArray[np.int64]  # (n,) session of each row, -1 for rows that are in none
+    gaps: Floats  # (n_sessions,) log likelihood lost by the best mirrored session, in nats
+
+    @property
+    def kinds(self) -> NDArray[np.str_]:
+        """Class of each session, "fixed" or "mirrored"."""
+        return np.where(self.gaps > OPEN_BELOW, "fixed", "mirrored").astype("<U8")
+
+    @property
+    def n_open(self) -> int:
+        """Number of sessions that may be mirrored."""
+        return int(np.count_nonzero(self.kinds != "fixed"))
+
+    @property
+    def fixed(self) -> NDArray[np.str_]:
+        """Class of every row, that of its session; rows in none are as fixed as their pairs are."""
+        kinds = np.append(self.kinds, "fixed").astype("<U8")
+        return np.asarray(kinds[self.sessions])
+
+    def __str__(self) -> str:
+        lines = []
+        for session in np.flatnonzero(self.kinds != "fixed"):
+            rows = np.flatnonzero(self.sessions == session)
+            lines.append(
+                f"rows {few(rows)} may be mirrored: that costs {self.gaps[session]:.0f} nats"
+            )
+        return "\n".join(lines or ["no session may be mirrored"])
+
+
+class Mirrored(NamedTuple):
+    """The fit of largest likelihood that was found, and what mirroring sessions costs."""
+
     fit: KnownFit
-    sessions: NDArray[np.int64]  # (n,) session of each row: rows that know the same columns
-    gaps: Floats  # (n_sessions,) nats that the best mirrored descent falls short by
+    joints: SessionJoints | None
 
 
 def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
@@ -291,7 +325,7 @@ def search_mirrored(
     with single_threaded_blas():
         best = _descend(groups, latent, kernel, scale)
         if not 1 < n_sessions <= MOST_SESSIONS:
-            return Mirrored(best.latent, best, sessions, np.empty(0))
+            return Mirrored(best, None)
         if (sessions >= 0).all():
             start = _assembled(groups, rows, sessions, kernel, latent.shape[1])
             other = _descend(groups, start, kernel, scale)
@@ -309,7 +343,7 @@ def search_mirrored(
                     best = _descend(groups, tried.latent, kernel, scale, _STAGES[1:])
             if best.log_likelihood <= before + 1e-6 * abs(before):
                 break
-    return Mirrored(best.latent, best, sessions, gaps)
+    return Mirrored(best, SessionJoints(sessions, gaps))
 
 
 def _best_flip(

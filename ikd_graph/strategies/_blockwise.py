@@ -109,7 +109,9 @@ class Blockwise(Strategy):
         share = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
-            return Solution(_embedding(points, solved), solved, alignment.residuals(solved, points))
+            residuals = alignment.residuals(solved, points)
+            joints = alignment.joints(solved, points)
+            return Solution(_embedding(points, solved), solved, residuals, joints=joints)
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
             merged = alignment.merge_greedy(solved, n)
@@ -119,8 +121,8 @@ class Blockwise(Strategy):
             points, share = merged.coordinates, merged.start_share
         if merged.labels.any():
             _warn_groups(merged.labels)
-        residuals = alignment.residuals(solved, points)
-        return Solution(_embedding(points, solved), solved, residuals, share)
+        residuals, joints = alignment.residuals(solved, points), alignment.joints(solved, points)
+        return Solution(_embedding(points, solved), solved, residuals, share, joints)
 
 
 def _merged_by(
