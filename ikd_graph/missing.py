@@ -27,7 +27,7 @@ class Pairwise(BaseEstimator):
     ----------
     min_columns : int
         Least number of shared columns. A pair with fewer is unknown: it is no edge, nobody's
-        neighbor, and never filled in. Of tables with fewer columns a pair must share all.
+        neighbor, and never filled in. Of tables with fewer columns a pair must share half.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Pairwise(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_integer("min_columns", self.min_columns, 2)
+        check_integer("min_columns", self.min_columns, 1)
 
 
 @dataclass(repr=False)

@@ -30,7 +30,7 @@ from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import SparseTable, dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
 from .._validation import seed as check_seed
@@ -45,7 +45,6 @@ from ..similarity import (
     PairwiseSimilarity,
     compare,
     unique_rows,
-    with_holes,
 )
 from ..strategies import Strategy, landmarks
 from . import _saved
@@ -114,7 +113,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
         pair of rows over the columns that both have; pairs that share fewer than 20 columns
         (`missing.Pairwise` sets the number) are unknown, and nothing is filled in; of a sparse X
-        what is not stored is unknown. "impute", for holes at random, fills each in by the mean of
+        a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random, fills each in by the mean of
         the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
@@ -620,16 +619,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_min_features=least,
         )
-        X = self._with_holes(X)
-        if missing.get(self.missing) is not None:
+        if sp.issparse(X) and np.isnan(X.data).any():
+            X = X.toarray()
+        if missing.get(self.missing) is not None and not sp.issparse(X):
             missing.check_holes(X)
         return rows_of(X)
-
-    def _with_holes(self, X: Any) -> Any:
-        """X with NaN for what is not known: of a sparse table, all that is not stored."""
-        if not sp.issparse(X) or not isinstance(missing.get(self.missing), missing.Pairwise):
-            return X
-        return with_holes(SparseTable(X))
 
     # Fit and placement ----------------------------------------------------------------------------
 
@@ -637,7 +631,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Fit distinct rows, and keep what was learnt of all rows."""
         rule = missing.get(self.missing)
         rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
-        holes = isinstance(rule, missing.Pairwise) and bool(np.isnan(rows).any())
+        holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
         first = inverse = equal = np.arange(rows.shape[0])
         if isinstance(settings.graph, graph.CsrGraph) or not self._has_rows:
             distinct = rows
@@ -831,7 +825,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         dtype = self._rows.dtype if self._has_rows else np.float64
         X = read(self, X, dtype=dtype, reset=False, accept_sparse="csr")
-        X = rows_of(self._with_holes(X)) if self._has_rows else X
+        X = rows_of(X) if self._has_rows else X
         if isinstance(X, np.ndarray):
             # The bits of a product depend on how a row lies in memory.
             X = np.ascontiguousarray(X)
@@ -904,6 +898,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
+
+
+def has_holes(rows: Any) -> bool:
+    """Whether a table has values that are not known; a sparse one with some was made dense."""
+    return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:

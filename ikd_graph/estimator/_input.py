@@ -42,8 +42,8 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     check_sparse("X", X)
     if sp.issparse(X) and isinstance(missing.get(model.missing), missing.Impute):
         raise ValueError(
-            "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; pass 'error' "
-            "where what a sparse X does not store is zero, 'pairwise' where it is unknown"
+            "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a sparse X "
+            "does not store is zero: pass a dense X with NaN"
         )
     if fills and isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)

@@ -20,7 +20,7 @@ from .._threads import single_threaded_blas
 from .._validation import few, validate
 from ..covariance import pairwise
 from ..kernels import StationaryKernel, as_kernel
-from ._closed_forms import closed_form
+from ._closed_forms import closed_form, random_closed_form
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +33,7 @@ _STAGES = ((0.5, 30), (0.0, 150))  # noise floor as a fraction of the mean squar
 
 _TRIAL = ((0.5, 15), (0.0, 25))  # the same of a mirrored start
 _ROUNDS = 3
+_RANDOM_STARTS = 2  # of a session by itself
 
 MOST_SESSIONS = 30
 """Sessions up to which each is mirrored once a round."""
@@ -327,7 +328,7 @@ def search_mirrored(
         if not 1 < n_sessions <= MOST_SESSIONS:
             return Mirrored(best, None)
         if (sessions >= 0).all():
-            start = _assembled(groups, rows, sessions, kernel, latent.shape[1])
+            start = _assembled(groups, rows, sessions, kernel, latent)
             other = _descend(groups, start, kernel, scale)
             best = max(best, other, key=lambda fit: fit.log_likelihood)
         gaps = np.full(n_sessions, np.inf)
@@ -378,7 +379,7 @@ def _assembled(
     rows: NDArray[np.floating],
     sessions: NDArray[np.int64],
     kernel: StationaryKernel,
-    width: int,
+    given: Floats,
 ) -> Floats:
     """Solve every session by itself, and put one to the others after the other.
 
@@ -386,13 +387,20 @@ def _assembled(
     rigid motion of a session; of its mirror images the likeliest is taken, given those placed.
     """
     corr, counts = pairwise(rows)
-    scale, latent = float(np.nanmean(rows**2)), np.zeros((len(rows), width))
+    scale, latent = float(np.nanmean(rows**2)), np.zeros_like(given)
     for session in range(int(sessions.max()) + 1):
         inside = np.flatnonzero(sessions == session)
         own = np.isfinite(rows[inside[0]])
-        start = closed_form(corr[np.ix_(inside, inside)], width, kernel, int(own.sum()))
         alone = column_groups(rows[np.ix_(inside, np.flatnonzero(own))])
-        latent[inside] = _descend(alone, start, kernel, scale, _TRIAL).latent
+        within, width = corr[np.ix_(inside, inside)], given.shape[1]
+        rng = np.random.default_rng(0)
+        starts = [
+            closed_form(within, width, kernel, int(own.sum())),
+            given[inside],
+            *(random_closed_form(within, width, kernel, rng) for _ in range(_RANDOM_STARTS)),
+        ]
+        fits = [_descend(alone, start, kernel, scale, _TRIAL) for start in starts]
+        latent[inside] = max(fits, key=lambda fit: fit.log_likelihood).latent
     placed = sessions == np.bincount(sessions).argmax()
     near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
     while not placed.all():

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import covariance, graph
 from .._records import CsrGraph
-from .._table import SparseTable
+from .._table import dense_rows
 from .._validation import few
 from ..covariance import known_rows, moments_between, moments_of_all
 from ._affinity import Affinity
@@ -29,9 +29,9 @@ class PairwiseSimilarity(Similarity):
     affinity : Affinity
         How rows are compared.
     X : (n, p) ndarray of float or SparseTable
-        Rows; NaN, and what a sparse table does not store, is not known.
+        Rows; NaN is not known.
     min_columns : int
-        Least number of shared columns of a known pair; all columns where there are fewer.
+        Least number of shared columns of a known pair; half of a table with fewer columns.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class PairwiseSimilarity(Similarity):
                 f"{affinity.name!r}; use 'correlation' or 'euclidean'"
             )
         table = with_holes(X)
-        self.least = min(min_columns, X.shape[1])
+        self.least = min_columns if X.shape[1] >= min_columns else max(X.shape[1] // 2, 1)
         self._units = covariance.known_column_units(table) if affinity.scales_columns else None
         table = affinity.modeled(table, self._units)
         self._origin = covariance.known_column_means(table) if affinity.euclidean else None
@@ -199,11 +199,6 @@ class PairwiseSimilarity(Similarity):
 
 
 def with_holes(X: Any) -> NDArray[np.floating]:
-    """Dense rows, NaN where a value is not known; of a sparse table, what is not stored."""
-    if not isinstance(X, SparseTable):
-        return np.asarray(X)
-    stored = X.stored.tocoo()
-    table = np.full(X.shape, np.nan)
-    table[stored.row, stored.col] = stored.data
-    return table
+    """Dense rows, NaN where a value is not known; what a sparse table does not store is zero."""
+    return np.asarray(dense_rows(X))
 
