@@ -1,7 +1,7 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
-strategies and other methods; `strategies`, `graph`, `refine` and `kernels` hold the objects they
+strategies and other methods, `align` brings sessions into one frame; `strategies`, `graph`, `refine` and `kernels` hold the objects they
 take; `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen`
 and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws
 them. Each is loaded when it is first asked for.
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from .comparison import compare
     from .diagnosis import diagnose
     from .estimator import IKD
+    from .sessions import align
 
 
 __all__ = [
     "IKD",
     "__version__",
+    "align",
     "alignment",
     "blocks",
     "cliques",
@@ -36,6 +38,7 @@ __all__ = [
     "graph",
     "kernels",
     "metrics",
+    "missing",
     "pl",
     "refine",
     "similarity",
@@ -48,6 +51,8 @@ def __getattr__(name: str) -> Any:
     """Load the estimator, a function, or a module of the package."""
     if name == "IKD":
         return import_module(".estimator", __name__).IKD
+    if name == "align":
+        return import_module(".sessions", __name__).align
     if name == "compare":
         return import_module(".comparison", __name__).compare
     if name == "diagnose":

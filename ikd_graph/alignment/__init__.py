@@ -9,11 +9,12 @@ from .._records import MergeResult, RigidMap
 from ._bound import MergeBound, merge_bound
 from ._consensus import merge
 from ._greedy import merge_greedy
-from ._joints import Joints, joints, solved_blocks
+from ._joints import KINDS, Joints, joints, solved_blocks
 from ._rigid import place_groups, rigid_fit
 from ._rounds import proposals, residuals
 
 __all__ = [
+    "KINDS",
     "Joints",
     "MergeBound",
     "MergeResult",

@@ -480,7 +480,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         errors = self.standard_errors_ if "error bars" in self._fitted.computed else None
-        return plot.embedding(self.embedding_, color, **{"errors": errors, **options})
+        axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
+        if self.fixed_ is not None:
+            plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")
+        return axes
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
