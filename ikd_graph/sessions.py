@@ -207,7 +207,8 @@ def align(
     check_integer("n_components", n_components, 1)
     check_integer("min_columns", min_columns, 1)
     tables = _read(sessions, rows, columns)
-    settings = {"missing": missing.Pairwise(min_columns), **settings}
+    # Correlations are in one unit, that of the kernel, whatever the columns are.
+    settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
     fitted = []
     for members in _sharing_columns(tables, min_columns):
         fitted.append(_fit_group(tables, members, n_components, settings))
@@ -315,14 +316,21 @@ def _merged(
     points, fixed = np.zeros((len(everyone), n_components)), np.full(len(everyone), "fixed", "<U8")
     if len(groups) > 1:
         _check_shared_rows(groups)
+        if settings["affinity"] != "correlation":
+            own = _in_one_unit(own, members)
         solved = alignment.solved_blocks(members, own)
-        points = alignment.merge_greedy(solved, len(everyone)).coordinates
+        with warnings.catch_warnings():
+            # Which sessions are open is said below, by their numbers.
+            warnings.simplefilter("ignore", UserWarning)
+            points = alignment.merge_greedy(solved, len(everyone)).coordinates
         joints = alignment.joints(solved, points)
         fixed = joints.fixed.copy()
     else:
         points[members[0]] = own[0]
     for number, group in enumerate(groups):
         move = alignment.rigid_fit(own[number], points[members[number]])
+        scale = _scale_of(own[number]) / (_scale_of(group.model.embedding_) or 1.0)
+        move = RigidMap(scale * move.rotation, move.translation)
         groups[number] = group._replace(move=move)
         kinds = group.model.fixed_
         if kinds is not None:
@@ -345,6 +353,32 @@ def _merged(
         tables,
         tuple(groups),
     )
+
+
+def _scale_of(points: Floats) -> float:
+    """Root of the sum of squares of centered points."""
+    return float(np.sqrt(np.square(points - points.mean(axis=0)).sum()))
+
+
+def _in_one_unit(own: list[Floats], members: list[list[int]]) -> list[Floats]:
+    """Embeddings in the unit of the first, by the spread of the rows that they share."""
+    scaled, done = [own[0], *own[1:]], {0}
+    while len(done) < len(own):
+        overlaps = [
+            (len(set(members[a]) & set(members[b])), a, b)
+            for a in done
+            for b in range(len(own))
+            if b not in done
+        ]
+        _, a, b = max(overlaps)
+        shared = set(members[a]) & set(members[b])
+        known, new = (
+            _scale_of(scaled[k][[i for i, row in enumerate(members[k]) if row in shared]])
+            for k in (a, b)
+        )
+        scaled[b] = own[b] * (known / new if known > 0.0 and new > 0.0 else 1.0)
+        done.add(b)
+    return scaled
 
 
 def _check_shared_rows(groups: list[_Group]) -> None:

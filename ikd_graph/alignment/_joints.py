@@ -273,7 +273,8 @@ class _Search:
         values = np.zeros(self.m)
         found = np.linalg.svd(places, compute_uv=False)
         values[: found.size] = found
-        noise = float(np.square(self.residuals[which]).sum()) / self.m
+        # Two blocks that are d apart are d / 2 from their mean each.
+        noise = 4.0 * float(np.square(self.residuals[which]).sum()) / self.m
         freedom = float(which.size)
         variance = self._variance(noise, freedom, float((places**2).sum()))
         variance = max(variance, self.floor / max(self.n, 1))
