@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from tables import process
 
-from ikd_graph import IKD, covariance, graph, missing
+from ikd_graph import IKD, covariance, diagnose, graph, missing
 from ikd_graph.metrics import affine_r2
 
 
@@ -203,3 +203,15 @@ def test_a_model_of_unknown_pairs_is_saved(tmp_path):
     again = IKD.load(tmp_path / "x")
     assert np.array_equal(again.transform(X[1::2]), model.transform(X[1::2]))
     assert again.missing == model.missing or again.missing.min_columns == 30
+
+
+def test_diagnose_says_how_many_pairs_are_known():
+    X, _, _ = sessions()
+    diagnosis = diagnose(X, missing="pairwise")
+    counts = np.isfinite(X).astype(int) @ np.isfinite(X).T
+    assert diagnosis.known.n_known == (counts[np.triu_indices(120, 1)] >= 20).sum()
+    assert diagnosis.known.block == (40, 100)
+    text = diagnosis.findings()["known pairs"]
+    assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
+    with pytest.raises(ValueError, match="NaN"):
+        diagnose(X)

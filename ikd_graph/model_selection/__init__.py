@@ -12,7 +12,7 @@ from ._held_out import (
 )
 from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
 from ._numbers import describe_effective_columns
-from ._pairwise import resolve_pairwise
+from ._pairwise import complete_block, resolve_pairwise
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Moments",
     "agreement_of_halves",
     "candidates",
+    "complete_block",
     "compare_candidates",
     "describe_effective_columns",
     "direction_score",
