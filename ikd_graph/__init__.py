@@ -1,7 +1,8 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
-strategies and other methods, `align` brings sessions into one frame; `strategies`, `graph`, `refine` and `kernels` hold the objects they
+strategies and other methods, `align` brings sessions into one frame; `strategies`, `graph`,
+`refine`, `kernels` and `missing` hold the objects they
 take; `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen`
 and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws
 them. Each is loaded when it is first asked for.

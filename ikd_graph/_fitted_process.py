@@ -31,7 +31,7 @@ class FittedProcess:
     points : (u, m) ndarray of float64
         Coordinates of the distinct rows, in the frame of the embedding.
     rows : (n, p) table or None
-        Rows of X, NaN where unknown pairs stay unknown; None where values between points were given.
+        Rows of X, NaN where a value stays unknown; None where values between points were given.
     first : (u,) ndarray of int64
         Which of them are the distinct ones.
     """
@@ -187,9 +187,7 @@ class FittedProcess:
         model = self.noise_model()
         if self.has_holes:
             table = with_holes(rows) - self._known_mean
-            return refine.known_value(
-                table, points, model.kernel, model.variance, model.noise
-            )
+            return refine.known_value(table, points, model.kernel, model.variance, model.noise)
         cov = self._sample_covariance(np.asarray(rows, dtype=np.float64))
         return float(
             gplvm.log_likelihood(

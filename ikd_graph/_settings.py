@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._records import CsrGraph, Embedding
-from .kernels import StationaryKernel
 from .alignment import Joints
+from .kernels import StationaryKernel
 from .refine import CoreFit, KnownFit, SessionJoints, StressFit
 from .similarity import Similarity
 from .strategies import Solution

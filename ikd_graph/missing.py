@@ -1,8 +1,8 @@
 """Missing values: pairs of rows compared over the columns that both have, or holes filled in.
 
-`Pairwise` leaves unknown what is not known, for tables of which whole blocks were not measured, such
-as sessions of a recording with other neurons each. `Impute` fills each hole with the mean of it in
-the rows nearest over the known columns, for holes at random.
+`Pairwise` leaves unknown what is not known, for tables of which whole blocks were not measured,
+such as sessions of a recording with other neurons each. `Impute` fills each hole with the mean of
+it in the rows nearest over the known columns, for holes at random.
 """
 
 from dataclasses import dataclass

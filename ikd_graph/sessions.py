@@ -1,9 +1,9 @@
 """Sessions that share rows, columns, or some of both, in one frame.
 
-Sessions that share enough columns are one table, in which a pair of rows is compared over the columns
-that both have and is unknown otherwise (`ikd_graph.missing.Pairwise`). Tables that share rows are
-embedded separately and merged by rigid motions on these (`ikd_graph.alignment`). `align` returns
-coordinates by session, and says which sessions nothing fixes.
+Sessions that share enough columns are one table, in which a pair of rows is compared over the
+columns that both have and is unknown otherwise (`ikd_graph.missing.Pairwise`). Tables that share
+rows are embedded separately and merged by rigid motions on these (`ikd_graph.alignment`). `align`
+returns coordinates by session, and says which sessions nothing fixes.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _names(kind: str, given: Any, number: int, X: Any, size: int, n_sessions: in
 
 
 def _sharing_columns(tables: Sequence[_Session], least: int) -> list[list[int]]:
-    """Groups of sessions that share enough columns, directly or by way of others."""
+    """Group sessions that share enough columns, directly or by way of others."""
     sets = [set(table.columns) for table in tables]
     enough = np.array([[len(a & b) >= least for b in sets] for a in sets])
     labels = connected_components(enough, directed=False)[1]

@@ -150,7 +150,7 @@ def test_unknown_pairs_are_no_edges_and_change_nothing():
     assert (weights > 2.5 / np.sqrt(counts[low, high])).all()
     assert affine_r2(z, model.embedding_) > 0.8
     some = IKD(2, missing=missing.Pairwise(50), graph=0.3, refine="stress")
-    with pytest.raises(ValueError, match="at least 50 columns .* 3 groups .*: 40 rows"):
+    with pytest.raises(ValueError, match=r"at least 50 columns .* 3 groups .*: 40 rows"):
         some.fit(X)
 
 
@@ -193,7 +193,9 @@ def test_the_order_of_rows_and_the_bits_of_a_single_row_do_not_matter():
 def test_sparse_rows_hold_nan_where_a_value_is_unknown():
     X = table(share=0.1)[0]
     dense = IKD(1, missing="pairwise", refine=None).fit_transform(X)
-    assert np.array_equal(IKD(1, missing="pairwise", refine=None).fit_transform(sp.csr_array(X)), dense)
+    assert np.array_equal(
+        IKD(1, missing="pairwise", refine=None).fit_transform(sp.csr_array(X)), dense
+    )
 
 
 def test_a_model_of_unknown_pairs_is_saved(tmp_path):

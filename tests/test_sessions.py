@@ -17,9 +17,7 @@ def by_columns(seed=0, n_sessions=3, rows=40, width=100, shared=40, noise=0.5):
     step = width - shared
     z = points_of(seed, n_sessions * rows)
     X = process(z, step * (n_sessions - 1) + width, noise, seed)
-    parts = [
-        X[k * rows : (k + 1) * rows, k * step : k * step + width] for k in range(n_sessions)
-    ]
+    parts = [X[k * rows : (k + 1) * rows, k * step : k * step + width] for k in range(n_sessions)]
     names = [np.arange(k * step, k * step + width) for k in range(n_sessions)]
     return parts, names, [z[k * rows : (k + 1) * rows] for k in range(n_sessions)]
 

@@ -1,5 +1,7 @@
 """Blocks without noise: bodies are merged exactly, and only what is open is left to a start."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,7 +55,8 @@ def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
 
 def _merged(solved: SolvedBlocks, labels: NDArray[np.int64], n_points: int) -> SolvedBlocks:
     """One block of all blocks of a label, in coordinates of its own."""
-    members, places = [], []
+    members: list[list[int]] = []
+    places: list[Floats] = []
     for label in np.unique(labels):
         part = solved.take(np.flatnonzero(labels == label))
         inside = np.unique(part.blocks.members)
@@ -66,7 +69,7 @@ def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     """Give the largest body the points whose distances to enough of its points are known."""
     width = bodies.coordinates.shape[1]
     starts, members = bodies.blocks.indptr, bodies.blocks.members
-    parts = [slice(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    parts = [slice(a, b) for a, b in pairwise(starts)]
     largest = int(bodies.blocks.sizes.argmax())
     ground = members[parts[largest]]
     place = dict(zip(ground.tolist(), bodies.coordinates[parts[largest]], strict=True))
@@ -89,9 +92,9 @@ def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     everyone = [*place, *found]
     coordinates = np.array([*place.values(), *found.values()])
     lists = [members[part].tolist() for part in parts]
-    own = [bodies.coordinates[part] for part in parts]
-    lists[largest], own[largest] = everyone, coordinates
-    return solved_blocks(lists, own)
+    places = [bodies.coordinates[part] for part in parts]
+    lists[largest], places[largest] = everyone, coordinates
+    return solved_blocks(lists, places)
 
 
 def _lateration(anchors: Floats, lengths: Floats) -> Floats:
@@ -103,7 +106,9 @@ def _lateration(anchors: Floats, lengths: Floats) -> Floats:
     for _ in range(3):
         gaps = shift - own
         sizes = np.linalg.norm(gaps, axis=1)
-        step = np.linalg.lstsq(gaps / np.maximum(sizes, 1e-300)[:, None], lengths - sizes, rcond=None)
+        step = np.linalg.lstsq(
+            gaps / np.maximum(sizes, 1e-300)[:, None], lengths - sizes, rcond=None
+        )
         shift = shift + step[0]
     return center + shift
 

@@ -101,7 +101,7 @@ def orthonormal(frames: Floats) -> Floats:
 
 
 def dual_of(quadratic: Floats, frames: Floats) -> Dual:
-    """What the multipliers of frames prove."""
+    """Compute what the multipliers of frames prove."""
     n_blocks, size = frames.shape[:2]
     multipliers, scales = _multipliers(quadratic, frames), _scales(quadratic, size)
     cost = float(np.trace(multipliers, axis1=1, axis2=2).sum())

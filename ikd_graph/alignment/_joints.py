@@ -2,18 +2,19 @@ r"""Who is fixed: what the points that blocks share leave open between them.
 
 A joint of two blocks is fixed where the points that they share span all M dimensions, mirrored
 where they span M - 1, so that either block may be mirrored across the hyperplane through them, and
-free below. A direction counts as spanned where mirroring the shared points across it would fit worse
-by 50 times the variance of what the best motion leaves (as `merge_greedy` decides).
+free below. A direction counts as spanned where mirroring the shared points across it would fit
+worse by 50 times the variance of what the best motion leaves (as `merge_greedy` decides).
 
 Blocks with fixed joints are one body, and so are bodies that share points that span M dimensions.
 What bodies still can do to one another is the null space of linear equations, that every shared
-point has one velocity, whichever body moves it (the rigidity matrix of bodies and bars). Points that
-no infinitesimal motion moves, but that are in no common body with the largest one, have mirror
+point has one velocity, whichever body moves it (the rigidity matrix of bodies and bars). Points
+that no infinitesimal motion moves, but that are in no common body with the largest one, have mirror
 images or other places apart.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +64,12 @@ class Joints(NamedTuple):
             f"blocks {a} and {b}: {kind}, {n} shared points, singular values "
             + ", ".join(f"{value:.3g}" for value in values)
             for a, b, n, kind, values in zip(
-                self.first, self.second, self.n_shared, self.kinds, self.singular_values, strict=True
+                self.first,
+                self.second,
+                self.n_shared,
+                self.kinds,
+                self.singular_values,
+                strict=True,
             )
             if kind != "fixed"
         ]
@@ -78,7 +84,7 @@ class _Body(NamedTuple):
 
 @validate(check_places, coordinates=check.table)
 def joints(solved: SolvedBlocks, coordinates: Floats) -> Joints:
-    """Tell which joints between blocks are fixed, mirrored or free, and which points that leaves so.
+    """Tell which joints between blocks, and which points, are fixed, mirrored or free.
 
     Parameters
     ----------
@@ -121,8 +127,8 @@ class _Search:
         self.solved, self.points = solved, points
         self.n, self.m = points.shape
         blocks = solved.blocks
-        self.members = [blocks.members[a:b] for a, b in zip(blocks.indptr, blocks.indptr[1:])]
-        self.own = [solved.coordinates[a:b] for a, b in zip(blocks.indptr, blocks.indptr[1:])]
+        self.members = [blocks.members[a:b] for a, b in pairwise(blocks.indptr)]
+        self.own = [solved.coordinates[a:b] for a, b in pairwise(blocks.indptr)]
         self.parent = list(range(len(self.members)))
         self.rows: list[tuple[int, int, int, str, Floats, float]] = []
         # Coordinates of points are off by what the blocks disagree by.
@@ -240,15 +246,12 @@ class _Search:
             for point in body.points:
                 at.setdefault(point, []).append(number)
         pairs = {
-            (a, b)
-            for owners in at.values()
-            for i, a in enumerate(owners)
-            for b in owners[i + 1 :]
+            (a, b) for owners in at.values() for i, a in enumerate(owners) for b in owners[i + 1 :]
         }
         return sorted(pairs)
 
     def _locate(self, bodies: list[_Body]) -> bool:
-        """Add points to the largest body whose distances to M + 1 spanning points of it are known."""
+        """Give the largest body the points whose distances to M + 1 of its points fix them."""
         ground, grown = bodies[0].points, False
         near: dict[int, set[int]] = {}
         for body in bodies[1:]:
@@ -350,7 +353,9 @@ class _Search:
         return out
 
     def _radius(self) -> float:
-        spread = float(np.sqrt(np.square(self.points - self.points.mean(axis=0)).sum(axis=1).mean()))
+        spread = float(
+            np.sqrt(np.square(self.points - self.points.mean(axis=0)).sum(axis=1).mean())
+        )
         return spread or 1.0
 
     def _flex_tolerance(self) -> float:
@@ -378,7 +383,7 @@ class _Search:
     def _still_for(self, bodies: list[_Body], flexes: Floats, ground: int) -> list[int]:
         """Points that stay where a body does."""
         width = self.m * (self.m + 1) // 2
-        velocity = {}
+        velocity: dict[int, Floats] = {}
         for number, body in enumerate(bodies):
             part = flexes[number * width : (number + 1) * width]
             which = np.array(sorted(body.points))

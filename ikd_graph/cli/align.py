@@ -33,8 +33,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     sessions = read_sessions(arguments)
-    given = flags.method_parameters(arguments)
-    given.pop("n_components", None)
+    own = ("n_components", "min_columns")
+    typed = {name: value for name, value in vars(arguments).items() if name not in own}
+    given = flags.method_parameters(argparse.Namespace(**typed))
     rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
     with common.named_stage("aligning the sessions"):
         found = align(

@@ -75,7 +75,7 @@ def moments_between(first: KnownRows, second: KnownRows, kind: str) -> PairwiseM
         floors = _ROUNDING * squares[0], _ROUNDING * squares[1]
         spread = squares[0] - means[0] ** 2, squares[1] - means[1] ** 2
     else:
-        floors, spread = (0.0, 0.0), squares
+        floors, spread = (np.zeros(()), np.zeros(())), squares
     # A row without spread over the shared columns is correlated with nothing there.
     usable = (counts > 1.0) & (spread[0] > floors[0]) & (spread[1] > floors[1])
     scale = np.sqrt(np.where(usable, spread[0], 1.0) * np.where(usable, spread[1], 1.0))
@@ -170,7 +170,7 @@ def known_column_means(table: NDArray[np.floating]) -> Floats:
 
 
 def known_column_units(table: NDArray[np.floating]) -> Floats:
-    """Standard deviation of what is known of every column, infinite for one of one value."""
+    """Return standard deviations of what is known of columns, infinite for those of one value."""
     known = np.isfinite(table)
     gaps = np.where(known, table - _column_means(table), 0.0)
     units = np.sqrt((gaps**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1))

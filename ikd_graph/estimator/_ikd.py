@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .. import _fit as pipeline
 from .. import (
     _limits,
+    alignment,
     covariance,
     gplvm,
     graph,
@@ -113,8 +114,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
         pair of rows over the columns that both have; pairs that share fewer than 20 columns
         (`missing.Pairwise` sets the number) are unknown, and nothing is filled in; of a sparse X
-        a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random, fills each in by the mean of
-        the nearest rows (`missing.Impute`).
+        a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random,
+        fills each in by the mean of the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
@@ -744,13 +745,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _keep_joints(self, result: Result, inverse: Indices) -> None:
         """Keep which points are fixed, and say how many are not."""
-        self.joints_ = joints = result.joints
-        self.fixed_ = None if joints is None else joints.fixed[inverse]
-        if joints is None or not joints.n_open:
+        self.joints_: alignment.Joints | refine.SessionJoints | None = None
+        self.fixed_: NDArray[np.str_] | None = None
+        joints = result.joints
+        if joints is None:
             return
-        mirrored, free = (
-            np.flatnonzero(self.fixed_ == kind) for kind in ("mirrored", "free")
-        )
+        if isinstance(joints, alignment.Joints):
+            joints = joints._replace(fixed=joints.fixed[inverse], body=joints.body[inverse])
+        else:
+            joints = joints._replace(sessions=joints.sessions[inverse])
+        self.joints_, self.fixed_ = joints, joints.fixed
+        mirrored, free = (np.flatnonzero(self.fixed_ == kind) for kind in ("mirrored", "free"))
         parts = [
             f"{rows.size} {word}: {few(rows)}"
             for word, rows in (("may be mirrored", mirrored), ("are free", free))
@@ -759,7 +764,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not parts:
             return
         text = (
-            f"{joints.n_open} joints are open, so that of {self.fixed_.size} points "
+            f"{joints.n_open} joints are open, so that of {joints.fixed.size} points "
             f"{'; '.join(parts)}; str(joints_) lists the joints"
         )
         self.settings_ = self.settings_.explain(joints=text)

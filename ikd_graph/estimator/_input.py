@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_sparse, check_symmetric, check_unmasked, few
 from .. import missing
+from .._validation import check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
 from ._objects import as_table, printable
 
@@ -64,7 +64,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         cure = (
             "a scipy sparse matrix stores only the pairs that are known"
             if pairs
-            else "pass missing='pairwise' (unknown stays unknown) or missing='impute', or drop those rows"
+            else "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
         )
         raise ValueError(
             f"Input X contains NaN: got {holes.size} rows with missing values: {few(holes)}; {cure}"

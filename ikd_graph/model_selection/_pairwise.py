@@ -36,7 +36,7 @@ def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: St
         Nothing is left to choose.
     """
     settings = requested.choose(
-        "a table with holes has known pairs of rows and unknown ones: paths on a graph need no more",
+        "of a table with holes some pairs of rows are unknown: paths on a graph need no more",
         strategy=Geodesic(),
     )
     if not settings.strategy.uses_graph and not settings.strategy.uses_kernel:
@@ -109,7 +109,7 @@ def _with_graph(rows: NDArray[np.floating], settings: Settings) -> Settings:
 
 
 def _with_refinement(rows: NDArray[np.floating], settings: Settings) -> Settings:
-    """Return settings with a refinement: the likelihood of the known entries where it is for them."""
+    """Return settings with a refinement, the likelihood of the known entries where it applies."""
     on_graph = isinstance(settings.strategy, (Geodesic, Blockwise))
     if settings.refine == "auto":
         if not on_graph:
@@ -119,7 +119,9 @@ def _with_refinement(rows: NDArray[np.floating], settings: Settings) -> Settings
             settings = settings.choose(why_not, refine=Stress())
         else:
             why = "a block without holes looks like samples of a Gaussian process"
-            settings = settings.choose(f"{why}: likelihood of the known entries", refine=Likelihood())
+            settings = settings.choose(
+                f"{why}: likelihood of the known entries", refine=Likelihood()
+            )
     elif isinstance(settings.refine, Likelihood) and work_of(np.isfinite(rows)) > MOST_WORK:
         settings = replace(settings, refine=Stress()).add_warning(
             "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "

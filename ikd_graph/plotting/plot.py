@@ -315,7 +315,6 @@ def mark_open(ax: Axes, points: NDArray[np.float64], is_open: NDArray[np.bool_])
     )  # fmt: skip
 
 
-
 def embedding(
     Z: ArrayLike,
     labels: Any = None,

@@ -46,7 +46,7 @@ class ColumnGroup(NamedTuple):
 
     rows: NDArray[np.int64]  # (r,)
     scatter: Floats  # (r, r) sum over the columns of products of their values
-    count: int
+    n_columns: int
 
 
 class KnownFit(NamedTuple):
@@ -85,7 +85,7 @@ def column_groups(rows: NDArray[np.floating]) -> list[ColumnGroup]:
 
 def work_of(known: NDArray[np.bool_]) -> float:
     """Sum over groups of columns of the cubed number of rows that have them."""
-    keys, first = np.unique(np.packbits(known, axis=0), axis=1, return_index=True)
+    first = np.unique(np.packbits(known, axis=0), axis=1, return_index=True)[1]
     return float((known[:, first].sum(axis=0).astype(np.float64) ** 3).sum())
 
 
@@ -115,12 +115,12 @@ def value_and_gradient(
         factor, failed = dpotrf(model, lower=1)
         if failed:
             return np.inf, np.zeros_like(latent), np.zeros(2)
-        value += group.count * float(np.log(np.diagonal(factor)).sum())
+        value += group.n_columns * float(np.log(np.diagonal(factor)).sum())
         inverse = dpotri(factor, lower=1)[0]
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         pulled = inverse @ group.scatter
         value += 0.5 * float(np.trace(pulled))
-        slope = 0.5 * (group.count * inverse - pulled @ inverse)
+        slope = 0.5 * (group.n_columns * inverse - pulled @ inverse)
         pull[np.ix_(group.rows, group.rows)] += slope
         by_noise += float(np.trace(slope))
     by_variance = float(np.vdot(pull, cov))
@@ -141,7 +141,7 @@ def known_value(
 ) -> float:
     """Log likelihood of the known entries of rows at given coordinates."""
     groups = column_groups(rows)
-    entries = sum(group.count * group.rows.size for group in groups)
+    entries = sum(group.n_columns * group.rows.size for group in groups)
     value = value_and_gradient(groups, latent, kernel, variance, noise)[0]
     return -value - 0.5 * entries * float(np.log(2.0 * np.pi))
 
@@ -245,7 +245,7 @@ def _descend(
             break
         x, value, converged = found.x, float(found.fun), bool(found.success)
         n_iter += int(found.nit)
-    entries = sum(group.count * group.rows.size for group in groups)
+    entries = sum(group.n_columns * group.rows.size for group in groups)
     variance, noise = scale * np.exp(x[n * m :])
     points = x[: n * m].reshape(n, m)
     likelihood = -value - 0.5 * entries * np.log(2.0 * np.pi)
@@ -444,5 +444,5 @@ def _among(groups: list[ColumnGroup], inside: NDArray[np.bool_]) -> list[ColumnG
         there = inside[group.rows]
         if there.any():
             scatter = group.scatter[np.ix_(there, there)]
-            kept.append(ColumnGroup(group.rows[there], scatter, group.count))
+            kept.append(ColumnGroup(group.rows[there], scatter, group.n_columns))
     return kept

@@ -85,7 +85,7 @@ class Similarity(ABC):
         return X
 
     def observations(self, g: CsrGraph) -> int | NDArray[np.int64]:
-        """Columns behind the similarity of each entry of a graph, one number if all have as many."""
+        """Columns behind the similarity of each entry of a graph, or one number for all."""
         return self.n_observed or 1
 
     @abstractmethod

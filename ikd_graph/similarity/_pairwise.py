@@ -201,4 +201,3 @@ class PairwiseSimilarity(Similarity):
 def with_holes(X: Any) -> NDArray[np.floating]:
     """Dense rows, NaN where a value is not known; what a sparse table does not store is zero."""
     return np.asarray(dense_rows(X))
-
