@@ -34,8 +34,8 @@ Indices = NDArray[np.int64]
 KINDS = ("fixed", "mirrored", "free")
 """Classes of joints and points, from certain to open."""
 
-MOST_UNKNOWNS = 1500
-"""Velocities of bodies whose null space is computed (1 s); of more, pairs of bodies decide."""
+MOST_UNKNOWNS = 900
+"""Velocities of bodies whose null space is computed; of more, pairs of bodies decide."""
 
 _PRIOR = 3.0  # degrees of freedom of the noise of all joints in that of one
 _FLEX = 1e-6  # of the largest velocity, below which a point does not move
