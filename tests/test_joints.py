@@ -128,3 +128,17 @@ def test_a_cycle_of_hinged_bodies_is_still_but_may_be_mirrored():
     )
     assert opened.kinds.tolist() == ["free"]
     assert sorted(opened.fixed.tolist()) == ["fixed"] * 3 + ["free"] * 3
+
+
+def test_the_other_mirror_image_keeps_all_distances_of_the_blocks():
+    solved, members, _ = chain(5, 0.0)
+    merged = quiet_merge(solved).coordinates
+    found = alignment.joints(solved, merged)
+    number = int(np.flatnonzero(found.kinds == "mirrored")[0])
+    other = alignment.mirror(solved, merged, number)
+    for ids in members:
+        gaps = [np.linalg.norm(p[ids][:, None] - p[ids], axis=-1) for p in (merged, other)]
+        np.testing.assert_allclose(*gaps, atol=1e-7)
+    assert np.abs(other - merged).max() > 0.1
+    with pytest.raises(ValueError, match="joint must be one that is mirrored, got 99"):
+        alignment.mirror(solved, merged, 99)

@@ -9,7 +9,7 @@ from .._records import MergeResult, RigidMap
 from ._bound import MergeBound, merge_bound
 from ._consensus import merge
 from ._greedy import merge_greedy
-from ._joints import KINDS, Joints, joints, solved_blocks
+from ._joints import KINDS, Joints, joints, mirror, solved_blocks
 from ._rigid import place_groups, rigid_fit
 from ._rounds import proposals, residuals
 
@@ -23,6 +23,7 @@ __all__ = [
     "merge",
     "merge_bound",
     "merge_greedy",
+    "mirror",
     "place_groups",
     "proposals",
     "residuals",

@@ -120,6 +120,66 @@ def joints(solved: SolvedBlocks, coordinates: Floats) -> Joints:
     return _Search(solved, np.ascontiguousarray(coordinates, dtype=np.float64)).result()
 
 
+@validate(check_places, coordinates=check.table, joint=check.whole(0))
+def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
+    """Return the other mirror image of an embedding at a joint that is mirrored.
+
+    Parameters
+    ----------
+    solved, coordinates : see `joints`
+        Blocks, and the merged positions of the points.
+    joint : int
+        Which of the joints that `joints` lists.
+
+    Returns
+    -------
+    (n, M) ndarray of float64
+        Coordinates in which the body of the second block, and what hangs on it, is mirrored across
+        the hyperplane through the points that it shares with that of the first.
+
+    Raises
+    ------
+    ValueError
+        If the joint is not mirrored, or both sides hang together by other joints as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import alignment
+    >>> points = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1.0]])
+    >>> solved = alignment.solved_blocks([[0, 1, 2, 3], [2, 3, 4, 5]], [points[:4], points[2:]])
+    >>> alignment.mirror(solved, points, 0)[4:].round(9) + 0.0
+    array([[0., 0.],
+           [0., 1.]])
+    """
+    points = np.array(coordinates, dtype=np.float64)
+    search = _Search(solved, points)
+    found = search.result()
+    if joint >= found.kinds.size or found.kinds[joint] != "mirrored":
+        kinds = np.flatnonzero(found.kinds == "mirrored")
+        raise ValueError(
+            f"joint must be one that is mirrored, got {joint}; these are mirrored: "
+            f"{check.few(kinds) or 'none'}"
+        )
+    bodies, ends = search.bodies, (int(found.first[joint]), int(found.second[joint]))
+    near, far = (next(k for k, body in enumerate(bodies) if end in body.blocks) for end in ends)
+    shared = np.array(sorted(bodies[near].points & bodies[far].points))
+    links = [pair for pair in search.touching(bodies) if set(pair) != {near, far}]
+    side = {far}
+    while grown := {b for pair in links for b in pair if side & set(pair)} - side:
+        side |= grown
+    if near in side:
+        raise ValueError(
+            f"joint must be the only one between its two sides, got {joint}, whose sides hang "
+            "together by others; mirror it together with them"
+        )
+    center = points[shared].mean(axis=0)
+    normal = np.linalg.svd(points[shared] - center)[2][-1]
+    moved = np.array(sorted(set().union(*(bodies[k].points for k in side)) - set(shared.tolist())))
+    points[moved] -= 2.0 * ((points[moved] - center) @ normal)[:, None] * normal
+    return points
+
+
 class _Search:
     """Blocks on their way to bodies."""
 
@@ -132,6 +192,7 @@ class _Search:
         self.parent = list(range(len(self.members)))
         self.rows: list[tuple[int, int, int, str, Floats, float]] = []
         # Coordinates of points are off by what the blocks disagree by.
+        self.bodies: list[_Body] = []
         self.residuals = residuals(solved, points) if blocks.n_blocks else np.zeros(self.n)
         self.misfit, self.freedom = 0.0, 0.0
         self.floor = ROUNDING * float(np.square(points - points.mean(axis=0)).sum())
@@ -139,8 +200,8 @@ class _Search:
     def result(self) -> Joints:
         """Find the bodies, and what they can do to one another."""
         self._join_blocks()
-        bodies = self._grow(self._bodies())
-        return self._classified(bodies)
+        self.bodies = self._grow(self._bodies())
+        return self._classified(self.bodies)
 
     # Blocks to bodies -----------------------------------------------------------------------------
 
@@ -218,7 +279,7 @@ class _Search:
         grown = True
         while grown and len(bodies) > 1:
             grown = self._locate(bodies)
-            for a, b in self._touching(bodies):
+            for a, b in self.touching(bodies):
                 if not bodies[b].points or not bodies[a].points:
                     continue
                 shared = bodies[a].points & bodies[b].points
@@ -239,7 +300,7 @@ class _Search:
             )
         return bodies
 
-    def _touching(self, bodies: list[_Body]) -> list[tuple[int, int]]:
+    def touching(self, bodies: list[_Body]) -> list[tuple[int, int]]:
         """Pairs of bodies that share points, the larger first."""
         at: dict[int, list[int]] = {}
         for number, body in enumerate(bodies):
@@ -309,7 +370,7 @@ class _Search:
             ground, still = self._still_points(bodies)
             fixed[still] = "mirrored"
             fixed[list(bodies[ground].points)] = "fixed"
-        for a, b in self._touching(bodies):
+        for a, b in self.touching(bodies):
             shared = bodies[a].points & bodies[b].points
             kind, values, noise = self._joint_of_points(shared)
             kind = "mirrored" if kind == "fixed" else kind
@@ -402,7 +463,7 @@ class _Search:
         """Points of bodies that mirrored joints, one after another, tie to the largest body."""
         tied, waiting = {0}, [0]
         links: dict[int, list[int]] = {}
-        for a, b in self._touching(bodies):
+        for a, b in self.touching(bodies):
             if self._joint_of_points(bodies[a].points & bodies[b].points)[0] != "free":
                 links.setdefault(a, []).append(b)
                 links.setdefault(b, []).append(a)
