@@ -1,10 +1,11 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
-strategies and other methods, `columns` names the columns that make a map; `strategies`, `graph`,
-`refine` and `kernels` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`,
-`blocks`, `alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes
-annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
+strategies and other methods, `columns` names the columns that make a map, `align` brings sessions
+into one frame; `strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take;
+`similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen` and
+`gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws them.
+Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from .comparison import compare
     from .diagnosis import diagnose
     from .estimator import IKD
+    from .sessions import align
 
 
 __all__ = [
     "IKD",
     "__version__",
+    "align",
     "alignment",
     "blocks",
     "cliques",
@@ -38,6 +41,7 @@ __all__ = [
     "graph",
     "kernels",
     "metrics",
+    "missing",
     "pl",
     "refine",
     "similarity",
@@ -52,6 +56,8 @@ def __getattr__(name: str) -> Any:
         return import_module(".estimator", __name__).IKD
     if name == "columns":
         return import_module(".column_relevance", __name__).columns
+    if name == "align":
+        return import_module(".sessions", __name__).align
     if name == "compare":
         return import_module(".comparison", __name__).compare
     if name == "diagnose":

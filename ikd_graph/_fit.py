@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import graph, kernels, refine
+from . import alignment, graph, kernels, refine
 from ._memory import available
 from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
 from ._types import Floats
 from .graph import CsrGraph, Rule
-from .similarity import Similarity
+from .similarity import PairwiseSimilarity, Similarity
 from .strategies import Landmarks
 
 _N_SUPPORT = 25
@@ -55,15 +55,23 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         marks = _landmarks(similarity.n_samples, settings)
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
-    refined: refine.StressFit | refine.CoreFit | None = None
+    joints: alignment.Joints | refine.SessionJoints | None = solution.joints
+    refined: refine.StressFit | refine.KnownFit | refine.CoreFit | None = None
     if settings.refine is not None and g is not None:
         stress = settings.refine
         if not isinstance(stress, refine.Stress):
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
-            refined = stress.run(latent, g, kernel, similarity.n_observed or 1, strategy.path)
+            refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
         latent = refined.latent
-    if isinstance(settings.refine, refine.Likelihood):
+    if isinstance(settings.refine, refine.Likelihood) and isinstance(
+        similarity, PairwiseSimilarity
+    ):
+        with stages("likelihood"):
+            table = refine.centered_known(similarity.modeled(rows))
+            mirrored = refine.search_mirrored(latent, table, kernel)
+        refined, latent, joints = mirrored.fit, mirrored.fit.latent, mirrored.joints
+    elif isinstance(settings.refine, refine.Likelihood):
         with stages("likelihood"):
             refined = core = settings.refine.run(
                 latent / similarity.unit,
@@ -86,6 +94,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         removed=removed,
         refined=refined,
         notes=notes,
+        joints=joints,
     )
 
 

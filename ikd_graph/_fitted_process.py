@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _limits, gplvm, uncertainty
+from . import _limits, covariance, gplvm, refine, uncertainty
 from ._settings import Result
 from ._table import dense_rows, evenly_spaced, some_rows
 from ._types import Floats, Integers
+from .similarity import PairwiseSimilarity, with_holes
 
 
 class FittedProcess:
@@ -28,7 +29,7 @@ class FittedProcess:
     points : (u, m) ndarray of float64
         Coordinates of the distinct rows, in the frame of the embedding.
     rows : (n, p) table or None
-        Rows of X with missing values filled in; None where values between points were given.
+        Rows of X, NaN where a value stays unknown; None where values between points were given.
     first : (u,) ndarray of int64
         Which of them are the distinct ones.
     """
@@ -42,8 +43,15 @@ class FittedProcess:
         """Whether the likelihood descended from the closed form alone."""
         return getattr(self.result.settings.refine, "descent", "") == "local"
 
+    @cached_property
+    def has_holes(self) -> bool:
+        """Whether rows were compared over the columns that they share."""
+        return isinstance(self.result.similarity, PairwiseSimilarity)
+
     def why_no_errors(self) -> str:
         """Say why there are no standard errors; nothing where there are."""
+        if self.has_holes:
+            return "they need rows without holes, and pairs of these share different columns"
         if self.rows is None:
             return "they need the rows, and values between points were given"
         if self.is_local:
@@ -138,6 +146,8 @@ class FittedProcess:
 
     def noise_model(self) -> gplvm.NoiseModel:
         """Fit the noise model of the values of X, or take that of the likelihood."""
+        if self.has_holes:
+            return self._known_model()
         core = self.result.core
         whole = core is not None and core.core.size == self.first.size
         if core is not None and whole and self.result.settings.model_based:
@@ -154,6 +164,8 @@ class FittedProcess:
 
     def predict(self, points: Floats, *, with_errors: bool = False) -> gplvm.Prediction:
         """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
+        if self.has_holes:
+            return self._predict_known(points)
         sample, model = evenly_spaced(self.first.size, _limits.SAMPLED), self.noise_model()
         mean = self.rows.mean(axis=0)
         rows = self.rows[self.first[sample]] - mean
@@ -171,11 +183,74 @@ class FittedProcess:
     def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
         """Compute the log likelihood of all columns of rows of X at points."""
         model = self.noise_model()
+        if self.has_holes:
+            table = with_holes(rows) - self._known_mean
+            return refine.known_value(table, points, model.kernel, model.variance, model.noise)
         cov = self._sample_covariance(np.asarray(rows, dtype=np.float64))
         return float(
             gplvm.log_likelihood(
                 points, cov, rows.shape[1], model.kernel, model.variance, model.noise
             )
+        )
+
+    @cached_property
+    def _known_mean(self) -> Floats:
+        """Mean of what is known of every column of X, (p,)."""
+        return covariance.known_column_means(with_holes(self.rows))
+
+    @cached_property
+    def _known_sample(self) -> Integers:
+        """Distinct rows that a process of the known entries is conditioned on."""
+        most = _limits.SAMPLED
+        while True:
+            sample = evenly_spaced(self.first.size, most)
+            work = refine.work_of(np.isfinite(with_holes(self.rows)[self.first[sample]]))
+            if work <= 20.0 * refine.MOST_WORK or sample.size <= _limits.FEWEST_COLUMNS:
+                return sample
+            most = sample.size // 2
+
+    def _known_model(self) -> gplvm.NoiseModel:
+        """Signal and noise variance of largest likelihood of the known entries of X."""
+        if "noise model" not in self.computed:
+            kernel, sample = self.result.kernel, self._known_sample
+            if self.result.similarity.affinity.euclidean:
+                # Distances have no unit of the kernel: its length-scale is their typical size.
+                kernel = kernel.__class__(**{**vars(kernel), "length_scale": self._spread})
+            rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
+            points = self.points[sample]
+            variance, noise = refine.known_variances(rows, points, kernel)
+            value = refine.known_value(rows, points, kernel, variance, noise)
+            self.computed["noise model"] = gplvm.NoiseModel(variance, noise, value, kernel)
+        model: gplvm.NoiseModel = self.computed["noise model"]
+        return model
+
+    @property
+    def _spread(self) -> float:
+        return float(np.sqrt(self.points.var(axis=0).sum())) or 1.0
+
+    def _predict_known(self, points: Floats) -> gplvm.Prediction:
+        """Predict every column by the rows that have it; the error is the root mean square."""
+        sample, model = self._known_sample, self._known_model()
+        rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
+        latent = self.points[sample]
+        predicted = np.zeros((len(points), rows.shape[1]))
+        squares = np.zeros(len(points))
+        for there, columns in refine.known_columns(rows):
+            if not there.size:
+                squares += columns.size * model.variance
+                continue
+            process = gplvm.GaussianProcess(
+                latent[there],
+                rows[np.ix_(there, columns)],
+                model.kernel,
+                model.variance,
+                model.noise,
+                centered=False,
+            )
+            predicted[:, columns], std = process.predict(points)
+            squares += columns.size * std**2
+        return gplvm.Prediction(
+            predicted + self._known_mean, np.sqrt(squares / max(rows.shape[1], 1))
         )
 
     def _compared(self, numbers: Integers) -> Floats:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._types import Floats
+from .alignment import Joints
 from .eigen import Embedding
 from .graph import CsrGraph
 from .kernels import StationaryKernel
-from .refine import CoreFit, StressFit
+from .refine import CoreFit, KnownFit, SessionJoints, StressFit
 from .similarity import Similarity
 from .strategies import Solution
 
@@ -102,7 +103,8 @@ class Result:
     graph: CsrGraph | None = None  # joined where it was to be
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
     removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
-    refined: StressFit | CoreFit | None = None
+    joints: Joints | SessionJoints | None = None  # what is not fixed
+    refined: StressFit | KnownFit | CoreFit | None = None
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
 
     @property

@@ -147,6 +147,19 @@ def count(name: str, value: Any) -> int:
     return check_integer(name, value, 1, 2**31 - 1)
 
 
+def observations(name: str, value: Any) -> Any:
+    """Require a whole number from 1 up, or one for each of several correlations."""
+    if np.ndim(value) == 0:
+        return count(name, value)
+    counts = as_real(name, value)
+    if not np.all(counts >= 1.0) or not np.isfinite(counts).all():
+        raise ValueError(
+            f"{name} must be at least 1 everywhere, got {np.nanmin(counts):g}; it is the number of "
+            "columns behind each correlation"
+        )
+    return counts
+
+
 def seed(name: str, value: Any) -> int | None:
     """Require None, or a whole number from 0 up that starts a random sequence."""
     return None if value is None else check_integer(name, value, 0, 2**32 - 1)

@@ -1,10 +1,70 @@
-"""Missing values, each filled in by the mean of it in the rows nearest over the known columns."""
+"""Missing values: pairs of rows compared over the columns that both have, or holes filled in.
+
+`Pairwise` leaves unknown what is not known, for tables of which whole blocks were not measured,
+such as sessions of a recording with other neurons each. `Impute` fills each hole with the mean of
+it in the rows nearest over the known columns, for holes at random.
+"""
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
-from ._validation import few
+from ._validation import check_choice, check_integer, few
+
+MIN_COLUMNS = 20
+"""Columns that two rows must both have to be compared: of fewer a correlation is mostly chance."""
+
+
+@dataclass(repr=False)
+class Pairwise(BaseEstimator):
+    """Compare every pair of rows over the columns that both have; fill in nothing.
+
+    Parameters
+    ----------
+    min_columns : int
+        Least number of shared columns. A pair with fewer is unknown: it is no edge, nobody's
+        neighbor, and never filled in. Of tables with fewer columns a pair must share half.
+
+    Examples
+    --------
+    >>> from ikd_graph import IKD, missing
+    >>> IKD(missing=missing.Pairwise(min_columns=30)).missing
+    Pairwise(min_columns=30)
+    """
+
+    min_columns: int = MIN_COLUMNS
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        check_integer("min_columns", self.min_columns, 1)
+
+
+@dataclass(repr=False)
+class Impute(BaseEstimator):
+    """Fill in every hole by the mean of it in the rows nearest over the known columns.
+
+    For holes at random: rows that share few columns are made alike by what is filled in.
+    """
+
+    def check(self) -> None:
+        """There is nothing to check."""
+
+
+RULES = {"pairwise": Pairwise, "impute": Impute}
+"""Class of every rule for missing values, by the name that `IKD` calls it."""
+
+
+def get(value: Any) -> Pairwise | Impute | None:
+    """Rule that a name stands for, the checked rule itself, or None for "error"."""
+    if isinstance(value, (Pairwise, Impute)):
+        value.check()
+        return value
+    check_choice("missing", value, ("error", *RULES), ", or an object from ikd_graph.missing")
+    return None if value == "error" else RULES[value]()
 
 
 def check_holes(X: NDArray[np.floating]) -> None:

@@ -169,6 +169,7 @@ def _place_block(
     kept = []
     for index in range(len(latent)):
         joined = _joined(placement.graph, near[index])
+        joined &= sim.mutually_known(near[index], values[index])
         numbers = near[index][joined]
         points, squares = placement.latent[numbers], _sq_distances(values[index][joined])
         i, j = np.triu_indices(len(points), 1)

@@ -19,6 +19,7 @@ from ikd_graph.cli import flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.diagnosis._diagnosis import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
+from ikd_graph.metrics import affine_r2
 from ikd_graph.report import page
 
 N_POINTS, N_FEATURES = 36, 24
@@ -440,3 +441,22 @@ def test_help_fits_two_screens_and_a_topic_says_the_rest(command, capsys):
     assert "--graph" not in whole
     assert run(command, "--help", "nothing") == 2
     assert "--help takes " in capsys.readouterr().err
+
+
+def test_sessions_are_aligned_from_files(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(80, 2)) * [4.0, 2.5]
+    cov = np.exp(-0.5 * ((z[:, None] - z) ** 2).sum(axis=-1)) + 1e-6 * np.eye(80)
+    X = np.linalg.cholesky(cov) @ rng.normal(size=(80, 160))
+    for name, part in {"a": X[:40, :100], "b": X[40:, 60:]}.items():
+        start = 0 if name == "a" else 60
+        names = [f"n{k}" for k in range(start, start + 100)]
+        pd.DataFrame(part, columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
+    assert run("align", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "out") == 0
+    assert "compared by their columns  a and b" in capsys.readouterr().out
+    placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
+    assert placed.shape == (80, 5)
+    assert (placed["fixed"] == "fixed").all()
+    assert affine_r2(z, placed[["ikd0", "ikd1"]].to_numpy()) > 0.95
+    assert run("align", tmp_path / "a.csv", "-o", tmp_path) == 2
+    assert "two files or more, got 1" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_a_default_fit_of_real_data_warns_of_nothing_either(data_home):
         ({"refine": "more"}, "refine must be one of .*got 'more'"),
         ({"refine": 3}, "refine must be .*got 3"),
         ({"refine": refine.Likelihood(restarts=-1)}, "restarts must be an integer at least 0"),
-        ({"missing": "drop"}, "missing must be one of 'error', 'pairwise'; got 'drop'"),
+        ({"missing": "drop"}, "missing must be one of 'error', 'pairwise', 'impute', .*got 'drop'"),
         ({"verbose": -1}, "verbose must be an integer at least 0"),
         ({"n_landmarks": 1.5}, r"n_landmarks must lie in \(0, 1\), got 1.5"),
         ({"n_landmarks": 2}, "n_landmarks must be an integer at least 3, got 2; 'auto' chooses"),

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tables import process
 
-from ikd_graph import IKD, missing
+from ikd_graph import IKD, covariance, diagnose, graph, missing
 from ikd_graph.metrics import affine_r2
 
 
@@ -18,7 +19,7 @@ def table(n=60, width=60, seed=0, fraction=0.2, noise=0.2):
 
 
 def quick(**more):
-    return IKD(1, missing="pairwise", affinity="correlation", graph=7, refine=None, **more)
+    return IKD(1, missing="impute", affinity="correlation", graph=7, refine=None, **more)
 
 
 @pytest.mark.parametrize("affinity", ["auto", "correlation", "cosine", "covariance", "euclidean"])
@@ -108,3 +109,111 @@ def test_a_model_with_holes_is_saved(tmp_path):
     model = quick().fit(X)
     model.save(tmp_path / "x")
     assert np.array_equal(IKD.load(tmp_path / "x").transform(X), model.embedding_)
+
+
+def sessions(seed=0, n_sessions=3, rows=40, width=100, shared=40, noise=0.5):
+    """Sessions that share columns with their neighbors and no rows; their latent; all values."""
+    rng = np.random.default_rng(seed)
+    z, step = rng.uniform(size=(n_sessions * rows, 2)) * [4.0, 2.5], width - shared
+    whole = process(z, width + step * (n_sessions - 1), noise, seed)
+    X = np.full(whole.shape, np.nan)
+    for k in range(n_sessions):
+        part = slice(k * rows, (k + 1) * rows), slice(k * step, k * step + width)
+        X[part] = whole[part]
+    return X, z, whole
+
+
+@pytest.mark.parametrize("kind", ["correlation", "cosine", "euclidean"])
+def test_a_pair_is_compared_over_the_columns_that_both_rows_have(kind):
+    X = table()[0][:12]
+    found = covariance.pairwise(X, kind)
+    for i in range(12):
+        for j in range(12):
+            both = np.isfinite(X[i]) & np.isfinite(X[j])
+            a, b = X[i][both], X[j][both]
+            assert found.counts[i, j] == both.sum()
+            expected = {
+                "correlation": np.corrcoef(a, b)[0, 1],
+                "cosine": a @ b / np.sqrt((a @ a) * (b @ b)),
+                "euclidean": ((a - b) ** 2).mean() * X.shape[1],
+            }[kind]
+            assert found.values[i, j] == pytest.approx(expected, abs=1e-12)
+    assert np.array_equal(found.values, found.values.T)
+
+
+def test_unknown_pairs_are_no_edges_and_change_nothing():
+    X, z, _ = sessions()
+    model = IKD(2, missing="pairwise", graph=0.3, refine="stress").fit(X)
+    low, high, weights = graph.edges(model.graph_)
+    counts = covariance.pairwise(X).counts
+    assert (counts[low, high] >= 20).all()
+    assert (weights > 2.5 / np.sqrt(counts[low, high])).all()
+    assert affine_r2(z, model.embedding_) > 0.8
+    some = IKD(2, missing=missing.Pairwise(50), graph=0.3, refine="stress")
+    with pytest.raises(ValueError, match=r"at least 50 columns .* 3 groups .*: 40 rows"):
+        some.fit(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sessions_without_a_common_row_are_nearly_as_good_as_the_whole_table(seed):
+    X, z, whole = sessions(seed)
+    model = IKD(2, missing="pairwise").fit(X)
+    complete = IKD(2).fit(whole)
+    assert affine_r2(z, model.embedding_) > affine_r2(z, complete.embedding_) - 0.03
+    assert (model.fixed_ == "fixed").all()
+    back = model.inverse_transform(model.embedding_)
+    known = np.isfinite(X)
+    assert np.corrcoef(back[known], whole[known])[0, 1] > 0.8
+    # Values that nobody measured are predicted by the rows that have the column.
+    assert np.corrcoef(back[~known], whole[~known])[0, 1] > 0.7
+    assert np.isfinite(model.score(X))
+
+
+def test_groups_without_a_common_column_are_never_joined():
+    X, _, whole = sessions()
+    X[:40, 100:] = np.nan
+    X[40:, :100] = np.nan
+    X[40:80, 100:160] = whole[40:80, 100:160]
+    match = r"2 groups .*: 80 rows \(40, 41, .*; 40 rows \(0, 1, "
+    for strategy in ("geodesic", "blockwise"):
+        with pytest.raises(ValueError, match=match):
+            IKD(2, missing="pairwise", strategy=strategy).fit(X)
+
+
+def test_the_order_of_rows_and_the_bits_of_a_single_row_do_not_matter():
+    X, _, _ = sessions(1)
+    fitted = IKD(2, missing="pairwise", refine="stress").fit(X[:100])
+    order = np.random.default_rng(0).permutation(100)
+    other = IKD(2, missing="pairwise", refine="stress").fit(X[order])
+    np.testing.assert_allclose(other.embedding_, fitted.embedding_[order], atol=1e-8)
+    placed = fitted.transform(X[100:])
+    assert np.array_equal(fitted.transform(X[103:104]), placed[3:4])
+
+
+def test_sparse_rows_hold_nan_where_a_value_is_unknown():
+    X = table(share=0.1)[0]
+    dense = IKD(1, missing="pairwise", refine=None).fit_transform(X)
+    assert np.array_equal(
+        IKD(1, missing="pairwise", refine=None).fit_transform(sp.csr_array(X)), dense
+    )
+
+
+def test_a_model_of_unknown_pairs_is_saved(tmp_path):
+    X, _, _ = sessions()
+    model = IKD(2, missing=missing.Pairwise(30)).fit(X[::2])
+    model.save(tmp_path / "x")
+    again = IKD.load(tmp_path / "x")
+    assert np.array_equal(again.transform(X[1::2]), model.transform(X[1::2]))
+    assert again.missing == model.missing or again.missing.min_columns == 30
+
+
+def test_diagnose_says_how_many_pairs_are_known():
+    X, _, _ = sessions()
+    diagnosis = diagnose(X, missing="pairwise")
+    counts = np.isfinite(X).astype(int) @ np.isfinite(X).T
+    assert diagnosis.known.n_known == (counts[np.triu_indices(120, 1)] >= 20).sum()
+    assert diagnosis.known.block == (40, 100)
+    text = diagnosis.findings()["known pairs"]
+    assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
+    with pytest.raises(ValueError, match="NaN"):
+        diagnose(X)

@@ -6,6 +6,7 @@ from .. import _validation as check
 from .._types import Floats
 from .._validation import validate
 from ..blocks import SolvedBlocks, check_solved
+from ._exact import merge_exact
 from ._greedy import MergeResult, groups_centered, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import ANCHOR_WEIGHT, Rounds
@@ -120,6 +121,12 @@ def merge(
         points = groups_centered(descent.points, greedy.labels)
     else:
         frame = np.array(start, dtype=np.float64, order="C")
+        exact = merge_exact(solved, frame)
+        if exact is not None:
+            objective, residuals = Rounds(solved, n_points).fit_of(exact)
+            return greedy._replace(
+                coordinates=exact, residuals=residuals, n_weak=0, objective=objective
+            )
         # The start joins in where blocks leave something open.
         is_open = greedy.n_weak or greedy.labels.any()
         consensus = Rounds(solved, n_points, frame if is_open else None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
 from .. import eigen
@@ -28,6 +28,7 @@ def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -
     kernel=as_kernel,
     n_components=check.count,
     reference=check.one_of(eigen.REFERENCES),
+    n_observed=check.observations,
 )
 def solve(
     graph: GraphLike,
@@ -35,6 +36,8 @@ def solve(
     kernel: StationaryKernel,
     n_components: int,
     reference: str = "center",
+    *,
+    n_observed: int | NDArray[np.integer] = 1,
 ) -> SolvedBlocks:
     """Solve the inverse kernel eigenproblem of every clique (Li & Wu 2024, Alg. 1, Section 2.4).
 
@@ -55,6 +58,9 @@ def solve(
     reference : {"center", "min_max", "min_mean"}
         Origin of each clique's inner products: its center, or the point whose largest or mean
         squared distance to the others is smallest (Section 2.5).
+    n_observed : int or (m,) array_like of int
+        Number N of columns behind the correlations, or that of each entry of the graph where they
+        differ. Distances of few columns are less precise.
 
     Returns
     -------
@@ -79,7 +85,7 @@ def solve(
     """
     assert isinstance(cliques, Blocks)
     sq_dist = kernel.sq_distance(graph.weights)
-    variance = _distance_variance(kernel, graph.weights, sq_dist)
+    variance = _distance_variance(kernel, graph.weights, sq_dist) / np.asarray(n_observed)
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with single_threaded_blas():
         spectra = solve_cliques(cliques, graph, sq_dist, variance, reference, n_components)

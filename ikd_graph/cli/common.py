@@ -39,11 +39,12 @@ from .flags import (
 )
 
 
-def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the arguments of a command that works on a data set."""
+def add_data_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Give a parser the arguments of a command that works on a data set, or on several."""
     names, endings = ", ".join(datasets.BUILTIN), ", ".join(datasets.READERS)
     # fmt: off
-    parser.add_argument("data", metavar="DATA", help=f"built-in name ({names}) or file: {endings}")
+    parser.add_argument("data", metavar="DATA", nargs="+" if several else None,
+        help=f"built-in name ({names}) or file: {endings}")
     parser.add_argument("--output", "-o", metavar="DIR", type=Path, default=Path(),
         help="folder for the results, made if it is missing; default: this one")
     parser.add_argument("--json", metavar="FILE.json", nargs="?", const=STDOUT,

@@ -14,7 +14,7 @@ from . import common, flags
 from .console import aligned
 
 _PARAMETERS: dict[str, Any] = {
-    "n_components": int, "fdr": float, "random_state": int,
+    "n_components": int, "fdr": float, "missing": str, "random_state": int,
 }  # fmt: skip
 
 
@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
         del numbers[name]
     numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    numbers["known"] = None if diagnosis.known is None else diagnosis.known._asdict()
     png, html = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, steps=steps,

@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 from .._suggest import suggest
 from .._version import __version__
 from ..datasets import TableError
-from . import cliques, compare, datasets, diagnose, embed, place, verify, warm
+from . import align, cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
 from .console import PROG, close_pipe, ended_gently, plain_messages, print_error, write_lines
 from .flags import STDOUT, in_flags, join_bare
 
-_COMMANDS = (embed, place, verify, compare, cliques, diagnose, datasets, warm)
+_COMMANDS = (embed, place, align, verify, compare, cliques, diagnose, datasets, warm)
 
 
 class Help(argparse.Action):
@@ -110,7 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
         command.add_argument("--quiet", "-q", action="store_true", help="write no text but errors")
         if hasattr(module, "add_flags"):
             module.add_flags(command)
-            add_data_arguments(command)
+            add_data_arguments(command, several=getattr(module, "SEVERAL", False))
     return parser
 
 

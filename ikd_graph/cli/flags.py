@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from .. import graph, kernels, refine, strategies
+from .. import graph, kernels, missing, refine, strategies
 from ..datasets import CHOICES, Reading
 from ..datasets._reading import INTERNAL
 from ..estimator import IKD
@@ -24,6 +24,7 @@ _OBJECTS: dict[str, Mapping[str, type]] = {
     "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "refine": refine.REFINEMENTS,
+    "missing": missing.RULES,
 }
 _KINDS = (IKD, *(kind for kinds in _OBJECTS.values() for kind in kinds.values()))
 _PARAMETERS = {name: value for kind in _KINDS for name, value in defaults_of(kind).items()}

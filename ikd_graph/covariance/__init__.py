@@ -10,6 +10,13 @@ from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
 from ._marchenko_pastur import spectral_noise
 from ._noise import noise_fraction, noise_variance
+from ._pairwise import KnownRows as KnownRows
+from ._pairwise import PairwiseMoments, pairwise
+from ._pairwise import known_column_means as known_column_means
+from ._pairwise import known_column_units as known_column_units
+from ._pairwise import known_rows as known_rows
+from ._pairwise import moments_between as moments_between
+from ._pairwise import moments_of_all as moments_of_all
 from ._partial import partial_correlation
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._rows import centered_rows as centered_rows
@@ -32,6 +39,7 @@ __all__ = [
     "AFFINITIES",
     "FLOOR",
     "EuclideanRows",
+    "PairwiseMoments",
     "column_units",
     "correlation",
     "cosine",
@@ -43,6 +51,7 @@ __all__ = [
     "into_domain",
     "noise_fraction",
     "noise_variance",
+    "pairwise",
     "partial_correlation",
     "regress_out",
     "remove_mean_row",

@@ -171,7 +171,7 @@ def into_domain(corr: Floats) -> Floats:
 
 
 @validate(corr=check.numbers, n_observed=check.count)
-def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
+def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     """Compute the sampling variance of a correlation from ``n_observed`` independent dimensions.
 
     To first order (1 - r^2)^2 / N: the exact form of the paper's sketch in Eq. 11.
@@ -180,8 +180,8 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     ----------
     corr : array_like of float64
         Correlations, any shape.
-    n_observed : int
-        Number N of columns.
+    n_observed : int or array_like of int
+        Number N of columns, or that of each correlation.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def sampling_variance(corr: ArrayLike, n_observed: int) -> Floats:
     >>> float(covariance.sampling_variance(0.0, 100))
     0.01
     """
-    return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / n_observed
+    return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / np.asarray(n_observed)
 
 
 @validate(X=check.table)

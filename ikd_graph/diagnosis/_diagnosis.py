@@ -11,17 +11,24 @@ from scipy.special import stdtr
 from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
+from .. import missing as holes
 from .._stages import Stages
 from .._types import Floats
 from .._used_settings import describe_settings, used_parameters
-from .._validation import check_components, check_enough_columns, check_enough_rows
+from .._validation import (
+    check_components,
+    check_enough_columns,
+    check_enough_rows,
+    quantities,
+)
 from .._warn import warn
 from ..estimator import IKD
+from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
 from ..refine import Likelihood
-from ..similarity import AFFINITIES
+from ..similarity import AFFINITIES, PairwiseSimilarity
 from .chance import LEVEL, ChanceTest, chance_test
 from .quality import DOMINANT_FRACTION, describe_row_levels
 
@@ -36,6 +43,29 @@ class Step(NamedTuple):
     command: str
     flags: tuple[str, ...] = ()
     parameters: bool = False  # whether the settings of the fit are to be added
+
+
+class KnownPairs(NamedTuple):
+    """Which pairs of rows of a table with holes are known."""
+
+    n_rows: int
+    n_known: int
+    n_pairs: int
+    min_columns: int  # shared columns from which a pair is known
+    median_columns: float  # shared columns of the known pairs
+    n_groups: int  # groups of rows without a known pair between them
+    block: tuple[int, int]  # rows and columns of the largest block without holes
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.n_known} of {self.n_pairs} pairs of {self.n_rows} rows share at least "
+            f"{self.min_columns} columns (in the median {self.median_columns:.0f}); the others are "
+            f"unknown; what follows is of the largest block without holes, {self.block[0]} rows "
+            f"and {self.block[1]} columns"
+        )
+        if self.n_groups > 1:
+            text += f"; {self.n_groups} groups of rows share too few columns with one another"
+        return text
 
 
 FIGURE_SIZE = (9.0, 3.6)
@@ -101,6 +131,9 @@ class Diagnosis:
         What is wrong, in clauses.
     steps : tuple of Step
         What to do next.
+    known : KnownPairs or None
+        Which pairs of rows of a table with holes are known; all else is said of its largest block
+        without holes. None for a table without holes.
     """
 
     n_points: int
@@ -136,6 +169,7 @@ class Diagnosis:
     reasons: dict[str, str]
     warnings: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    known: KnownPairs | None = None
 
     @property
     def p_value(self) -> float:
@@ -197,6 +231,8 @@ class Diagnosis:
             "data": f"{self.n_points} points with {width} features each",
             "chance": str(self.chance),
         }
+        if self.known is not None:
+            texts = {"known pairs": str(self.known), **texts}
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
         if free < width - self.n_removed:
@@ -326,6 +362,7 @@ def diagnose(
     *,
     fdr: float = 0.01,
     n_removed: int = 0,
+    missing: str | Pairwise = "error",
     random_state: int | None = 0,
     verbose: int = 0,
 ) -> Diagnosis:
@@ -347,6 +384,9 @@ def diagnose(
         False discovery rate of the pairs that are trusted, in (0, 1).
     n_removed : int
         Rows that were regressed out of X (`covariance.remove_mean_row` takes one).
+    missing : {"error", "pairwise"} or missing.Pairwise
+        With "pairwise" X may have holes: the diagnosis says how many pairs of rows are known, and
+        examines the largest block without holes.
     random_state : int or None
         Seed of the test and of the fit.
     verbose : int
@@ -372,6 +412,7 @@ def diagnose(
     >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
     (True, 0.005, True)
     """
+    known, X = _known_pairs(X, missing)
     table, data, picked, n_points = _sampled(X)
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3)
@@ -422,11 +463,39 @@ def diagnose(
         parameters=parameters,
         reasons=why,
         row_levels=row_levels,
+        known=known,
     )
     texts = (*diagnosis.row_levels, *model.settings_.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
+
+
+def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
+    """Count the known pairs of a table with holes, and return its largest block without holes."""
+    rule = holes.get(rule)  # type: ignore[assignment]
+    if not isinstance(rule, Pairwise):
+        if rule is not None:
+            raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
+        return None, X
+    table = quantities("X", X)
+    if table.ndim != 2 or not np.isnan(table).any():
+        return None, X
+    holes.check_holes(table)
+    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.min_columns)
+    pairs = np.triu_indices(len(table), 1)
+    counts = similarity.counts[pairs][similarity.known[pairs]]
+    block = model_selection.complete_block(table)
+    known = KnownPairs(
+        len(table),
+        int(counts.size),
+        pairs[0].size,
+        similarity.least,
+        float(np.median(counts)) if counts.size else 0.0,
+        int(similarity.groups().max()) + 1,
+        (block.shape[0], block.shape[1]),
+    )
+    return known, block
 
 
 def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .. import _fit as pipeline
 from .. import (
     _limits,
+    alignment,
     covariance,
     eigen,
     gplvm,
@@ -43,7 +44,14 @@ from ..column_relevance import columns as relevant_columns
 from ..eigen import REFERENCES
 from ..graph._csr import without_weights
 from ..plotting import plot
-from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
+from ..similarity import (
+    AFFINITIES,
+    GIVEN,
+    KnownRows,
+    PairwiseSimilarity,
+    compare,
+    unique_rows,
+)
 from ..strategies import Strategy, landmarks
 from . import _saved
 from ._duplicates import expand_graph, expand_labels, expand_optima
@@ -106,9 +114,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
         columns do not agree (`agreement_`), else stress where there is a graph.
-    missing : {"error", "pairwise"}
-        What to do about NaN, masked entries and NA: refuse them, or compare rows over the columns
-        that both have, and fill each in by the mean of the nearest rows (see `ikd_graph.missing`).
+    missing : {"error", "pairwise", "impute"} or rule
+        What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
+        pair of rows over the columns that both have; pairs that share fewer than 20 columns
+        (`missing.Pairwise` sets the number) are unknown, and nothing is filled in; of a sparse X
+        a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random,
+        fills each in by the mean of the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
@@ -135,6 +146,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     negative_mass_ : float or None
         Fraction of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
+    joints_ : Joints or SessionJoints or None
+        For "blockwise" the joints between cliques (`alignment.joints`), for sessions with other
+        columns each whether one may be mirrored: what is fixed, and how surely. None otherwise.
+    fixed_ : (n_samples,) ndarray of str or None
+        "fixed", "mirrored" or "free" for each row, relative to the largest part that is rigid.
     n_components_ : int
         Number of hidden coordinates.
     spectrum_ : (n_leading,) ndarray of float64
@@ -413,7 +429,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._require_rows("score")
         rows = self._read_new(X)
         latent = self._place(rows)[0]
-        if self.missing == "pairwise":
+        if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
         placed = placed[evenly_spaced(placed.size, _limits.SAMPLED)]
@@ -516,7 +532,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         errors = self.standard_errors_ if "error bars" in self._fitted.computed else None
-        return plot.embedding(self.embedding_, color, **{"errors": errors, **options})
+        axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
+        if self.fixed_ is not None:
+            plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")
+        return axes
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
@@ -637,8 +656,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "edges to neighbors are weighted"
             )
         landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
-        if check_choice("missing", self.missing, ("error", "pairwise")) == "pairwise":
-            self._require_rows("missing='pairwise'")
+        if missing.get(self.missing) is not None:
+            self._require_rows(f"missing={self.missing!r}")
         if not isinstance(self.verbose, bool):
             check_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
@@ -678,7 +697,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_min_features=least,
         )
-        if self.missing == "pairwise":
+        if sp.issparse(X) and np.isnan(X.data).any():
+            X = X.toarray()
+        if missing.get(self.missing) is not None and not sp.issparse(X):
             missing.check_holes(X)
         return rows_of(X)
 
@@ -686,16 +707,19 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        rows = missing.fill(table, table) if self.missing == "pairwise" else table
+        rule = missing.get(self.missing)
+        rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
+        holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
         first = inverse = equal = np.arange(rows.shape[0])
         if isinstance(settings.graph, graph.CsrGraph) or not self._has_rows:
             distinct = rows
         else:
             first, inverse, equal = _distinct_rows(rows, settings.n_components)
             distinct = some_rows(rows, first)
-        if self._has_rows and isinstance(rows, np.ndarray):
+        if self._has_rows and isinstance(rows, np.ndarray) and not holes:
             _check_columns(rows)
-        settings = model_selection.resolve(distinct, _with_reference(settings, inverse), stages)
+        resolve = model_selection.resolve_pairwise if holes else model_selection.resolve
+        settings = resolve(distinct, _with_reference(settings, inverse), stages)
         # Those of the pipeline, and similarity, placement and error bars.
         stages.expect(pipeline.count_stages(settings) + 3)
         for text in settings.warnings:
@@ -703,8 +727,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         options = {"counts": settings.counts, "model_based": settings.model_based}
         with stages("similarity"):
             try:
-                similarity = compare(distinct, settings.affinity, **options)
+                similarity: Any
+                if holes:
+                    similarity = self._compare_known(distinct, settings.affinity, first)
+                else:
+                    similarity = compare(distinct, settings.affinity, **options)
             except ValueError:
+                if holes:
+                    raise
                 # Rows that cannot be compared are named by their numbers in X.
                 compare(rows, settings.affinity, **options)
                 raise
@@ -718,6 +748,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         result = pipeline.fit(similarity, distinct, settings, stages)
         with stages("placement"):
             self._store(table, rows, result, first, inverse, equal)
+
+    def _compare_known(self, rows: Any, affinity: str, first: Integers) -> PairwiseSimilarity:
+        """Compare rows over the columns that both have; name rows that nothing relates."""
+        rule: Any = missing.get(self.missing)
+        similarity = PairwiseSimilarity(AFFINITIES[affinity], rows, rule.min_columns)
+        similarity.check_groups(first)
+        return similarity
 
     def _store(
         self,
@@ -775,6 +812,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if solution.solved is not None and solution.residuals is not None:
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]
+        self._keep_joints(result, inverse)
         fit: Any = refined if result.core is None else result.core.fit
         self.n_iter_ = 0 if fit is None else fit.n_iter
         self.optima_: tuple[refine.OptimumRecord, ...] = ()
@@ -784,6 +822,35 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.landmarks_ = None if marks is None else first[marks]
         linear = refined is None and not strategy.uses_kernel
         self._placement = placement.prepare(self._points, g, result.similarity, linear=linear)
+
+    def _keep_joints(self, result: Result, inverse: Integers) -> None:
+        """Keep which points are fixed, and say how many are not."""
+        self.joints_: alignment.Joints | refine.SessionJoints | None = None
+        self.fixed_: NDArray[np.str_] | None = None
+        joints = result.joints
+        if joints is None:
+            return
+        if isinstance(joints, alignment.Joints):
+            joints = joints._replace(fixed=joints.fixed[inverse], body=joints.body[inverse])
+        else:
+            joints = joints._replace(sessions=joints.sessions[inverse])
+        self.joints_, self.fixed_ = joints, joints.fixed
+        mirrored, free = (np.flatnonzero(self.fixed_ == kind) for kind in ("mirrored", "free"))
+        parts = [
+            f"{rows.size} {word}: {few(rows)}"
+            for word, rows in (("may be mirrored", mirrored), ("are free", free))
+            if rows.size
+        ]
+        if not parts:
+            return
+        text = (
+            f"{joints.n_open} joints are open, so that of {joints.fixed.size} points "
+            f"{'; '.join(parts)}; str(joints_) lists the joints"
+        )
+        self.settings_ = self.settings_.explain(joints=text)
+        exact = self.affinity == "precomputed_distance"
+        if exact or isinstance(joints, refine.SessionJoints):
+            warn(text)
 
     def _warn_components(self) -> None:
         """Say that components were joined: a warning where the graph was named, else a reason."""
@@ -865,7 +932,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not new.size:
             return latent, residual, std
         rows = some_rows(X, new)
-        if self.missing == "pairwise":
+        if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         comparable = similarity.comparable(rows)
         if not comparable.all():
@@ -908,10 +975,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "pairwise"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.pairwise, tags.input_tags.sparse = (
             not self._has_rows,
-            self.missing == "error",
+            not isinstance(self.missing, missing.Impute) and self.missing != "impute",
         )
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -919,6 +986,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
+
+
+def has_holes(rows: Any) -> bool:
+    """Whether a table has values that are not known; a sparse one with some was made dense."""
+    return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:

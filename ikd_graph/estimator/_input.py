@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from .. import missing
 from .._validation import check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
 from ._objects import as_table, check_labels, printable
@@ -36,13 +37,13 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         If X is none of this; the message names the rule and the cure.
     """
     pairs = isinstance(model.affinity, str) and model.affinity in GIVEN
-    fills = model.missing == "pairwise" and not pairs
+    fills = model.missing != "error" and not pairs
     given, X = X, as_table(X, pairs=pairs)
     check_sparse("X", X)
-    if fills and sp.issparse(X):
+    if sp.issparse(X) and isinstance(missing.get(model.missing), missing.Impute):
         raise ValueError(
-            "missing must be 'error' for sparse rows, got 'pairwise'; what a sparse X does not "
-            "store is zero, not missing: pass missing='error', or a dense X with NaN"
+            "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a sparse X "
+            "does not store is zero: pass a dense X with NaN"
         )
     if fills and isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
@@ -70,7 +71,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         cure = (
             "a scipy sparse matrix stores only the pairs that are known"
             if pairs
-            else "pass missing='pairwise', drop those rows, or impute"
+            else "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
         )
         raise ValueError(
             f"Input X contains NaN: got {holes.size} rows with missing values: {few(holes)}; {cure}"

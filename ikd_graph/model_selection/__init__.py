@@ -12,6 +12,7 @@ from ._held_out import (
 )
 from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
 from ._numbers import describe_effective_columns
+from ._pairwise import complete_block, resolve_pairwise
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "agreement_of_halves",
     "candidates",
     "compare_candidates",
+    "complete_block",
     "describe_effective_columns",
     "direction_score",
     "folds",
@@ -30,6 +32,7 @@ __all__ = [
     "predicted_values",
     "principal_directions",
     "resolve",
+    "resolve_pairwise",
     "sample",
     "sampled",
 ]

@@ -304,6 +304,18 @@ def _draw_mark(ax: Axes, at: float, text: str) -> None:
                 color=colors.INK)  # fmt: skip
 
 
+def mark_open(ax: Axes, points: NDArray[np.float64], is_open: NDArray[np.bool_]) -> None:
+    """Draw an open circle around points that nothing fixes."""
+    if not is_open.any():
+        return
+    first = np.flatnonzero(is_open) if points.shape[1] == 1 else points[is_open, 0]
+    second = points[is_open, 0] if points.shape[1] == 1 else points[is_open, 1]
+    ax.scatter(
+        first, second, s=70, facecolors="none", edgecolors="#b3261e", linewidths=0.8,
+        label="not fixed", zorder=4,
+    )  # fmt: skip
+
+
 def embedding(
     Z: ArrayLike,
     labels: Any = None,

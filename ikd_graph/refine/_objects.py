@@ -42,7 +42,7 @@ class Stress(BaseEstimator):
         latent: NDArray[np.float64],
         g: CsrGraph,
         kernel: str | StationaryKernel,
-        n_observed: int = 1,
+        n_observed: int | NDArray[np.integer] = 1,
         path: str = "distance",
     ) -> StressFit:
         """Move an embedding to the distances of its connected graph.

@@ -38,8 +38,10 @@ class Pairs(NamedTuple):
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path, and for the point itself
 
 
-@validate(corr=check.numbers, kernel=as_kernel, n_observed=check.count)
-def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int = 1) -> Floats:
+@validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
+def distance_precision(
+    corr: Floats, kernel: StationaryKernel, n_observed: int | NDArray[np.integer] = 1
+) -> Floats:
     """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
 
     Parameters
@@ -48,8 +50,8 @@ def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int =
         Correlations in (0, 1], any shape.
     kernel : str or StationaryKernel
         Kernel that turns them into distances.
-    n_observed : int
-        Number N of columns.
+    n_observed : int or array_like of int
+        Number N of columns, or that of each correlation.
 
     Returns
     -------
@@ -70,7 +72,11 @@ def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: int =
 
 
 def pairs_of(
-    g: CsrGraph, kernel: StationaryKernel, n_observed: int, weights: str, path: str
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: int | NDArray[np.integer],
+    weights: str,
+    path: str,
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -80,8 +86,8 @@ def pairs_of(
         Correlations.
     kernel : StationaryKernel
         Kernel that turns them into distances.
-    n_observed : int
-        Number N of columns.
+    n_observed : int or (m,) int
+        Number N of columns, or that of each entry of the graph.
     weights : {"precision", "uniform"}
         Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
     path : {"distance", "covariance"}
@@ -97,7 +103,8 @@ def pairs_of(
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
     if weights == "precision":
-        near[usable] = distance_precision(g.weights[usable], kernel, n_observed)
+        counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]
+        near[usable] = distance_precision(g.weights[usable], kernel, counts)
         typical = float(np.median(near[usable])) if usable.any() else 1.0
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical

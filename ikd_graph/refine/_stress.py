@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
@@ -47,7 +48,7 @@ class StressFit(NamedTuple):
     latent=check.table,
     g=check_graph,
     kernel=as_kernel,
-    n_observed=check.count,
+    n_observed=check.observations,
     weights=check.one_of(WEIGHTS),
     path=check.one_of(("distance", "covariance")),
     max_iter=check.whole(0),
@@ -56,7 +57,7 @@ def stress(
     latent: Floats,
     g: CsrGraph,
     kernel: StationaryKernel,
-    n_observed: int = 1,
+    n_observed: int | NDArray[np.integer] = 1,
     *,
     weights: str = "precision",
     path: str = "distance",
@@ -73,8 +74,9 @@ def stress(
         more than 4000 points each sees its edges and up to 1000 random anchors.
     kernel : str or StationaryKernel
         Kernel that turns correlations into distances.
-    n_observed : int
-        Number N of columns. It scales all precisions alike and leaves the latent.
+    n_observed : int or (m,) array_like of int
+        Number N of columns, which scales all precisions alike and leaves the latent; or that of
+        each entry of the graph, where pairs of rows share different columns.
     weights : {"precision", "uniform"}
         Every edge counts by the sampling precision of its distance and other pairs next to
         nothing, or all pairs count alike.

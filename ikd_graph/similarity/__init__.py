@@ -7,6 +7,8 @@ import scipy.sparse as sp
 from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
 from ._equal import KnownRows, unique_rows
+from ._pairwise import PairwiseSimilarity
+from ._pairwise import with_holes as with_holes
 from ._precomputed import Precomputed, SparsePrecomputed
 from ._rows import RowSimilarity
 
@@ -15,6 +17,7 @@ __all__ = [
     "GIVEN",
     "Affinity",
     "KnownRows",
+    "PairwiseSimilarity",
     "Precomputed",
     "RowSimilarity",
     "Similarity",

@@ -82,6 +82,10 @@ class Similarity(ABC):
         """Rows as the likelihood takes them for samples of a Gaussian process."""
         return X
 
+    def observations(self, g: CsrGraph) -> int | NDArray[np.int64]:
+        """Columns behind the similarity of each entry of a graph, or one number for all."""
+        return self.n_observed or 1
+
     @abstractmethod
     def block(self, points: Integers) -> NDArray[np.floating]:
         """Similarities of some points (b,) with all, (b, n)."""
@@ -102,6 +106,10 @@ class Similarity(ABC):
     @abstractmethod
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""
+
+    def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
+        """Which of the points near to a new row are known to it and to one another, (k,)."""
+        return np.ones(near.size, dtype=np.bool_)
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""

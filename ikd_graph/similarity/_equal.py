@@ -123,7 +123,8 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
     step = block_rows(4 * X.shape[1])
     for start in range(0, rows.size, step):
         batch = slice(start, start + step)
-        block = X[rows[batch]].astype(np.float64)
+        # Holes are as good as any value: rows that differ by them differ in their digests.
+        block = np.nan_to_num(X[rows[batch]].astype(np.float64))
         along[batch] = (block * axis).sum(axis=1)
         largest = np.abs(block).max(axis=1, initial=0.0, keepdims=True)
         block /= np.where(largest > 0.0, largest, 1.0)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from .._types import Floats
 from .._validation import check_choice, check_integer
+from ..alignment import Joints
 from ..blocks import SolvedBlocks
 from ..eigen import REFERENCES, Embedding
 from ..graph import CsrGraph
@@ -32,6 +33,7 @@ class Solution(NamedTuple):
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
+    joints: Joints | None = None  # what the cliques leave open between them
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
 
 

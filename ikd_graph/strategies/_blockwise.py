@@ -100,12 +100,21 @@ class Blockwise(Strategy):
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
         # Cliques of a caller are checked against the graph.
         with validating() if self.cliques else nullcontext():
-            solved = blocks.solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
+            solved = blocks.solve(
+                graph,
+                chosen.blocks,
+                kernel,
+                n_components,
+                str(self.reference),
+                n_observed=similarity.observations(graph),
+            )
         solved = blocks.largest_first(solved)
         fraction = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
-            return Solution(_embedding(points, solved), solved, alignment.residuals(solved, points))
+            residuals = alignment.residuals(solved, points)
+            joints = alignment.joints(solved, points)
+            return Solution(_embedding(points, solved), solved, residuals, joints=joints)
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
             merged = alignment.merge_greedy(solved, n)
@@ -115,7 +124,8 @@ class Blockwise(Strategy):
             points, fraction = merged.coordinates, merged.start_weight
         if merged.labels.any():
             _warn_groups(merged.labels)
-        return Solution(_embedding(points, solved), solved, merged.residuals, fraction)
+        joints = alignment.joints(solved, points)
+        return Solution(_embedding(points, solved), solved, merged.residuals, fraction, joints)
 
 
 def _merged_by(

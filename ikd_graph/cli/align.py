@@ -1,0 +1,113 @@
+"""Bring sessions that share columns, or rows, into one frame.
+
+Every file is a session. Columns and rows are recognized by their names; unknown cells stay unknown.
+Coordinates of all sessions are saved as one .csv, with a picture as .png.
+"""
+
+import argparse
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import datasets
+from .._files import check_writable
+from .._format import count
+from ..datasets import Dataset
+from ..sessions import AlignedSessions, align
+from . import common, flags
+from .console import aligned
+
+SEVERAL = True
+"""The command takes several files."""
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the parser of the command its flags."""
+    flags.add_parameter_flags(parser, align, n_components=int, min_columns=int)
+    flags.add_method_flags(parser, only=("affinity", "kernel", "refine", "strategy", "graph"))
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    sessions = read_sessions(arguments)
+    own = ("n_components", "min_columns")
+    typed = {name: value for name, value in vars(arguments).items() if name not in own}
+    given = flags.method_parameters(argparse.Namespace(**typed))
+    rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
+    with common.named_stage("aligning the sessions"):
+        found = align(
+            [each.X for each in sessions], rows=rows, columns=columns,
+            n_components=arguments.n_components, min_columns=arguments.min_columns, **given,
+        )  # fmt: skip
+    with common.named_stage("drawing"):
+        labels = np.repeat([each.name for each in sessions], [each.n_samples for each in sessions])
+        png, _ = common.drawings(arguments, lambda ax: found.plot(labels, ax=ax), (7.2, 5.4), "")
+    data = replace(sessions[0], name="aligned")
+    step = ("To align them again:", common.typed_command(arguments))
+    text = coordinates_text(found, sessions)
+    files = {"sessions.csv": text, "sessions.png": png}
+    common.finish(arguments, data, files, summary(found, sessions), step, record(found, sessions))
+
+
+def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
+    """Read every file, unknown cells as NaN."""
+    check_writable(arguments.output)
+    if len(arguments.data) < 2:
+        raise ValueError(
+            f"DATA must be two files or more, got {len(arguments.data)}; embed takes one"
+        )
+    how = replace(flags.reading(arguments), keep_missing=arguments.impute is None)
+    sessions = []
+    with common.named_stage("reading the data"):
+        for path in arguments.data:
+            data = datasets.load(path, reading=how)
+            sessions.append(data)
+            for remark in data.remarks:
+                warnings.warn(f"{data.name}: {remark}", UserWarning, stacklevel=2)
+    return sessions
+
+
+def _names(data: Dataset, number: int, kind: int) -> list[Any]:
+    """Names of the rows or columns of a session, those without any its own."""
+    names = data.row_names if kind == 0 else data.feature_names
+    size = data.n_samples if kind == 0 else data.n_features
+    return list(names) if names else [f"{Path(data.name).name} {number} {k}" for k in range(size)]
+
+
+def coordinates_text(found: AlignedSessions, sessions: list[Dataset]) -> str:
+    """Comma-separated text: session, row, coordinates, and whether the row is fixed."""
+    width = found.coordinates[0].shape[1]
+    lines = []
+    for number, data in enumerate(sessions):
+        names = data.row_names or range(data.n_samples)
+        parts = zip(names, found.coordinates[number].tolist(), found.fixed[number], strict=True)
+        lines += [(data.name, name, *place, str(kind)) for name, place, kind in parts]
+    return common.csv_text(["session", "row", *(f"ikd{k}" for k in range(width)), "fixed"], lines)
+
+
+def record(found: AlignedSessions, sessions: list[Dataset]) -> dict[str, Any]:
+    """Return sessions, residuals and joints, for JSON."""
+    joints = found.joints
+    return {
+        "sessions": [data.name for data in sessions],
+        "residuals": found.residuals,
+        "groups": found.groups,
+        "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
+        "joints": [] if joints is None else joints.kinds.tolist(),
+    }
+
+
+def summary(found: AlignedSessions, sessions: list[Dataset]) -> list[str]:
+    """Lines on an alignment."""
+    rows = []
+    for number, data in enumerate(sessions):
+        kinds = found.fixed[number]
+        n_open = int((kinds != "fixed").sum())
+        text = f"{count(kinds.size, 'row')}, residual {found.residuals[number]:.3g}"
+        rows.append((data.name, text + (f", {n_open} not fixed" if n_open else "")))
+    by = [" and ".join(sessions[k].name for k in group) for group in found.groups]
+    rows.append(("compared by their columns", "; ".join(by)))
+    return [f"aligned: {count(len(sessions), 'session')}", *aligned(rows)]

@@ -1,0 +1,146 @@
+"""What "auto" stands for where rows have holes and pairs of rows may be unknown."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _limits, dimension, graph, kernels
+from .._settings import Settings
+from .._stages import Stages
+from ..graph import Neighbors, Threshold
+from ..refine import MOST_WORK, Likelihood, Stress, work_of
+from ..similarity import AFFINITIES
+from ..strategies import Blockwise, Geodesic
+from ._moments import moments
+from ._numbers import _MIN_NEIGHBORS, _N_NEIGHBORS, _with_landmarks
+
+
+def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: Stages) -> Settings:
+    """Resolve every setting that is "auto" for rows with holes.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float
+        Rows, NaN for what is not known.
+    requested : Settings
+        What was asked for.
+    stages : Stages
+        Clock and progress bar.
+
+    Returns
+    -------
+    Settings
+        Nothing is left to choose.
+    """
+    settings = requested.choose(
+        "of a table with holes some pairs of rows are unknown: paths on a graph need no more",
+        strategy=Geodesic(),
+    )
+    if not settings.strategy.uses_graph and not settings.strategy.uses_kernel:
+        raise ValueError(
+            "strategy must be 'geodesic' or 'blockwise' for missing='pairwise', got "
+            f"{settings.strategy.name!r}, which projects whole rows; missing='impute' fills them in"
+        )
+    enough = rows.shape[1] >= _limits.FEWEST_COLUMNS
+    why = "rows share different columns" + (
+        ", and a correlation needs no common scale" if enough else ", too few for correlations"
+    )
+    settings = settings.choose(why, affinity="correlation" if enough else "euclidean")
+    settings = _with_size(rows, settings, stages)
+    settings = _with_graph(rows, settings)
+    settings = _with_refinement(rows, settings)
+    named = "auto" if settings.kernel == "auto" else kernels.get(settings.kernel)
+    kernel = kernels.SquaredExponential() if named == "auto" else named
+    settings = replace(settings, kernel=kernel, likelihood_kernel=kernel)
+    return _with_landmarks(rows.shape[0], settings)
+
+
+def complete_block(rows: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Largest block without holes that one pattern of known columns gives."""
+    known = np.isfinite(rows)
+    keys, first = np.unique(np.packbits(known, axis=1), axis=0, return_index=True)
+    best, size = rows[:0], 0
+    for row in first[:200] if len(keys) > 200 else first:
+        columns = np.flatnonzero(known[row])
+        inside = np.flatnonzero(known[:, columns].all(axis=1))
+        if inside.size * columns.size > size:
+            best, size = rows[np.ix_(inside, columns)], inside.size * columns.size
+    return best
+
+
+def _with_size(rows: NDArray[np.floating], settings: Settings, stages: Stages) -> Settings:
+    """Return settings with a number of coordinates, estimated from a block without holes."""
+    if settings.n_components != "auto":
+        return settings
+    block = complete_block(rows)[: _limits.SIZED]
+    if min(block.shape) < _limits.FEWEST_COLUMNS:
+        raise ValueError(
+            "n_components must be a number for a table with holes whose largest block without any "
+            f"has {block.shape[0]} rows and {block.shape[1]} columns, got 'auto'; name it"
+        )
+    with stages("dimensions"):
+        most = min(dimension.MOST_COMPONENTS, len(block) - 1)
+        result = dimension.estimate(block, max_components=most)
+    why = f"{result} by held-out columns of a block without holes"
+    return settings.choose(why, n_components=result.dimension)
+
+
+def _with_graph(rows: NDArray[np.floating], settings: Settings) -> Settings:
+    """Return settings with the numbers of the graph; an unknown pair bears no witness."""
+    if not settings.strategy.uses_graph:
+        return replace(settings, graph=None)
+    affinity = AFFINITIES[settings.affinity]
+    rule = Neighbors() if affinity.euclidean else Threshold()
+    settings = settings.choose("a pair is an edge where its own columns show it", graph=rule)
+    rule = settings.graph
+    if isinstance(rule, Neighbors) and rule.k == "auto":
+        rule = rule.replace(k=_N_NEIGHBORS)
+    if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
+        columns = float(np.median(np.isfinite(rows).sum(axis=1)))
+        rule = rule.replace(
+            s0=graph.auto_threshold(columns), n_neighbors=rule.n_neighbors or _MIN_NEIGHBORS
+        )
+    if getattr(rule, "prune", None) == "auto":
+        rule = rule.replace(prune=False)
+    return replace(settings, graph=rule)
+
+
+def _with_refinement(rows: NDArray[np.floating], settings: Settings) -> Settings:
+    """Return settings with a refinement, the likelihood of the known entries where it applies."""
+    on_graph = isinstance(settings.strategy, (Geodesic, Blockwise))
+    if settings.refine == "auto":
+        if not on_graph:
+            return settings.choose("all pairs are known", refine=None)
+        why_not = _why_no_likelihood(rows, settings)
+        if why_not:
+            settings = settings.choose(why_not, refine=Stress())
+        else:
+            why = "a block without holes looks like samples of a Gaussian process"
+            settings = settings.choose(
+                f"{why}: likelihood of the known entries", refine=Likelihood()
+            )
+    elif isinstance(settings.refine, Likelihood) and work_of(np.isfinite(rows)) > MOST_WORK:
+        settings = replace(settings, refine=Stress()).add_warning(
+            "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "
+            "the same columns for the likelihood of the known entries; missing='impute' fills them"
+        )
+    refine = settings.refine
+    if isinstance(refine, Stress) and refine.weights == "auto":
+        euclidean = AFFINITIES[settings.affinity].euclidean
+        settings = replace(settings, refine=Stress("uniform" if euclidean else "precision"))
+    return settings
+
+
+def _why_no_likelihood(rows: NDArray[np.floating], settings: Settings) -> str:
+    """Why the likelihood of the known entries is not maximized; nothing where it is."""
+    if AFFINITIES[settings.affinity].over_pairs != "correlation":
+        return "distances are taken as they are"
+    block = complete_block(rows)
+    if min(block.shape) < _limits.FEWEST_COLUMNS:
+        return "no block without holes is large enough to check the model of the likelihood"
+    if not moments(block).fit_the_model:
+        return "a block without holes does not look like samples of a Gaussian process"
+    if work_of(np.isfinite(rows)) > MOST_WORK:
+        return "stress, since the likelihood of so many patterns of holes is not affordable"
+    return ""

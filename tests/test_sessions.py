@@ -1,0 +1,102 @@
+"""Sessions that share rows or columns, in one frame."""
+
+import numpy as np
+import pytest
+from tables import process
+
+import ikd_graph
+from ikd_graph.metrics import affine_r2
+
+
+def points_of(seed, n=160):
+    return np.random.default_rng(seed).uniform(size=(n, 2)) * [4.0, 2.5]
+
+
+def by_columns(seed=0, n_sessions=3, rows=40, width=100, shared=40, noise=0.5):
+    """Sessions of rows of their own, of which neighbors share columns; names and the truth."""
+    step = width - shared
+    z = points_of(seed, n_sessions * rows)
+    X = process(z, step * (n_sessions - 1) + width, noise, seed)
+    parts = [X[k * rows : (k + 1) * rows, k * step : k * step + width] for k in range(n_sessions)]
+    names = [np.arange(k * step, k * step + width) for k in range(n_sessions)]
+    return parts, names, [z[k * rows : (k + 1) * rows] for k in range(n_sessions)]
+
+
+def test_sessions_that_share_columns_are_found_in_one_frame():
+    parts, names, truth = by_columns()
+    found = ikd_graph.align(parts, columns=names)
+    assert found.groups == ((0, 1, 2),)
+    assert affine_r2(np.vstack(truth), np.vstack(found.coordinates)) > 0.95
+    assert (found.residuals < 0.8).all()
+    assert all((kinds == "fixed").all() for kinds in found.fixed)
+    placed = found.transform(1, parts[1][:5] + 1e-3)
+    assert np.abs(placed - found.coordinates[1][:5]).max() < 0.5
+    assert "session 2: 40 rows (40 fixed)" in str(found)
+
+
+def test_sessions_that_share_rows_are_merged_on_them():
+    z = points_of(1, 120)
+    first, second = process(z, 150, 0.1, 1), process(z, 90, 0.1, 2)
+    rows = [np.arange(80), np.arange(50, 120)]
+    found = ikd_graph.align([first[:80], second[50:]], rows=rows)
+    assert found.groups == ((0,), (1,))
+    assert found.joints.kinds.tolist() == ["fixed"]
+    # A shared row has one place.
+    assert np.array_equal(found.coordinates[0][50:], found.coordinates[1][:30])
+    assert affine_r2(z[80:], found.coordinates[1][30:]) > 0.9
+    everyone = np.vstack([found.coordinates[0], found.coordinates[1][30:]])
+    assert affine_r2(z, everyone) > 0.95
+
+
+def test_the_same_rows_may_be_named_so():
+    z = points_of(2, 80)
+    found = ikd_graph.align([process(z, 100, 0.1, 1), process(z, 100, 0.1, 2)], rows="same")
+    assert np.array_equal(*found.coordinates)
+    assert affine_r2(z, found.coordinates[0]) > 0.95
+
+
+def test_data_frames_bring_their_names():
+    pandas = pytest.importorskip("pandas")
+    parts, names, truth = by_columns(3, n_sessions=2)
+    frames = [
+        pandas.DataFrame(part, columns=[f"cell {k}" for k in own])
+        for part, own in zip(parts, names, strict=True)
+    ]
+    found = ikd_graph.align(frames)
+    assert found.groups == ((0, 1),)
+    assert affine_r2(np.vstack(truth), np.vstack(found.coordinates)) > 0.95
+
+
+def test_rows_on_a_line_leave_a_session_mirrored():
+    z = points_of(4, 100)
+    z[:20, 1] = 1.0
+    first, second = process(z, 200, 0.05, 1), process(z, 200, 0.05, 2)
+    rows = [np.arange(60), np.r_[np.arange(20), np.arange(60, 100)]]
+    with pytest.warns(UserWarning, match="sessions . and . share 20 rows: mirrored"):
+        found = ikd_graph.align([first[rows[0]], second[rows[1]]], rows=rows)
+    assert (np.concatenate(found.fixed) == "mirrored").sum() >= 40
+    axes = found.plot()
+    assert "not fixed" in [artist.get_label() for artist in axes.collections]
+
+
+def test_sessions_that_share_nothing_are_named():
+    parts, _, _ = by_columns()
+    with pytest.raises(ValueError, match=r"sessions 0; sessions 1; sessions 2; name what they"):
+        ikd_graph.align(parts)
+    with pytest.raises(ValueError, match="list of at least two tables"):
+        ikd_graph.align(parts[:1])
+    with pytest.raises(ValueError, match="columns of session 0 must have 100 different names"):
+        ikd_graph.align(parts, columns=[[0] * 100] * 3)
+
+
+def test_distances_in_other_units_are_brought_to_one():
+    z = points_of(5, 100)
+    turned = z @ np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0]
+    rows = [np.arange(70), np.arange(40, 100)]
+    found = ikd_graph.align(
+        [z[:70], 1000.0 * turned[40:]], rows=rows, affinity="euclidean", refine=None
+    )
+    everyone = np.vstack([found.coordinates[0], found.coordinates[1][30:]])
+    assert affine_r2(z, everyone) > 0.98
+    placed = found.transform(1, 1000.0 * turned[70:80] + 1e-3)
+    assert np.abs(placed - found.coordinates[1][30:40]).max() < 0.2
