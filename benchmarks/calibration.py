@@ -132,7 +132,7 @@ def measure(seed, index, shapes, choice):
     away_new = np.abs(aligned(*frame, latent[T:], scale=not same) - placed)
     noise = model.noise_model()
     cov = gplvm.sample_covariance(rows[:T])
-    best = refine.likelihood(cov, facts["N"], M, noise.kernel, starts={"truth": latent[:T]})
+    best = refine.likelihood(cov, facts["N"], noise.kernel, starts={"truth": latent[:T]})
     return facts | {
         "choice": choice,
         "same": same,
@@ -173,16 +173,16 @@ def table(lines):
     )
     wrong, low = best - r2 > 0.1, reliability < uncertainty.TRUSTED
 
-    def share(what, of):
+    def fraction(what, of):
         return f"{np.mean(what[of]):.2f} of {of.sum()}" if of.any() else "of none"
 
     return "\n".join([
         *out, "",
         f"Reliability: Spearman correlation with R2 {spearmanr(reliability, r2)[0]:.3f}; below "
         f"{uncertainty.TRUSTED}: "
-        f"{share(low, r2 < 0.6)} fits with R2 below 0.6, {share(low, r2 > 0.9)} above 0.9; "
-        f"{share(low, wrong)} at a wrong optimum, {share(low, ~wrong)} others, "
-        f"{share(low, ~wrong & (r2 > 0.8))} of these with R2 above 0.8.",
+        f"{fraction(low, r2 < 0.6)} fits with R2 below 0.6, {fraction(low, r2 > 0.9)} above 0.9; "
+        f"{fraction(low, wrong)} at a wrong optimum, {fraction(low, ~wrong)} others, "
+        f"{fraction(low, ~wrong & (r2 > 0.8))} of these with R2 above 0.8.",
         f"Error bars took {np.median([x['bars'] for x in lines]):.2f} of the time of the fit "
         f"(median; T = 200: {np.median([x['bars'] for x in lines if x['T'] == 200] or [0]):.2f}).",
     ])  # fmt: skip

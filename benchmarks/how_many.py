@@ -35,8 +35,8 @@ def two_nearest(X):
     """Intrinsic dimension by the ratio of the distances to the two nearest rows."""
     distances = KDTree(X).query(X, 3)[0]
     ratios = np.sort(distances[:, 2] / distances[:, 1])[: int(0.9 * len(X))]
-    share = np.arange(1, ratios.size + 1) / len(X)
-    x, y = np.log(ratios), -np.log(1.0 - share)
+    fraction = np.arange(1, ratios.size + 1) / len(X)
+    x, y = np.log(ratios), -np.log(1.0 - fraction)
     return int(np.rint((x @ y) / (x @ x)))
 
 

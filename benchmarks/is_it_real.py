@@ -83,7 +83,7 @@ def with_latent(seed, number):
     return kind, r2, chance_test(data.X, random_state=number).p_value
 
 
-def with_signal(seed, number, kind, share):
+def with_signal(seed, number, kind, fraction):
     """p value of a table whose values have a fraction of signal."""
     rng = np.random.default_rng([seed, 20_000 + number])
     n, width = (int(size) for size in rng.integers(60, 121, 2))
@@ -97,7 +97,7 @@ def with_signal(seed, number, kind, share):
     signal = datasets.gplvm_data(latent, width, kernel=kernel, noise=0.0, seed=rng).X
     past = 0.5 if kind.endswith("noise") else 0.0
     noise = np.sqrt(1.0 - past**2) * autoregressive(rng, n, width, 0, past)
-    X = np.sqrt(share) * signal + np.sqrt(1.0 - share) * noise
+    X = np.sqrt(fraction) * signal + np.sqrt(1.0 - fraction) * noise
     return chance_test(X, random_state=number).p_value
 
 
@@ -114,14 +114,14 @@ def main():
     by_kind["all"] = [p for values in by_kind.values() for p in values]
     print("| null tables | number | rejected at 1 % | 5 % | 20 % |\n|---|---|---|---|---|")
     for name, p_values in by_kind.items():
-        shares = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
-        print(f"| {name} | {len(p_values)} | {' | '.join(shares)} |")
+        fractions = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
+        print(f"| {name} | {len(p_values)} | {' | '.join(fractions)} |")
     print("\n| latent | fraction of signal | tables | rejected at 5 % |\n|---|---|---|---|")
     for kind in ("cloud", "path", "path, autoregressive noise", "closed curve"):
-        for share in (0.1, 0.2, 0.5):
+        for fraction in (0.1, 0.2, 0.5):
             count = options.latents // 4
-            found = [with_signal(options.seed, k, kind, share) <= 0.05 for k in range(count)]
-            print(f"| {kind} | {share:.0%} | {count} | {np.mean(found):.1%} |")
+            found = [with_signal(options.seed, k, kind, fraction) <= 0.05 for k in range(count)]
+            print(f"| {kind} | {fraction:.0%} | {count} | {np.mean(found):.1%} |")
     trials = [with_latent(options.seed, number) for number in range(options.latents)]
     kinds, r2, p_values = (np.array(column) for column in zip(*trials, strict=True))
     print("\n| latent | R2 of the default fit | tables | rejected at 5 % |\n|---|---|---|---|")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import io
 import json
 import multiprocessing
@@ -133,34 +134,74 @@ def ellipses(ax, Z, half, turn, angle):
     ax.add_collection(drawn)
 
 
+def states_incomes():
+    """Yearly incomes of 48 states from 1929 to 2009, their places and regions (libpysal)."""
+    from libpysal.io import open as open_file
+
+    folder = Path(importlib.util.find_spec("libpysal").origin).parent / "examples" / "us_income"
+    with open(folder / "usjoin.csv", newline="") as file:
+        _, *rows = csv.reader(file)
+    incomes = np.array([[float(value) for value in row[2:]] for row in rows])
+    shapes, facts = (open_file(str(folder / f"us48.{kind}")) for kind in ("shp", "dbf"))
+    name, region = (facts.header.index(each) for each in ("STATE_NAME", "SUB_REGION"))
+    both = zip(shapes, facts, strict=True)
+    places = {fact[name]: (*shape.centroid, fact[region]) for shape, fact in both}
+    longitude, latitude, regions = zip(*(places[row[0]] for row in rows), strict=True)
+    # Degrees of longitude are shorter than those of latitude.
+    place = np.c_[np.cos(np.radians(39.0)) * np.array(longitude), latitude]
+    return incomes, place, np.unique(regions, return_inverse=True)[1]
+
+
 def hero(quick):
-    """Digits and a noisy curve by four methods."""
+    """Draw digits, incomes of states and a noisy curve by four methods, and the truth."""
     X, y = load_digits(return_X_y=True)
     X, y = (X[:200], y[:200]) if quick else (X, y)
+    names, numbers, rows = installed(["PCA", "Isomap", "UMAP", "IKD"]), {}, 3
+    try:
+        incomes, places, region = states_incomes()
+    except (ImportError, AttributeError):
+        print("libpysal is not installed: the states are left out")
+        rows = 2
+    figure = Figure(figsize=(2.6 * (len(names) + 1), 2.9 * rows), layout="constrained")
+    axes = figure.subplots(rows, len(names) + 1)
+
+    def timed(name, table, measure, what, label):
+        fit(name, table[:60])  # compiles
+        Z, seconds, model = fit(name, table)
+        value = measure(Z)
+        numbers[f"{label} {name}"] = {what: value, "seconds": seconds}
+        return Z, model, f"{what} {value:.2f}, {seconds_text(seconds)}"
+
+    style = {"s": 3, "c": [colors.class_color(k) for k in y]}
+    for name, ax in zip(names, axes[0], strict=False):
+        Z, _, text = timed(name, X, lambda Z: metrics.knn_accuracy(Z, y), "5-NN", "digits")
+        scatter(ax, Z, name, text, **style)
+    first = [X[np.flatnonzero(y == digit)[0]].reshape(8, 8) for digit in range(10)]
+    lines = [np.hstack([np.pad(each, 1) for each in first[k : k + 4]]) for k in (0, 3, 6)]
+    axes[0, -1].imshow(np.vstack(lines), cmap="Greys")
+    caption(axes[0, -1], "the truth", "some of the images")
     data, angle = figure_eight(80 if quick else 240, noise=0.7)
-    names = installed(["PCA", "Isomap", "UMAP", "IKD"])
-    figure = Figure(figsize=(2.9 * len(names), 6.2), layout="constrained")
-    axes = figure.subplots(2, len(names))
-    numbers = {}
-    for name, above, below in zip(names, *axes, strict=True):
-        fit(name, X[:60])  # compiles
-        Z, seconds, _ = fit(name, X)
-        accuracy = metrics.knn_accuracy(Z, y)
-        numbers[f"digits {name}"] = {"5-NN accuracy": accuracy, "seconds": seconds}
-        text = f"5-NN {accuracy:.2f}, {seconds_text(seconds)}"
-        scatter(above, Z, name, text, s=3, c=[colors.class_color(k) for k in y])
-        fit(name, data.X)
-        Z, seconds, model = fit(name, data.X)
-        r2 = metrics.affine_r2(data.latent, Z)
-        numbers[f"curve {name}"] = {"R2": r2, "seconds": seconds}
+    for name, ax in zip(names, axes[-1], strict=False):
+        Z, model, text = timed(
+            name, data.X, lambda Z: metrics.affine_r2(data.latent, Z), "R²", "curve"
+        )
         aligned, scale, turn = superimpose(Z, data.latent)
         errors = getattr(model, "standard_errors_", None)
         if errors is not None:
-            ellipses(below, aligned, scale * 1.96 * errors, turn, angle)
-        text = f"R² {r2:.3f}, {seconds_text(seconds)}"
-        scatter(below, aligned, "", text, s=7, c=angle, cmap="twilight")
+            ellipses(ax, aligned, scale * 1.96 * errors, turn, angle)
+        scatter(ax, aligned, "", text, s=7, c=angle, cmap="twilight")
+    scatter(axes[-1, -1], data.latent, "", "the true curve", s=7, c=angle, cmap="twilight")
+    if rows == 3:
+        style = {"s": 26, "c": [colors.class_color(k) for k in region]}
+        for name, ax in zip(names, axes[1], strict=False):
+            Z, _, text = timed(
+                name, incomes, lambda Z: metrics.held_out_r2(Z, places), "R²", "states"
+            )
+            scatter(ax, superimpose(Z, places)[0], "", text, **style)
+        scatter(axes[1, -1], places, "", "their places", **style)
+        axes[1, 0].set_ylabel("incomes of 48 states", fontsize=12)
     axes[0, 0].set_ylabel(f"{len(X)} handwritten digits", fontsize=12)
-    axes[1, 0].set_ylabel("a noisy figure of eight", fontsize=12)
+    axes[-1, 0].set_ylabel("a noisy figure of eight", fontsize=12)
     return {"hero": figure}, numbers
 
 
@@ -179,7 +220,7 @@ def idea(quick):
 
     def matrix(ax):
         ax.imshow(correlations, cmap="Blues", vmin=0, vmax=1)
-        caption(ax, "1  covariance", "how alike each two rows are")
+        caption(ax, "1  covariance", "how similar each pair of rows is")
 
     def edges(ax):
         ax.add_collection(LineCollection(lines, colors=colors.MUTED, alpha=0.3, zorder=1))

@@ -24,7 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["templates"]
-exclude_patterns = ["_build", "tutorials", "extensions", "templates", "paper", "decisions"]
+exclude_patterns = ["_build", "tutorials", "extensions", "templates", "paper"]
 nitpicky = False  # Words such as "array_like" in docstrings are no links.
 
 html_theme = "furo"

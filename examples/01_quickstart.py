@@ -17,6 +17,6 @@ Z = model.fit_transform(X)  # (1797, 2)
 print(model.graph_)
 print(model.settings_)  # what was chosen, and why
 
-shares = model.explained_variance_ratio_
-ax = plot.embedding(Z, y, shares=shares, label_title="digit", ax=plot.axes())
+fractions = model.explained_variance_ratio_
+ax = plot.embedding(Z, y, fractions=fractions, label_title="digit", ax=plot.axes())
 print("picture:", plot.save(ax, "01_quickstart.png"))

@@ -20,10 +20,12 @@ model = IKD(
 summary = cliques.summary(model.graph_, model.cliques_, n_components=2)
 print(f"{summary['n_cliques']} cliques solved, the largest of {summary['sizes']['max']} points")
 levels = threshold_scan(X, thresholds=[0.7, 0.75, 0.8, 0.85, 0.9])
-for level, components, share in zip(
+for level, components, fraction in zip(
     levels.threshold, levels.components, levels.coverage, strict=True
 ):
-    print(f"threshold {level:.2f}: {components:3d} components, {share:.0%} of points in a clique")
+    print(
+        f"threshold {level:.2f}: {components:3d} components, {fraction:.0%} of points in a clique"
+    )
 
 overlaps = cliques.clique_graph(model.cliques_)
 parts = [list(map(int, text.split(";"))) for _, text in overlaps.nodes(data="members")]

@@ -19,8 +19,8 @@ steps = np.stack([pseudotime, past * (branch == "left"), past * (branch == "righ
 profile = np.sin(steps @ rng.normal(0, 2, (3, 300)) + rng.uniform(0, 6, 300))
 counts = rng.poisson(np.exp(1.0 + profile) * rng.gamma(8, 1 / 8, (500, 1)))
 
-shares = counts / counts.sum(axis=1, keepdims=True)  # cells are sequenced to different depths
-logs = np.log1p(1e3 * shares)
+fractions = counts / counts.sum(axis=1, keepdims=True)  # cells are sequenced to different depths
+logs = np.log1p(1e3 * fractions)
 model = IKD(n_components=2).fit(logs - logs.mean(axis=0))
 print(model.settings_)
 

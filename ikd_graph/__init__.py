@@ -1,10 +1,10 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
-strategies and other methods; `strategies`, `graph`, `refine` and `kernels` hold the objects they
-take; `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen`
-and `gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws
-them. Each is loaded when it is first asked for.
+strategies and other methods, `columns` names the columns that make a map; `strategies`, `graph`,
+`refine` and `kernels` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`,
+`blocks`, `alignment`, `geodesics`, `eigen` and `gplvm` are the functions it is made of; `tl` takes
+annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .column_relevance import columns
     from .comparison import compare
     from .diagnosis import diagnose
     from .estimator import IKD
@@ -26,6 +27,7 @@ __all__ = [
     "alignment",
     "blocks",
     "cliques",
+    "columns",
     "compare",
     "covariance",
     "datasets",
@@ -48,6 +50,8 @@ def __getattr__(name: str) -> Any:
     """Load the estimator, a function, or a module of the package."""
     if name == "IKD":
         return import_module(".estimator", __name__).IKD
+    if name == "columns":
+        return import_module(".column_relevance", __name__).columns
     if name == "compare":
         return import_module(".comparison", __name__).compare
     if name == "diagnose":

@@ -112,7 +112,7 @@ class Dataset:
     notes : tuple of str
         What a file was taken for, and what was done to it.
     remarks : tuple of str
-        What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.judge`.
+        What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.check_data_quality`.
     preprocessor : TablePreprocessor or None
         What was done to the rows of ``X``, learnt from them.
     """
@@ -210,6 +210,7 @@ def plain_texts(values: Any) -> list[str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> plain_texts(np.array([b"a ", 2, None], dtype=object))
     ['a', '2', 'None']
     """

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from . import graph, kernels, refine
 from ._memory import available
-from ._records import CsrGraph
 from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
-from .graph import Rule
+from ._types import Floats
+from .graph import CsrGraph, Rule
 from .similarity import Similarity
 from .strategies import Landmarks
-
-Floats = NDArray[np.float64]
 
 _N_SUPPORT = 25
 """Neighbors among which short-circuit edges are searched: of fewer a surface has holes, whose rims

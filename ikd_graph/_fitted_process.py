@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from . import _limits, gplvm, uncertainty
 from ._settings import Result
 from ._table import dense_rows, evenly_spaced, some_rows
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from ._types import Floats, Integers
 
 
 class FittedProcess:
@@ -35,7 +33,7 @@ class FittedProcess:
         Which of them are the distinct ones.
     """
 
-    def __init__(self, result: Result, points: Floats, rows: Any, first: Indices) -> None:
+    def __init__(self, result: Result, points: Floats, rows: Any, first: Integers) -> None:
         self.result, self.points, self.rows, self.first = result, points, rows, first
         self.computed: dict[str, Any] = {}
 
@@ -63,7 +61,7 @@ class FittedProcess:
         return ""
 
     @cached_property
-    def sample(self) -> Indices:
+    def sample(self) -> Integers:
         """Distinct rows that the process is conditioned on: the core, or evenly spaced ones."""
         if self.result.core is not None:
             return self.result.core.core
@@ -180,7 +178,7 @@ class FittedProcess:
             )
         )
 
-    def _compared(self, numbers: Indices) -> Floats:
+    def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""
         rows = dense_rows(some_rows(self.rows, self.first[numbers]))
         return np.asarray(self.result.similarity.modeled(rows), dtype=np.float64)

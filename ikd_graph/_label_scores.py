@@ -6,7 +6,7 @@ import numpy as np
 
 from . import metrics
 from ._dataset import FEWEST_OF_A_CLASS, Labels, class_codes, label_quantity
-from .metrics import Floats
+from ._types import Floats
 
 WORDS = {
     "knn": "5-NN accuracy",
@@ -39,6 +39,7 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> at = np.linspace(0.0, 1.0, 100)
     >>> scores = score_labels(at[:, None], Labels("height", at, ()))
     >>> list(scores), scores["decoding"] > 0.99

@@ -48,5 +48,9 @@ COMPARED = 400
 """Rows that candidates of "auto" are fitted to and halves of the columns are compared on: a fit of
 .05 s, where 1000 rows take .5 s."""
 
+COLUMNS_COMPARED = 20_000
+"""Columns by which candidates are compared: 400 rows of them are 64 MB. Of 400 000 sparse ones the
+comparison would take minutes."""
+
 FEWEST_COLUMNS = 20
 """Columns below which correlations are mostly chance, and several positions of a row as likely."""

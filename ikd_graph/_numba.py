@@ -12,6 +12,8 @@ from typing import Any
 
 import numba
 
+from ._version import __version__
+
 CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
 
@@ -33,9 +35,10 @@ def _discard_stale(cache_folder: str, source_folder: str) -> None:
     """Delete the indices of compiled code if any source file of a folder was edited.
 
     Numba compares a cached function with its own file only and would go on serving code into which
-    a callee of another file was inlined before that callee was edited.
+    a callee of another file was inlined before that callee was edited. An index of another version
+    may name records that have moved since.
     """
-    digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest = hashlib.sha256(Path(__file__).read_bytes() + __version__.encode())
     for path in sorted(Path(source_folder).glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
     stamp = Path(cache_folder) / "sources.sha256"

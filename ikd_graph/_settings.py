@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import CsrGraph, Embedding
+from ._types import Floats
+from .eigen import Embedding
+from .graph import CsrGraph
 from .kernels import StationaryKernel
 from .refine import CoreFit, StressFit
 from .similarity import Similarity
 from .strategies import Solution
-
-Floats = NDArray[np.float64]
 
 
 class Candidate(NamedTuple):

@@ -4,18 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
 from . import _limits, covariance, gplvm, kernels, refine
 from . import _validation as check
 from ._table import evenly_spaced
+from ._types import Floats
 from ._validation import check_enough_rows, check_integer, validate
 from .plotting import colors, plot
 from .plotting.charts import Chart, Curve
-
-Floats = NDArray[np.float64]
 
 __all__ = ["DimensionEstimate", "column_log_densities", "estimate"]
 
@@ -107,6 +106,7 @@ def estimate(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from ikd_graph import dimension
     >>> from ikd_graph import datasets
     >>> latent = np.random.default_rng(0).uniform(size=(60, 2))

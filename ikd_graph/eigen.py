@@ -6,23 +6,22 @@ as the reference it is the doubly centered -J D J / 2 of classical scaling.
 """
 
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from . import _limits
 from . import _validation as check
-from ._records import Embedding
 from ._threads import block_rows, map_blocks
+from ._types import Floats
 from ._validation import check_choice, check_components, check_integer, validate
 from ._warn import warn
 
-Floats = NDArray[np.float64]
-
 REFERENCES = ("min_max", "min_mean", "center")
-CENTRE = -1
+CENTER = -1
 
 # Fraction of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
@@ -30,19 +29,31 @@ _GAP_FLOOR = 0.05
 _GAP_DROP = 1.6
 
 __all__ = [
-    "CENTRE",
+    "CENTER",
     "REFERENCES",
     "Embedding",
+    "PrincipalAxes",
     "coordinates",
     "eigengap",
     "gap_ratios",
     "gram_matrix",
     "pin_signs",
+    "principal_axes",
     "reference_index",
 ]
 
 
-def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object) -> None:
+class Embedding(NamedTuple):
+    """Coordinates with the spectrum they came from; values and vectors travel together."""
+
+    coordinates: Floats  # (n, m)
+    eigenvalues: Floats  # (m,) leading eigenvalues of the Gram matrix, descending
+    explained_variance_ratio: Floats  # (m,) lambda_i^2 / sum of all lambda^2
+    negative_mass: float  # fraction of sum lambda^2 in negative eigenvalues
+    reference: int  # index of the reference point, -1 for the center
+
+
+def _check_reference(sq_dist: Floats, reference: str | int = CENTER, **_: object) -> None:
     n = len(sq_dist)
     is_index = isinstance(reference, Integral) and not isinstance(reference, bool)
     if not is_index or not -n <= int(reference) < n:
@@ -50,7 +61,7 @@ def _check_reference(sq_dist: Floats, reference: str | int = CENTRE, **_: object
         check_choice("reference", reference, REFERENCES, more)
 
 
-def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTRE) -> None:
+def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTER) -> None:
     check_components(n_components, len(sq_dist))
     _check_reference(sq_dist, reference)
 
@@ -89,7 +100,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     if isinstance(reference, Integral):
         return int(reference) % sq_dist.shape[0]
     if reference == "center":
-        return CENTRE
+        return CENTER
     mean = sq_dist.mean(axis=1)
     if reference == "min_mean":
         return int(np.argmin(mean))
@@ -99,7 +110,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
 
 
 @validate(_check_reference, sq_dist=check.square)
-def gram_matrix(sq_dist: Floats, reference: int = CENTRE) -> Floats:
+def gram_matrix(sq_dist: Floats, reference: int = CENTER) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
     Parameters
@@ -189,10 +200,10 @@ def coordinates(
             f"{missing} of the {n_components} leading eigenvalues are not positive: the distances "
             f"span {n_components - missing} dimension(s); the coordinates beyond are zero"
         )
-    share = values**2 / total if total != 0.0 else np.zeros_like(values)
+    fraction = values**2 / total if total != 0.0 else np.zeros_like(values)
     scaled = vectors * np.sqrt(np.where(values > noise, values, 0.0))
     mass = negative / total if total != 0.0 else 0.0
-    return Embedding(scaled, values, share, mass, index)
+    return Embedding(scaled, values, fraction, mass, index)
 
 
 @validate(eigenvalues=check.numbers)
@@ -276,6 +287,73 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     return int(steep[-1] if steep.size else np.argmax(ratios)) + 1
 
 
+def _turned_in_equal_axes(points: Floats) -> Floats:
+    """Coordinates whose equally long axes point to the outermost points, the first of these first.
+
+    Any rotation of such axes is as good: without a rule rounding would choose.
+    """
+    sizes = np.sum(points**2, axis=0)
+    near = np.abs(np.diff(sizes)) <= 1e-9 * sizes.max(initial=0.0)
+    for group in np.split(np.arange(sizes.size), np.flatnonzero(~near) + 1):
+        if group.size < 2 or not sizes[group].any():
+            continue
+        rest, axes = points[:, group].copy(), np.zeros((0, group.size))
+        for _ in group:
+            lengths = np.sum(rest**2, axis=1)
+            outermost = int(np.argmax(lengths >= (1.0 - 1e-6) * lengths.max()))
+            axis = rest[outermost] / (np.sqrt(lengths[outermost]) or 1.0)
+            axes = np.vstack([axes, axis])
+            rest = rest - np.outer(rest @ axis, axis)
+        if np.allclose(axes @ axes.T, np.eye(group.size), atol=1e-9):
+            points = points.copy()
+            points[:, group] = points[:, group] @ axes.T
+    return points
+
+
+class PrincipalAxes(NamedTuple):
+    """Coordinates along their principal axes, and how far they reach along each."""
+
+    coordinates: Floats  # (n, m) centered, uncorrelated, the widest first, signs pinned
+    eigenvalues: Floats  # (m,) of their Gram matrix: squared lengths of the columns
+
+
+@validate(coordinates=check.table)
+def principal_axes(coordinates: Floats) -> PrincipalAxes:
+    """Center coordinates and rotate them to their principal axes.
+
+    The frame of an embedding is free; this one is the frame of every embedding of the package.
+
+    Parameters
+    ----------
+    coordinates : (n, m) ndarray of float64
+        Coordinates in any frame.
+
+    Returns
+    -------
+    PrincipalAxes
+        Coordinates, and the eigenvalues of their Gram matrix, descending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import eigen
+    >>> axes = eigen.principal_axes(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]))
+    >>> axes.eigenvalues.round(6)
+    array([10.,  0.])
+    """
+    points = coordinates - coordinates.mean(axis=0)
+    gram = points.T @ points
+    # Columns this near to uncorrelated are not rotated: that would only mix rounding errors.
+    rounding = np.sqrt(np.finfo(np.float64).eps)
+    width = float(np.diagonal(gram).max(initial=0.0))
+    off = np.abs(gram - np.diag(np.diagonal(gram))).max(initial=0.0)
+    ordered = np.all(np.diff(np.diagonal(gram)) <= rounding * width)
+    if off > rounding * width or not ordered:
+        points = points @ np.linalg.eigh(gram)[1][:, ::-1]
+    points = pin_signs(_turned_in_equal_axes(points))
+    return PrincipalAxes(points, np.sum(points**2, axis=0))
+
+
 @validate(vectors=check.table)
 def pin_signs(vectors: Floats) -> Floats:
     """Columns turned so that the entry of largest magnitude is positive.
@@ -309,7 +387,7 @@ def pin_signs(vectors: Floats) -> Floats:
 
 def _offset(sq_dist: Floats, reference: int) -> tuple[Floats, float]:
     """Row term and constant of the Gram matrix: g_ij = (o_i + o_j - d_ij) / 2 - c."""
-    if reference == CENTRE:
+    if reference == CENTER:
         offset = sq_dist.mean(axis=1)
         return offset, 0.5 * float(offset.mean())
     return sq_dist[reference].copy(), 0.0

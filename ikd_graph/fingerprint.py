@@ -1,13 +1,11 @@
 """Whether two embeddings are the same: a fingerprint to read, and the largest move."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._validation import check_same_shape, table
 
 __all__ = ["fingerprint", "largest_move"]
-
-Floats = NDArray[np.float64]
 
 
 def fingerprint(coordinates: ArrayLike) -> str:

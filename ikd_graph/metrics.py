@@ -11,15 +11,14 @@ consecutive rows are the harder test.
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import orthogonal_procrustes
 from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
 from . import _validation as check
+from ._types import Floats
 from ._validation import as_array, as_real, check_finite, check_integer, check_positive, validate
-
-Floats = NDArray[np.float64]
+from .alignment import rigid_fit
 
 __all__ = [
     "affine_r2", "decoding_r2", "held_out_r2", "knn_accuracy", "knn_scores", "rigid_r2",
@@ -49,6 +48,7 @@ def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> true = np.random.default_rng(0).normal(size=(50, 2))
     >>> round(affine_r2(true, true @ [[2.0, 1.0], [0.0, -3.0]] + 5.0), 12)
     1.0
@@ -79,6 +79,7 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
 
     Examples
     --------
+    >>> import numpy as np
     >>> true = np.random.default_rng(0).normal(size=(50, 2))
     >>> round(rigid_r2(true, 3.0 * true[:, ::-1] + 1.0, scale=True), 12)
     1.0
@@ -97,9 +98,9 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
 def aligned(points: Floats, target: Floats, *, scale: bool = True) -> Floats:
     """Points after the best rigid motion, and scale, onto a centered target of as many columns."""
     centered = points - points.mean(axis=0)
-    rotation, trace = orthogonal_procrustes(centered, target)
-    factor = trace / (float(np.sum(centered**2)) or 1.0) if scale else 1.0
-    return np.asarray(factor * centered @ rotation)
+    turned = centered @ rigid_fit(centered, target).rotation
+    factor = float(np.sum(turned * target)) / (float(np.sum(centered**2)) or 1.0) if scale else 1.0
+    return np.asarray(factor * turned)
 
 
 def _mean_r2(truth: Floats, fitted: Floats) -> float:
@@ -186,6 +187,7 @@ def knn_accuracy(
 
     Examples
     --------
+    >>> import numpy as np
     >>> Z = np.repeat([[0.0], [9.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 1))
     >>> knn_accuracy(Z, np.repeat([0, 1], 20))
     1.0
@@ -253,6 +255,7 @@ def decoding_r2(
 
     Examples
     --------
+    >>> import numpy as np
     >>> angle = np.linspace(0.0, 720.0, 400)
     >>> ring = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
     >>> decoding_r2(ring, angle % 360.0, period=360.0) > 0.99

@@ -24,15 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from ._records import CsrGraph
 from ._stages import progress_bar
 from ._table import dense_rows
 from ._threads import block_rows, map_blocks
+from ._types import Floats, Integers
 from .gplvm import GaussianProcess, ObservedRows
+from .graph import CsrGraph
 from .similarity import Similarity
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
@@ -185,8 +183,8 @@ def _place_block(
     if placement.axes is not None:
         for index, projected in enumerate(sim.factor_of(X_new)):
             latent[index] = placement.origin + projected @ placement.axes
-    for index, (shares, points) in enumerate(kept):
-        residual[index] += shares @ np.sum((points - latent[index]) ** 2, axis=1)
+    for index, (fractions, points) in enumerate(kept):
+        residual[index] += fractions @ np.sum((points - latent[index]) ** 2, axis=1)
     return latent, np.sqrt(residual)
 
 
@@ -201,11 +199,11 @@ def freshness(process: GaussianProcess, observed: ObservedRows) -> Floats:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.
-    share = np.minimum(observed.sq_dist / (FRESH * by_noise), 1.0)
-    return np.asarray(np.prod(share * share * (3.0 - 2.0 * share), axis=-1))
+    fraction = np.minimum(observed.sq_dist / (FRESH * by_noise), 1.0)
+    return np.asarray(np.prod(fraction * fraction * (3.0 - 2.0 * fraction), axis=-1))
 
 
-def _joined(g: CsrGraph | None, near: Ints) -> NDArray[np.bool_]:
+def _joined(g: CsrGraph | None, near: Integers) -> NDArray[np.bool_]:
     """Which of the most similar training rows a new row is joined to, the first among them."""
     joined = np.ones(near.size, dtype=np.bool_)
     if g is not None:

@@ -9,18 +9,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import covariance
+from ._types import Floats
 from ._validation import check_choice
 
 __all__ = ["CHOICES", "TRANSFORMS", "TablePreprocessor"]
-
-Floats = NDArray[np.float64]
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""

@@ -10,16 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from . import cliques, graph
-from ._records import CsrGraph
+from ._types import Floats
 from ._validation import check_choice, check_fraction, check_integer
+from .graph import CsrGraph
 from .plotting import colors
 from .plotting.charts import Chart, Curve
 from .similarity import AFFINITIES, GIVEN, Similarity, compare
 
-Floats = NDArray[np.float64]
-
 MOST_EDGES = 1_500_000
-"""ThresholdScan whose graph would have more edges are left out: looking should take seconds."""
+"""Thresholds whose graph would have more edges are left out: looking should take seconds."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class ThresholdScan:
     connected_up_to: float  # threshold below which the graph is in one piece
 
     def charts(self, used: float | None = None) -> tuple[Chart, ...]:
-        """Describe what becomes of the graph over the threshold, in counts and in shares of points.
+        """Describe what becomes of the graph over the threshold: counts and fractions of points.
 
         ``used``, the threshold of a graph, is marked.
         """
@@ -60,7 +59,7 @@ class ThresholdScan:
             Chart(f"{what} over the threshold", axis, y, curves=lines, mark=marks.get(y), log_y=log)
             for what, y, lines, log in (
                 ("numbers", "count", curves[:3], True),
-                ("shares", "% of points", curves[3:], False),
+                ("fractions", "% of points", curves[3:], False),
             )
         )
 
@@ -167,8 +166,8 @@ def _sampled_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDAr
 def _even_levels(sample: Floats, n_pairs: int) -> Floats:
     """Even steps, in round numbers, over the range of thresholds worth a look."""
     top = float(np.clip(sample.max(initial=0.1), 0.1, 0.98))
-    share = min(1.0, MOST_EDGES / max(n_pairs, 1))
-    low = float(np.quantile(sample, 1.0 - share)) if sample.size else 0.0
+    fraction = min(1.0, MOST_EDGES / max(n_pairs, 1))
+    low = float(np.quantile(sample, 1.0 - fraction)) if sample.size else 0.0
     low = min(max(low, 0.05), top - 0.05)
     step = max(0.01, float(np.ceil((top - low) / 24.0 * 100.0)) / 100.0)
     steps = np.arange(int(np.ceil(low / step)), int(top / step + 1e-9) + 1)

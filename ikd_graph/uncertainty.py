@@ -1,13 +1,13 @@
 r"""How far a latent may be from the truth: information, widened by what simulated tables show.
 
 A column is a sample of N(0, A), A = v K(Z) + n I. With N' free columns, J is N' times the expected
-information of latent and variances at the likeliest latent, plus the precision of the latent as a
+information of latent and variances at the most likely latent, plus the precision of the latent as a
 normal prior. P J^-1 P, with J^-1 the marginal of the latent (so that variances are integrated out)
 and P the projection that takes rigid motions off, would be the covariance of the error of every
 point if the likelihood had one optimum and were a parabola there. With as many parameters as
-points neither holds: the likeliest latent has fitted noise too, and other optima are as likely.
+points neither holds: the most likely latent has fitted noise too, and other optima are as likely.
 
-So tables are drawn from the fitted process and embedded anew, by an annealed descent from a closed
+So tables are drawn from the fitted process and embedded again, by an annealed descent from a closed
 form. There the truth is known, and so is by how much J understates its errors, wrong optima
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
@@ -31,16 +31,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import orthogonal_procrustes
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from . import covariance, gplvm, refine
 from ._threads import block_rows, map_blocks, single_threaded_blas
+from ._types import Floats
+from .alignment import rigid_fit
 from .gplvm import GaussianProcess
 from .out_of_sample import freshness
-
-Floats = NDArray[np.float64]
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -134,12 +133,13 @@ def posterior(
     ratios, residuals = np.array(simulated).T
     misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
     factor = float(np.mean(ratios)) ** 2
-    turned, rotation = _aligned(fit.latent, latent)
-    errors = factor * np.einsum("ba,ibc,cd->iad", rotation, errors, rotation)
-    errors += _outer(turned - latent)
+    motion = rigid_fit(fit.latent, latent)
+    errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
+    errors += _outer(motion.apply(fit.latent) - latent)
     weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
     for weight, optimum in zip(weights, optima, strict=True):
-        errors += weight * _outer(_aligned(optimum.latent[order], latent)[0] - latent)
+        other = optimum.latent[order]
+        errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
     errors += _wrong(misfit) * np.linalg.inv(_prior_precision(latent))
     return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
 
@@ -227,14 +227,14 @@ def place_variances(
     (b, m) ndarray of float64
         Variance of every coordinate.
     """
-    share = posterior.free_columns / process.n_observed
+    fraction = posterior.free_columns / process.n_observed
     extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2))
     out = np.empty(points.shape)
 
     def work(first: int, last: int) -> None:
         for index in range(first, last):
             row = process.observe(rows[index : index + 1]).row(0)
-            curvature = share * process.curvature(row, points[index])
+            curvature = fraction * process.curvature(row, points[index])
             curvature.flat[:: len(curvature) + 1] += 1.0 / extent
             around = _interpolated(process, posterior, points[index])
             variance = np.diagonal(around) + _inverse_diagonal(curvature, 1.0 / extent)
@@ -320,7 +320,7 @@ def _simulate(
     start = refine.closed_form(corr, m, kernel, table.shape[1])
     floor = _floor(cov, table.shape[1]) if floored else 0.0
     estimate = refine.local_optimum(cov, start, kernel, noise_floor=floor)
-    error = _aligned(fit.latent, estimate.latent)[0] - estimate.latent
+    error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
     ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
     return ratio, _largest_residual(fit, cov, n_free)
@@ -390,13 +390,6 @@ def _covariances(factor: Floats, latent: Floats) -> Floats:
     motions = _rigid_motions(latent - latent.mean(axis=0))
     spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
     return np.asarray(np.einsum("kia,kib->iab", spread, spread))
-
-
-def _aligned(latent: Floats, frame: Floats) -> tuple[Floats, Floats]:
-    """Return an embedding rigidly aligned with another one, and the rotation."""
-    centered, middle = latent - latent.mean(axis=0), frame.mean(axis=0)
-    rotation = orthogonal_procrustes(centered, frame - middle)[0]
-    return centered @ rotation + middle, rotation
 
 
 def _rigid_motions(latent: Floats) -> Floats:

@@ -10,7 +10,8 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import dijkstra
 
 from ikd_graph import alignment, blocks, graph, kernels
-from ikd_graph._records import Blocks, SolvedBlocks
+from ikd_graph.blocks import SolvedBlocks
+from ikd_graph.cliques import Blocks
 from ikd_graph.metrics import rigid_r2
 
 SE = kernels.SquaredExponential()
@@ -331,16 +332,16 @@ def test_a_start_counts_by_the_square_of_the_noise():
     # Places of 25 points and motions of 15 blocks are fitted to the coordinates of all members.
     entries = sum(map(len, sets))
     noise = loss / (1.0 - (25 * 2 + 15 * 3) / (2 * entries))
-    share = (noise / start.var(axis=0).sum() / 0.03) ** 2
-    assert 0.01 < share < 1.0
+    fraction = (noise / start.var(axis=0).sum() / 0.03) ** 2
+    assert 0.01 < fraction < 1.0
     settings = {"tolerance": 1e-13, "max_rounds": 3000}
     merged = alignment.merge(solved, 25, start=start, **settings)
-    assert merged.start_share == pytest.approx(share, rel=1e-6)
+    assert merged.start_weight == pytest.approx(fraction, rel=1e-6)
     everyone = [set(range(25))]
     loss, again = naive_round(
         [*sets, *everyone],
         [*views, start],
-        [*weights, np.full(25, share / 25)],
+        [*weights, np.full(25, fraction / 25)],
         merged.coordinates,
     )
     np.testing.assert_allclose(again, merged.coordinates, atol=1e-5)
@@ -354,10 +355,10 @@ def test_a_start_counts_for_nothing_where_blocks_agree_or_nothing_is_fitted_twic
     latent, _, _, solved, _ = noisy_blocks(0.0)
     bent = latent + 0.3 * np.sin(latent[:, ::-1])
     merged = alignment.merge(solved, 25, start=bent)
-    assert merged.start_share == 0.0
+    assert merged.start_weight == 0.0
     assert rigid_r2(latent, merged.coordinates) > 1.0 - 1e-5
     lone = solved_from([set(range(25))], [latent])
-    assert alignment.merge(lone, 25, start=bent).start_share == 0.0
+    assert alignment.merge(lone, 25, start=bent).start_weight == 0.0
 
 
 def test_the_objective_never_rises():

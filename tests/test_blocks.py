@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 from reference_alignment import naive_latent, ragged
 
-from ikd_graph import blocks, graph, kernels
-from ikd_graph._records import Blocks
+from ikd_graph import blocks, eigen, graph, kernels
+from ikd_graph.cliques import Blocks
 
 SE = kernels.SquaredExponential()
 
@@ -28,7 +28,7 @@ def two_points(corr):
     return g, Blocks(*ragged([[0, 1]]))
 
 
-@pytest.mark.parametrize("reference", blocks.REFERENCES)
+@pytest.mark.parametrize("reference", eigen.REFERENCES)
 @pytest.mark.parametrize("kernel", [SE, kernels.Matern(nu=1.5, length_scale=2.0)])
 def test_every_clique_gets_the_latent_of_the_naive_twin(reference, kernel):
     corr = sample_correlation(0)
@@ -45,8 +45,8 @@ def test_every_clique_gets_the_latent_of_the_naive_twin(reference, kernel):
         np.testing.assert_allclose(solved.eigenvalues[k], used, atol=1e-9)
         total = (values**2).sum()
         if total > 0:
-            share, mass = (used**2).sum() / total, (values[values < 0] ** 2).sum() / total
-            np.testing.assert_allclose(solved.explained_variance_ratio[k], share, atol=1e-9)
+            fraction, mass = (used**2).sum() / total, (values[values < 0] ** 2).sum() / total
+            np.testing.assert_allclose(solved.explained_variance_ratio[k], fraction, atol=1e-9)
             np.testing.assert_allclose(solved.negative_mass[k], mass, atol=1e-9)
         clipped += int((values[:3] < -1e-12 * abs(values).max()).sum())
     assert solved.n_clipped == clipped
@@ -101,7 +101,7 @@ def test_a_block_that_is_not_a_clique_is_refused():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"reference": "mean"}, "reference must be one of 'center', 'min_max', 'min_mean'"),
+        ({"reference": "mean"}, "reference must be one of 'min_max', 'min_mean', 'center'"),
         ({"n_components": 0}, "n_components must be an integer from 1"),
         ({"kernel": "cubic"}, "kernel must be"),
     ],

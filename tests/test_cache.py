@@ -45,7 +45,8 @@ def small_package(tmp_path):
     home = tmp_path / "site" / "small"
     (home / "_jit").mkdir(parents=True)
     (home / "__init__.py").touch()
-    shutil.copy(Path(ikd_graph.__file__).with_name("_numba.py"), home)
+    for name in ("_numba.py", "_version.py"):
+        shutil.copy(Path(ikd_graph.__file__).with_name(name), home)
     (home / "_jit" / "__init__.py").write_text("from . import sample\n")
     (home / "_jit" / "sample.py").write_text(SAMPLE)
     (home / "_jit" / "helper.py").write_text(HELPER.format(factor=2))

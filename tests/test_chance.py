@@ -42,9 +42,9 @@ def test_slow_series_of_any_units_and_distribution_are_rejected_at_the_level():
 
 
 @pytest.mark.parametrize(
-    ("kind", "share"), [("cloud", 0.2), ("path", 0.2), ("in time", 0.2), ("curve", 0.5)]
+    ("kind", "fraction"), [("cloud", 0.2), ("path", 0.2), ("in time", 0.2), ("curve", 0.5)]
 )
-def test_a_latent_is_found_behind_noise_and_slow_series(kind, share):
+def test_a_latent_is_found_behind_noise_and_slow_series(kind, fraction):
     tables = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ def test_a_latent_is_found_behind_noise_and_slow_series(kind, share):
         past = 0.8 if kind == "in time" else 0.0
         root = np.linalg.cholesky(cov + 1e-8 * np.eye(100))
         signal, noise = (following(rng, (100, 80), past, 1) for _ in range(2))
-        tables.append(np.sqrt(share) * root @ signal + np.sqrt(1.0 - share) * noise)
+        tables.append(np.sqrt(fraction) * root @ signal + np.sqrt(1.0 - fraction) * noise)
     assert rejected(tables) >= 8
 
 

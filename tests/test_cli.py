@@ -59,12 +59,13 @@ def test_embed_writes_coordinates_picture_and_report(table, tmp_path, capsys):
     out = tmp_path / "deep" / "results"
     assert run("embed", table, "-o", out, "--strategy", "eigen") == 0
     said = capsys.readouterr()
-    names = ["table_embedding.csv", "table_embedding.png", "table_report.html"]
+    names = ["table_columns.csv", "table_embedding.csv"]
+    names += ["table_embedding.png", "table_report.html"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert all(str(out / name) in said.out for name in names)
     assert f"table: {N_POINTS} points of {N_FEATURES} columns" in said.out
-    assert (out / names[1]).read_bytes().startswith(b"\x89PNG")
-    html = (out / names[2]).read_text(encoding="utf-8")
+    assert (out / names[2]).read_bytes().startswith(b"\x89PNG")
+    html = (out / names[3]).read_text(encoding="utf-8")
     assert "embed" in html
     assert "--strategy eigen" in html
     assert html.count('"type":"scatter","mode":"markers"') == len(set(made_data()[1]))
@@ -144,7 +145,8 @@ def test_without_a_library_all_else_is_written_and_the_cure_is_named(
     text = capsys.readouterr().err
     assert text.count(words) == 1
     assert 'pip install "ikd_graph[plot]"' in text
-    names = {"table_embedding.csv", "table_embedding.png", "table_report.html"} - {absent}
+    names = {"table_columns.csv", "table_embedding.csv", "table_embedding.png"}
+    names = (names | {"table_report.html"}) - {absent}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
 
 

@@ -23,7 +23,7 @@ MOMENTS = [
     6,
     pytest.param(1, marks=pytest.mark.slow),
     *(
-        pytest.param(k, marks=pytest.mark.campaign)
+        pytest.param(k, marks=pytest.mark.fuzzing)
         for k in range(100, 140 if isolated.LONG else 112)
     ),
 ]

@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
-FILES = {"embed": 3, "cliques": 4, "diagnose": 4, "compare": 4}
+FILES = {"embed": 4, "cliques": 4, "diagnose": 4, "compare": 4}
 C_LOCALE = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
@@ -55,7 +55,7 @@ FURTHER = [(name, s) for s in SITUATIONS for name in FILES if (name, s) not in S
 FURTHER = FURTHER if isolated.LONG else FURTHER[::3]
 CASES = [
     *(pytest.param(*case, marks=pytest.mark.slow) for case in SHORT),
-    *(pytest.param(*case, marks=pytest.mark.campaign) for case in FURTHER),
+    *(pytest.param(*case, marks=pytest.mark.fuzzing) for case in FURTHER),
 ]
 
 

@@ -11,7 +11,7 @@ import pytest
 def check(seeds, count):
     """Try settings, state the counts, and fail on every promise that was broken."""
     for seed, found in zip(
-        seeds, isolated.campaigns(configurations.__file__, seeds, count), strict=True
+        seeds, isolated.runs(configurations.__file__, seeds, count), strict=True
     ):
         counts = found["counts"]
         sys.stdout.write(
@@ -26,7 +26,7 @@ def test_dozens_of_configurations_keep_their_promises():
     check([0], 24)
 
 
-@pytest.mark.campaign
+@pytest.mark.fuzzing
 @pytest.mark.timeout(isolated.MOST_SECONDS)
 def test_hundreds_of_configurations_keep_their_promises():
     check([1, 2], 1000 if isolated.LONG else 300)

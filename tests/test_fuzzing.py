@@ -1,4 +1,4 @@
-"""Fuzzing: junk for arguments never ends or hangs the interpreter."""
+"""Fuzzing: nonsense for arguments never ends or hangs the interpreter."""
 
 import os
 import sys
@@ -13,18 +13,18 @@ LENGTHS = [
     pytest.param(
         [1, 2],
         10_000 if isolated.LONG else 2000,
-        marks=[pytest.mark.campaign, pytest.mark.timeout(isolated.MOST_SECONDS)],
+        marks=[pytest.mark.fuzzing, pytest.mark.timeout(isolated.MOST_SECONDS)],
     ),
 ]
 
 
 @pytest.mark.parametrize(("seeds", "count"), LENGTHS)
 def test_fuzzed_arguments_never_kill_or_hang(seeds, count):
-    results = isolated.campaigns(fuzz_calls.__file__, seeds, count)
+    results = isolated.runs(fuzz_calls.__file__, seeds, count)
     for seed, result in zip(seeds, results, strict=True):
         sys.stdout.write(f"fuzzed calls, seed {seed}: {result['counts']}\n")
         assert sum(result["counts"].values()) == count
-        # What Python or numpy says of junk is answer enough, next to the estimator's own words.
+        # What Python or numpy says of nonsense is answer enough, next to the estimator's own words.
         assert not result["told"].keys() - {"foreign"}, result["told"]
         foreign = result["told"].get("foreign", ())
         assert [call for call in foreign if call.startswith("IKD")] == []

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 from test_graph import dense
 
 from ikd_graph import IKD, geodesics, graph, kernels, strategies
-from ikd_graph._records import CsrGraph
+from ikd_graph.graph import CsrGraph
 
 
 def random_graph(seed, n, density, low=0.05):

@@ -50,8 +50,8 @@ def r2(name, Z):
     truth = table(name)[1]
     design = np.column_stack([np.ones(len(Z)), Z])
     residual = truth - design @ np.linalg.lstsq(design, truth, rcond=None)[0]
-    share = (residual**2).sum(axis=0) / ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
-    return float(1.0 - share.mean())
+    fraction = (residual**2).sum(axis=0) / ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
+    return float(1.0 - fraction.mean())
 
 
 def framed(Z):

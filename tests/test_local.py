@@ -67,21 +67,20 @@ def test_units_of_rows_and_of_the_initial_embedding_do_not_matter(images):
 def test_neither_the_order_of_rows_nor_threads_matter(images, max_points):
     X, _, init = images
     order = np.random.default_rng(0).permutation(len(X))
-    options = {"descent": "local", "centered": False, "max_points": max_points}
+    refinement = refine.Likelihood(descent="local")
+    options = {"centered": False, "max_points": max_points}
     with limit_threads(1):
-        fit = refine.likelihood_by_core(X, init, "auto", **options)
+        fit = refinement.run(init, X, "auto", **options)
     with limit_threads(2):
-        again = refine.likelihood_by_core(X, init, "auto", **options)
-        mixed = refine.likelihood_by_core(X[order], init[order], "auto", **options)
+        again = refinement.run(init, X, "auto", **options)
+        mixed = refinement.run(init[order], X[order], "auto", **options)
     assert np.array_equal(again.latent, fit.latent)
     np.testing.assert_allclose(mixed.latent, fit.latent[order], atol=1e-6)
 
 
 def test_rows_outside_the_core_are_as_right_as_those_in_it(images):
     X, y, init = images
-    fit = refine.likelihood_by_core(
-        X, init, "auto", descent="local", centered=False, max_points=150
-    )
+    fit = refine.Likelihood(descent="local").run(init, X, "auto", centered=False, max_points=150)
     assert fit.core.size == 150
     np.testing.assert_array_equal(fit.latent[fit.core], fit.fit.latent)
     outside = np.setdiff1d(np.arange(300), fit.core)
@@ -95,7 +94,7 @@ def test_the_prior_holds_a_long_descent_back(images):
     X, _, init = images
     long = refine.local_likelihood(X, init, centered=False, max_iter=200)
     cov = gplvm.sample_covariance(X, centered=False)
-    free = refine.likelihood(cov, 64, 2, long.kernel, starts={"init": init})
+    free = refine.likelihood(cov, 64, long.kernel, starts={"init": init})
     assert rigid_r2(long.latent, init) > rigid_r2(free.latent, init) + 0.05
     assert free.log_likelihood > long.log_likelihood
 
@@ -132,9 +131,9 @@ class Custom(kernels.StationaryKernel):
 
 def test_a_custom_kernel_fits_as_the_built_in_one(images):
     X, _, init = images
-    options = {"descent": "local", "centered": False, "max_points": 100, "max_iter": 5}
+    refinement = refine.Likelihood(descent="local", max_iter=5)
     fits = [
-        refine.likelihood_by_core(X[:150], init[:150], kernel, **options)
+        refinement.run(init[:150], X[:150], kernel, centered=False, max_points=100)
         for kernel in ("rational_quadratic", Custom())
     ]
     np.testing.assert_allclose(fits[0].latent, fits[1].latent, atol=1e-6)
@@ -166,4 +165,4 @@ def test_what_does_not_fit_is_refused(images):
     with pytest.raises(ValueError, match="mean variance of rows must be positive"):
         refine.local_likelihood(np.ones((5, 4)), init[:5])
     with pytest.raises(ValueError, match="descent must be one of"):
-        refine.likelihood_by_core(X, init, descent="down")
+        refine.Likelihood(descent="down").run(init, X, "auto")

@@ -8,12 +8,12 @@ from ikd_graph import IKD, missing
 from ikd_graph.metrics import affine_r2
 
 
-def table(n=60, width=60, seed=0, share=0.2, noise=0.2):
+def table(n=60, width=60, seed=0, fraction=0.2, noise=0.2):
     """Samples of a Gaussian process with holes, its latent, and the table without holes."""
     rng = np.random.default_rng(seed)
     z = np.sort(rng.random(n))[:, None] * 4.0
     whole = process(z, width, noise, seed)
-    X = np.where(rng.random(whole.shape) < share, np.nan, whole)
+    X = np.where(rng.random(whole.shape) < fraction, np.nan, whole)
     return X, z, whole
 
 
@@ -25,7 +25,7 @@ def quick(**more):
 def test_the_latent_is_found_in_spite_of_holes(affinity):
     lost = []
     for seed in range(3):
-        X, z, whole = table(seed=seed, share=0.3)
+        X, z, whole = table(seed=seed, fraction=0.3)
         model = IKD(1, missing="pairwise", affinity=affinity, refine="stress").fit(X)
         without = IKD(1, affinity=affinity, refine="stress").fit_transform(whole)
         lost.append(affine_r2(z, without) - affine_r2(z, model.embedding_))

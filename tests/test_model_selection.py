@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy import stats
 from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
@@ -366,6 +367,15 @@ def test_everything_that_was_chosen_has_a_reason_and_is_printed(digits):
         n_landmarks=None,
     )  # fmt: skip
     assert set(quiet(named, digits[0][:80]).settings_.reasons) == {"standard errors"}
+
+
+def test_very_many_columns_are_compared_by_a_sample_of_them():
+    X = np.maximum(groups(n=45, p=25_000) - 4.0, 0.0)
+    dense, stored = (IKD(2, refine="stress").fit(table) for table in (X, sp.csr_array(X)))
+    assert dense.settings_.affinity == stored.settings_.affinity == "euclidean"
+    np.testing.assert_allclose(dense.embedding_, stored.embedding_, atol=1e-6)
+    few = IKD(2, refine="stress").fit(X[:, :20_000])
+    assert abs(few.agreement_ - dense.agreement_) < 0.1
 
 
 def test_the_order_of_rows_does_not_matter():

@@ -13,12 +13,12 @@ def sample(n_points, n_columns, noise, length_scale=1.0, seed=0):
     return datasets.gplvm_data(latent, n_columns, kernel=kernel, noise=noise, seed=seed).X
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("fraction", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize(("n_points", "n_columns"), [(250, 60), (100, 200), (60, 1000)])
-def test_the_share_of_noise_is_told_to_a_tenth(n_points, n_columns, share):
+def test_the_fraction_of_noise_is_told_to_a_tenth(n_points, n_columns, fraction):
     for seed in range(3):
-        X = sample(n_points, n_columns, np.sqrt(share / (1.0 - share)), seed=seed)
-        assert covariance.noise_fraction(X, n_columns) == pytest.approx(share, abs=0.1)
+        X = sample(n_points, n_columns, np.sqrt(fraction / (1.0 - fraction)), seed=seed)
+        assert covariance.noise_fraction(X, n_columns) == pytest.approx(fraction, abs=0.1)
 
 
 @pytest.mark.parametrize("length_scale", [1.0, 3.0])
@@ -50,6 +50,6 @@ def test_noise_is_noise_whatever_its_levels_units_and_tails(size, level):
             assert covariance.noise_fraction(X + levels, size[1]) >= 0.95, name
 
 
-def test_tables_of_next_to_nothing_have_a_share_of_noise():
+def test_tables_of_next_to_nothing_have_a_fraction_of_noise():
     for X in (np.ones((5, 6)), np.arange(6.0)[None], np.arange(6.0)[:, None], np.eye(2)):
         assert 0.0 <= covariance.noise_fraction(X, X.shape[1]) <= 1.0

@@ -86,7 +86,8 @@ def test_the_wheel_works_without_the_sources(dist, tmp_path):
     command = "ikd-graph embed digits --output results --affinity correlation --refine none"
     run(python.with_name("ikd-graph"), *command.split()[1:], folder=tmp_path)
     made = {path.name for path in (tmp_path / "results").iterdir()}
-    assert made == {"digits_embedding.csv", "digits_embedding.png", "digits_report.html"}
+    ends = ("columns.csv", "embedding.csv", "embedding.png", "report.html")
+    assert made == {f"digits_{end}" for end in ends}
 
 
 def test_extras_refer_to_one_another_and_repeat_nothing():

@@ -5,7 +5,12 @@ import pytest
 
 from ikd_graph import datasets
 from ikd_graph.datasets import Dataset, Labels
-from ikd_graph.diagnosis.quality import clock_columns, dominant_columns, judge, leaking_columns
+from ikd_graph.diagnosis.quality import (
+    check_data_quality,
+    clock_columns,
+    dominant_columns,
+    leaking_columns,
+)
 
 
 @pytest.fixture
@@ -20,17 +25,17 @@ NAMES = tuple("abcdefghi")
 
 
 def test_nothing_is_said_of_an_ordinary_table(smooth):
-    assert judge(Dataset(smooth, feature_names=NAMES)) == []
+    assert check_data_quality(Dataset(smooth, feature_names=NAMES)) == []
 
 
 @pytest.mark.parametrize("name", ["digits", "swiss_roll", "half_moons", "spike_counts", "medium"])
 def test_nothing_is_said_of_the_built_in_data(name):
-    assert judge(datasets.load(name)) == []
+    assert check_data_quality(datasets.load(name)) == []
 
 
 def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
     X = smooth + np.random.default_rng(0).uniform(300.0, 900.0, 60)[:, None]
-    (said,) = judge(Dataset(X, feature_names=NAMES))
+    (said,) = check_data_quality(Dataset(X, feature_names=NAMES))
     assert said.startswith("row means hold 100.0%")
     assert "--standardize-rows" in said
     rows, done = datasets.change_columns(X, datasets.Reading(standardize_rows=True))
@@ -38,7 +43,7 @@ def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
         (rows.mean(axis=1), rows.std(axis=1)), [[0] * 60, [1] * 60], atol=1e-9
     )
     assert len(done) == 1
-    assert judge(Dataset(rows, feature_names=NAMES)) == []
+    assert check_data_quality(Dataset(rows, feature_names=NAMES)) == []
     X[3, 3] = np.nan
     with pytest.raises(ValueError, match="rows must have no missing cells"):
         datasets.change_columns(X, datasets.Reading(standardize_rows=True))
@@ -48,17 +53,17 @@ def test_levels_of_rows_are_named_with_a_cure_that_works(smooth):
 def test_a_column_of_another_unit_is_named(smooth, how):
     X = smooth.copy()
     X[:, 3] = X[:, 3] * 1000 if how == "scale" else X[:, 3] + 1013
-    (said,) = judge(Dataset(X, feature_names=NAMES))
+    (said,) = check_data_quality(Dataset(X, feature_names=NAMES))
     assert said.startswith("1 of 9 columns holds ")
     assert "(d): unscaled, the others hardly matter; --scale" in said
     scaled, _ = datasets.change_columns(X, datasets.Reading(scale="standard"))
-    assert judge(Dataset(scaled, feature_names=NAMES)) == []
+    assert check_data_quality(Dataset(scaled, feature_names=NAMES)) == []
 
 
 def test_counts_that_dominate_are_to_be_transformed():
     rng = np.random.default_rng(0)
     X = rng.poisson([5000.0, *[2.0] * 11], size=(80, 12)).astype(float)
-    (said,) = judge(Dataset(X * 1.0))
+    (said,) = check_data_quality(Dataset(X * 1.0))
     assert "--transform sqrt" in said
     assert dominant_columns(np.sqrt(X) - np.sqrt(X).mean(axis=0))[0] == []
 
@@ -75,7 +80,7 @@ def test_counts_that_dominate_are_to_be_transformed():
 )
 def test_a_clock_or_an_index_is_named_once(smooth, make):
     X = np.column_stack([make(len(smooth)), smooth])
-    said = judge(Dataset(X, feature_names=("time", *NAMES)))
+    said = check_data_quality(Dataset(X, feature_names=("time", *NAMES)))
     assert len(said) == 1
     assert said[0].startswith("'time' is taken as a measurement and rises or falls")
     assert said[0].endswith("--index time or --labels time")
@@ -85,7 +90,7 @@ def test_a_clock_or_an_index_is_named_once(smooth, make):
 def test_a_clock_an_angle_or_a_position_is_named_whatever_its_values(smooth, name):
     rng = np.random.default_rng(1)
     X = np.column_stack([smooth, 1000 * np.cumsum(rng.exponential(size=len(smooth)))])
-    (said,) = judge(Dataset(X, feature_names=(*NAMES, name)))
+    (said,) = check_data_quality(Dataset(X, feature_names=(*NAMES, name)))
     assert said.startswith(f"{name!r} is taken as a measurement")
     assert "--labels" in said
     assert "--scale" not in said
@@ -97,7 +102,7 @@ def test_a_clock_with_gaps_is_named_without_its_name(smooth):
 
 
 def test_a_table_of_positions_is_a_table(smooth):
-    assert judge(Dataset(smooth[:, :3], feature_names=("x", "y", "z"))) == []
+    assert check_data_quality(Dataset(smooth[:, :3], feature_names=("x", "y", "z"))) == []
 
 
 def test_what_only_rises_or_counts_is_no_clock(smooth):
@@ -122,18 +127,18 @@ def test_columns_that_say_the_labels_are_named(smooth):
         other_labels=(Labels("kind", codes, ("x", "y", "z")),),
     )
     assert leaking_columns(data) == [(9, "place"), (10, "kind")]
-    assert any("column 'code' says 'kind'" in text for text in judge(data))
+    assert any("column 'code' says 'kind'" in text for text in check_data_quality(data))
     # Whose classes are points, of them every column says everything.
     alone = Dataset(smooth, y=np.arange(len(smooth)), label_names=tuple(map(str, range(60))))
     assert leaking_columns(alone) == []
 
 
 def test_few_rows_and_tables_that_lie_on_their_side(smooth):
-    assert "20 rows are few" in judge(Dataset(smooth[:20]))[0]
+    assert "20 rows are few" in check_data_quality(Dataset(smooth[:20]))[0]
     wide = np.random.default_rng(0).normal(size=(12, 200))
-    assert "--transpose" in judge(Dataset(wide))[0]
+    assert "--transpose" in check_data_quality(Dataset(wide))[0]
 
 
 @pytest.mark.parametrize("X", [np.ones((40, 4)), np.eye(4)], ids=["flat", "four rows"])
 def test_of_what_no_fit_can_take_nothing_is_said(X):
-    assert judge(Dataset(X)) == []
+    assert check_data_quality(Dataset(X)) == []

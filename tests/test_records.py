@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ikd_graph import alignment, blocks, cliques, geodesics, graph, kernels, refine
-from ikd_graph._records import Blocks, CsrGraph
+from ikd_graph.cliques import Blocks
+from ikd_graph.graph import CsrGraph
 
 PATH = ([0, 1, 3, 4], [1, 0, 2, 1], [0.9, 0.9, 0.5, 0.5])
 KERNEL = kernels.SquaredExponential()

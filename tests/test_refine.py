@@ -37,7 +37,7 @@ def fit_of(cov, n_observed, m, kernel, **more):
     starts = more.pop("starts", None)
     if starts is None:
         starts = closed_forms(cov, m, KERNELS[0] if kernel == "auto" else kernel)
-    return refine.likelihood(cov, n_observed, m, kernel, starts=starts, **more)
+    return refine.likelihood(cov, n_observed, kernel, starts=starts, **more)
 
 
 def rigid_gap(latent, estimate):
@@ -172,7 +172,7 @@ def test_a_record_of_an_optimum_prints_without_its_latent():
 
 
 def test_two_points_and_duplicates_are_no_obstacle():
-    pair = refine.likelihood([[1.0, 0.4], [0.4, 1.0]], 50, 1, starts={"pair": [[0.0], [1.0]]})
+    pair = refine.likelihood([[1.0, 0.4], [0.4, 1.0]], 50, starts={"pair": [[0.0], [1.0]]})
     assert np.isfinite(pair.latent).all()
     _, cov = sample(15, KERNELS[2], n=20)
     twice = np.repeat(np.arange(20), 2)
@@ -184,44 +184,45 @@ def test_what_does_not_fit_is_refused():
     latent, cov = sample(17, KERNELS[0], n=10)
     starts = {"mine": latent}
     with pytest.raises(ValueError, match="sample_cov must be symmetric"):
-        refine.likelihood(cov + np.triu(cov, 1), 300, 1, starts=starts)
+        refine.likelihood(cov + np.triu(cov, 1), 300, starts=starts)
     with pytest.raises(ValueError, match="n_components must be less"):
-        refine.likelihood(cov, 300, 10, starts=starts)
+        refine.likelihood(cov, 300, starts={"wide": np.zeros((10, 10))})
     with pytest.raises(ValueError, match="n_observed must be an integer"):
-        refine.likelihood(cov, 0, 1, starts=starts)
+        refine.likelihood(cov, 0, starts=starts)
     with pytest.raises(ValueError, match="noise_floor must be"):
-        refine.likelihood(cov, 300, 1, starts=starts, noise_floor="none")
+        refine.likelihood(cov, 300, starts=starts, noise_floor="none")
     with pytest.raises(ValueError, match="time_budget must be positive"):
-        refine.likelihood(cov, 300, 1, starts=starts, time_budget=0.0)
+        refine.likelihood(cov, 300, starts=starts, time_budget=0.0)
     with pytest.raises(ValueError, match="restarts must be an integer"):
-        refine.likelihood(cov, 300, 1, starts=starts, restarts=-1)
-    with pytest.raises(ValueError, match=r"starts\['mine'\] must have shape"):
-        refine.likelihood(cov, 300, 2, starts=starts)
+        refine.likelihood(cov, 300, starts=starts, restarts=-1)
+    with pytest.raises(ValueError, match=r"starts\['other'\] must have shape"):
+        refine.likelihood(cov, 300, starts={**starts, "other": np.zeros((10, 2))})
     with pytest.raises(ValueError, match="starts must map names to latents"):
-        refine.likelihood(cov, 300, 1, starts={})
+        refine.likelihood(cov, 300, starts={})
     with pytest.raises(ValueError, match="must be positive"):
-        refine.likelihood(np.zeros((4, 4)), 300, 1, starts={"pair": np.ones((4, 1))})
+        refine.likelihood(np.zeros((4, 4)), 300, starts={"pair": np.ones((4, 1))})
 
 
 @pytest.mark.parametrize("centered", [True, False])
 def test_a_core_is_fitted_and_places_the_other_rows(centered):
     latent, rows = sample_rows(19, KERNELS[3], 120, 2, 500, 0.02)
     init = latent + 0.05 * np.random.default_rng(0).standard_normal(latent.shape)
-    result = refine.likelihood_by_core(rows, init, "matern", centered=centered, max_points=60)
+    refinement = refine.Likelihood(restarts=0)
+    result = refinement.run(init, rows, "matern", centered=centered, max_points=60)
     assert result.core.size == 60
     assert (np.diff(result.core) > 0).all()
     np.testing.assert_array_equal(result.latent[result.core], result.fit.latent)
     assert rigid_gap(latent, result.latent) < 0.25
     order = np.random.default_rng(1).permutation(120)
-    mixed = refine.likelihood_by_core(
-        rows[order], init[order], "matern", centered=centered, max_points=60
-    )
+    mixed = refinement.run(init[order], rows[order], "matern", centered=centered, max_points=60)
     np.testing.assert_allclose(mixed.latent, result.latent[order], atol=1e-6)
 
 
 def test_a_few_rows_are_all_in_the_core():
     _, rows = sample_rows(20, KERNELS[0], 30, 1, 300, 0.02)
-    result = refine.likelihood_by_core(rows, np.arange(30.0)[:, None] % 7, restarts=2)
+    result = refine.Likelihood(restarts=2).run(
+        np.arange(30.0)[:, None] % 7, rows, "squared_exponential"
+    )
     np.testing.assert_array_equal(result.core, np.arange(30))
     assert {"own", "threshold graph", "restart 1"} <= {record.start for record in result.fit.optima}
 
@@ -241,3 +242,24 @@ def test_refinements_are_objects_that_clone_and_run():
     assert clone(refine.Stress("uniform")).weights == "uniform"
     with pytest.raises(ValueError, match="restarts must be an integer"):
         refine.Likelihood(restarts=0.5).run(latent, rows, "auto")
+
+
+def test_groups_that_are_not_correlated_are_as_near_as_is_likely():
+    rng = np.random.default_rng(5)
+    line = np.linspace(0.0, 3.0, 15)
+    model = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    model += 0.05 * np.eye(15)
+    factor = np.kron(np.eye(2), np.linalg.cholesky(model))
+    cov = gplvm.sample_covariance(factor @ rng.standard_normal((30, 200)), centered=False)
+    far = np.c_[np.r_[line, line + 400.0], rng.normal(0.0, 0.01, 30)]
+    fit = refine.likelihood(cov, 200, starts={"far apart": far})
+    first, second = fit.latent[:15], fit.latent[15:]
+    gap = cdist(first, second).min()
+    nearest = np.sqrt(kernels.SquaredExponential().sq_distance(200.0**-0.5))
+    assert nearest - 1e-9 <= gap < 2.0 * nearest
+
+    def log_likelihood(latent):
+        return gplvm.log_likelihood(latent, cov, 200, fit.kernel, fit.variance, fit.noise)
+
+    away = (second - second.mean(axis=0)) + first.mean(axis=0) + [300.0, 0.0]
+    assert log_likelihood(fit.latent) > log_likelihood(np.r_[first, away]) - 0.51

@@ -272,7 +272,7 @@ def test_the_page_of_cliques_is_complete(view):
 def test_the_points_that_cliques_disagree_about_are_named(view):
     model = copy(view.model)
     model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
-    model.merge_start_share_ = 0.26
+    model.merge_start_weight_ = 0.26
     data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
     named = replace(view, model=model, data=data)
     rows, limit = named.disagreed()

@@ -51,8 +51,8 @@ def _walk(rng, n, m, step=0.06):
 def gas_sensors(rng, level):
     """Two concentrations, 16 sensors with power laws and units of their own."""
     amount = rng.uniform(0.05, 1.0, (300, 2))
-    power, share = rng.uniform(0.3, 1.2, 16), rng.dirichlet([1.0, 1.0], 16)
-    clean = (amount @ share.T) ** power * 10.0 ** rng.uniform(-2, 2, 16)
+    power, fraction = rng.uniform(0.3, 1.2, 16), rng.dirichlet([1.0, 1.0], 16)
+    clean = (amount @ fraction.T) ** power * 10.0 ** rng.uniform(-2, 2, 16)
     return _with_noise(rng, clean, level, alike=False), amount
 
 
@@ -189,9 +189,9 @@ def dated_words(rng, level):
     """Counts of 250 words that come and go with a document's date and style."""
     cause = rng.uniform(-1.0, 1.0, (300, 2))
     curve = cause @ rng.normal(size=(2, 250)) - (cause[:, :1] - rng.uniform(-1, 1, 250)) ** 2
-    share = np.exp(curve + rng.normal(size=250))
+    fraction = np.exp(curve + rng.normal(size=250))
     length = rng.lognormal(np.log(300.0 / (0.2 + level)), 0.4, 300).astype(int)
-    words = [rng.multinomial(n, p / p.sum()) for n, p in zip(length, share, strict=True)]
+    words = [rng.multinomial(n, p / p.sum()) for n, p in zip(length, fraction, strict=True)]
     return np.array(words, dtype=float), cause
 
 

@@ -70,10 +70,10 @@ def dynamics(seed):
 def topics(seed):
     """Words in documents of five topics, a document some of each."""
     rng = np.random.default_rng(seed)
-    shares = rng.dirichlet(np.full(5, 0.3), 500)
-    words = shares @ rng.dirichlet(np.full(600, 0.05), 5)
+    fractions = rng.dirichlet(np.full(5, 0.3), 500)
+    words = fractions @ rng.dirichlet(np.full(600, 0.05), 5)
     counts = [rng.multinomial(rng.integers(60, 300), row / row.sum()) for row in words]
-    return Points(np.array(counts, dtype=float), shares[:, :4], "latent")
+    return Points(np.array(counts, dtype=float), fractions[:, :4], "latent")
 
 
 def seasons(seed):

@@ -229,15 +229,15 @@ def machine_states(seed):
 def spectra(seed):
     """Spectra of mixtures of three substances, with scatter and a baseline of their own."""
     rng = np.random.default_rng(seed)
-    share = rng.dirichlet([1.0, 1.0, 1.0], 300)
+    fraction = rng.dirichlet([1.0, 1.0, 1.0], 300)
     wave = np.linspace(0.0, 1.0, 400)
     peaks = np.zeros((3, 400))
     for one in peaks:
         for center, width in zip(rng.uniform(size=5), rng.uniform(0.01, 0.06, 5), strict=True):
             one += rng.uniform(0.3, 1.0) * np.exp(-0.5 * ((wave - center) / width) ** 2)
     scatter, base = rng.lognormal(0.0, 0.2, (300, 1)), rng.normal(0.0, 0.2, (300, 2))
-    X = scatter * (share @ peaks) + base[:, :1] + base[:, 1:] * wave
-    return Points(X + 0.02 * rng.normal(size=X.shape), share[:, :2], "latent")
+    X = scatter * (fraction @ peaks) + base[:, :1] + base[:, 1:] * wave
+    return Points(X + 0.02 * rng.normal(size=X.shape), fraction[:, :2], "latent")
 
 
 def _pixels(size):

@@ -32,8 +32,8 @@ def latent_of(shape, n_points, rng):
         return rng.normal(size=(n_points, 2)) * [1.6, 1.0]
     if shape == "curve":
         waves = np.outer(np.sort(rng.uniform(0.0, 2.0 * np.pi, n_points)), np.arange(1, 4))
-        shares = rng.normal(size=(2, 2, 3)) * [2.0, 1.0, 0.6]
-        return np.cos(waves) @ shares[0].T + np.sin(waves) @ shares[1].T
+        fractions = rng.normal(size=(2, 2, 3)) * [2.0, 1.0, 0.6]
+        return np.cos(waves) @ fractions[0].T + np.sin(waves) @ fractions[1].T
     across, along = rng.uniform(-1.0, 1.0, (2, n_points))
     return np.column_stack([2.0 * across, 1.2 * along, np.sin(2.2 * across)])
 

@@ -31,8 +31,8 @@ print(counts.shape, f"{np.mean(counts == 0):.0%} zeros")
 #
 # As for any method: take out the depth, take logarithms. What is left in the table is what the
 # picture will show, so take out what you do not want to see.
-shares = counts / counts.sum(axis=1, keepdims=True)
-logs = np.log1p(1e3 * shares)
+fractions = counts / counts.sum(axis=1, keepdims=True)
+logs = np.log1p(1e3 * fractions)
 
 # %%
 # Fit

@@ -3,20 +3,20 @@
 import numba
 import numpy as np
 
-from .._numba import helper, jit, pjit
+from .._numba import helper, pjit
 
 CHUNK = 64
 """Blocks that one thread places in turn."""
 
 
-@jit
+@helper
 def nearest_rotation(cross, scale, rotation, work):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``, as ``rotation`` (M, M).
 
     Directions that the cross products leave open (points on a line, a single point) are turned as
     little as possible: there Q is the orthogonal matrix nearest to the identity. ``scale`` is the
     product of the sizes of source and target; singular values below 1e-13 of it are zero. ``work``
-    (3, M, M) is room to work in.
+    (3, M, M) is workspace.
     """
     m = cross.shape[0]
     floor = 1e-13 * scale
@@ -120,7 +120,7 @@ def place_blocks(starts, members, centered, consensus, proposals, misfit):
 
     ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``centered`` their points
     around their weighted means (total, M), the weights (total,), for each block (n_blocks, 2),
-    its weight and its weighted sum of squares, and room to work in for every ``CHUNK`` blocks,
+    its weight and its weighted sum of squares, and workspace for every ``CHUNK`` blocks,
     (n_chunks, 6, M, M). Filled: ``proposals`` (total, M), where each block
     would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared distances from
     these to ``consensus`` (T, M).
@@ -129,8 +129,8 @@ def place_blocks(starts, members, centered, consensus, proposals, misfit):
     m = own.shape[1]
     n_blocks = starts.size - 1
     for chunk in numba.prange(work.shape[0]):
-        room = work[chunk]
-        rotation, cross, mean = room[3], room[4], room[5, 0]
+        workspace = work[chunk]
+        rotation, cross, mean = workspace[3], workspace[4], workspace[5, 0]
         for block in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n_blocks)):
             start, stop = starts[block], starts[block + 1]
             for j in range(m):
@@ -152,7 +152,7 @@ def place_blocks(starts, members, centered, consensus, proposals, misfit):
             for j in range(m):
                 mean[j] /= scales[block, 0]
                 size -= scales[block, 0] * mean[j] * mean[j]
-            nearest_rotation(cross, np.sqrt(scales[block, 1] * max(size, 0.0)), rotation, room)
+            nearest_rotation(cross, np.sqrt(scales[block, 1] * max(size, 0.0)), rotation, workspace)
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):

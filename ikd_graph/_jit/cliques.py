@@ -139,7 +139,7 @@ def choose_branches(search, depth, words, size, min_size):
 
 @jit
 def advance(graph, search, stop, min_size, patience, indptr, members):
-    """Search on until the starts are done, the output is full, or room or patience runs out.
+    """Search on until the starts are done, the output is full, or workspace or patience runs out.
 
     Each step enters a start or a child, or goes up one depth. To enter a child is to add the next
     candidate of ``todo`` to the clique; the candidate joins the excluded nodes of its own depth,

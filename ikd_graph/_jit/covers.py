@@ -8,7 +8,7 @@ from .._numba import helper, jit
 
 
 class Cover(NamedTuple):
-    """What a cover holds so far, and room to grow a clique."""
+    """What a cover holds so far, and workspace to grow a clique."""
 
     covered: np.ndarray  # (m,) bool, whether a stored edge lies in a clique
     largest: np.ndarray  # (n,) int32, size of the largest clique of a point
@@ -114,10 +114,10 @@ def cover_round(graph, cover, order, position, points, indptr, members):
     and ``members`` (s,), ascending. Returns where to go on and the number of cliques.
     """
     covered, weights = cover.covered, graph.weights
-    count, room = 0, cover.candidates.size + 1
+    count, longest = 0, cover.candidates.size + 1
     indptr[0] = 0
     while position < order.size:
-        if count + 1 >= indptr.size or indptr[count] + room > members.size:
+        if count + 1 >= indptr.size or indptr[count] + longest > members.size:
             break
         node = order[position]
         position += 1

@@ -51,7 +51,7 @@ def contradicted(graph, reach, edges, removed, least, contradicts):
 
 
 @jit
-def shared_within(graph, edges, fraction, shares):
+def shared_within(graph, edges, fraction, fractions):
     """Fraction of the neighbors that the ends of an edge have in common, near enough to both.
 
     Near are neighbors within ``fraction`` of the length of the edge.
@@ -74,7 +74,7 @@ def shared_within(graph, edges, fraction, shares):
             of_both += near_u and near_v
             a += at_a == point
             b += at_b == point
-        shares[edge] = of_both / max(min(of_u, of_v), 1)
+        fractions[edge] = of_both / max(min(of_u, of_v), 1)
 
 
 @jit
@@ -95,7 +95,7 @@ def connected_by_shorter(edges, order, fraction, parent, removed, connected):
 
 
 @jit
-def restore(graph, edges, order, ratio, room, removed):
+def restore(graph, edges, order, ratio, workspace, removed):
     """Keep the edges that those kept already replace by a path of at most ``ratio`` lengths.
 
     An edge that is kept opens paths for others: passes over the rest go on until nothing changes,
@@ -113,7 +113,7 @@ def restore(graph, edges, order, ratio, room, removed):
                 continue
             u, v, most = low[edge], high[edge], ratio * across[edge]
             if two_steps(graph, u, v, most, removed) <= most or (
-                searching and path(graph, u, v, most, room, removed) <= most
+                searching and path(graph, u, v, most, workspace, removed) <= most
             ):
                 removed[edge] = False
                 changed = True
@@ -142,13 +142,13 @@ def two_steps(graph, u, v, enough, removed):
 
 
 @helper
-def path(graph, start, goal, most, room, removed):
+def path(graph, start, goal, most, workspace, removed):
     """Length of the shortest path on edges that are not removed; infinite beyond ``most``.
 
-    ``room`` are distances (n,), infinite between calls, nodes (n,), and a heap (m + n,) twice.
+    ``workspace`` are distances (n,), infinite between calls, nodes (n,), and a heap (m + n,) twice.
     """
     indptr, indices, lengths, numbers = graph
-    distances, visited, keys, nodes = room
+    distances, visited, keys, nodes = workspace
     visited[0], distances[start], n_visited = start, 0.0, 1
     keys[0], nodes[0], size = 0.0, start, 1
     while size > 0:

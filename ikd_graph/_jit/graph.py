@@ -77,11 +77,11 @@ def strongest(block, first_node, neighbors):
 def settle_strongest(block, queries, rows, half, first_node, slack, neighbors, values):
     """Correct the neighbors found by ``strongest`` for the rounding of the products.
 
-    The products only rule rows out. Those within ``slack`` of the k-th largest are computed anew in
-    a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS. Each
-    entry is off by at most ``slack / 2``. ``block`` (b, n) of products of ``queries`` (b, p) with
-    ``rows`` (n, p) less ``half`` (n,); ``neighbors`` (b, k) as found and as corrected, ``values``
-    (b, k) receives theirs.
+    The products only rule rows out. Those within ``slack`` of the k-th largest are computed again
+    in a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS.
+    Each entry is off by at most ``slack / 2``. ``block`` (b, n) of products of ``queries`` (b, p)
+    with ``rows`` (n, p) less ``half`` (n,); ``neighbors`` (b, k) as found and as corrected,
+    ``values`` (b, k) receives theirs.
     """
     k = neighbors.shape[1]
     for row in range(block.shape[0]):

@@ -114,7 +114,7 @@ def fit_shared(state, big, small, n_shared, work, pairs):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
     A point moves to ``point @ rotation + translation``: ``work[4]`` and the first row of
-    ``work[5]``; the other squares of ``work`` (8, M, M) and ``pairs`` (n, 2) are room to work in.
+    ``work[5]``; the other squares of ``work`` (8, M, M) and ``pairs`` (n, 2) are workspace.
     Returns whether the motion is certain: the shared points are not so flat (a line in the plane, a
     plane in space) that the mirror image fits them nearly as well, unless the small block is as
     flat.
@@ -323,7 +323,7 @@ def rename(state, big, small, low, high, row):
 def find_partner(state, block, counts, touched):
     """Set the partner of a block on its own, of several that share as much the first by name.
 
-    ``counts`` (n_blocks,) is zero before and afterwards, ``touched`` (n_blocks,) room to work in.
+    ``counts`` (n_blocks,) is zero before and afterwards, ``touched`` (n_blocks,) workspace.
     """
     n_touched = 0
     for entry in range(state.first[block], state.last[block] + 1):

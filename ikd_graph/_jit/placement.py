@@ -4,6 +4,8 @@ The bits of a row's results do not depend on the rows that are worked on with it
 one order, whatever the number of rows.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._numba import jit
@@ -75,16 +77,26 @@ def covariances(squares, family, shape, sq_length, cov, slope):
             cov[t, j], slope[t, j] = value, change / sq_length
 
 
+class Prediction(NamedTuple):
+    """What a process predicts at t latent points of m coordinates from n training points."""
+
+    cov: np.ndarray  # (t, n) covariances k with the training points
+    moves: np.ndarray  # (t, m, n) their derivatives
+    through: np.ndarray  # (t, n) A^-1 k
+    mean: np.ndarray  # (t, r) prediction of the columns
+    slopes: np.ndarray  # (t, m, r) its derivatives
+
+
 @jit
-def costs(rows, outside, n_observed, prior, noise, cov, moves, through, mean, slopes, out):
+def costs(rows, outside, n_observed, variances, prediction, out):
     """Cost of rows at latent points, its gradient and its expected curvature.
 
-    For t points of m coordinates ``cov`` (t, n) holds the covariances k with the training points,
-    ``moves`` (t, m, n) their derivatives, ``through`` (t, n) A^-1 k, ``mean`` (t, r) the prediction
-    and ``slopes`` (t, m, r) its derivatives. ``prior`` is the variance of a new row without
-    training points, of which ``noise`` remains with any. ``out`` (t, 1 + m + m^2) is filled with
-    cost, gradient and curvature.
+    The first of ``variances`` is that of a new row without training points, of which the second,
+    the noise, remains with any. ``out`` (t, 1 + m + m^2) is filled with cost, gradient and
+    curvature.
     """
+    prior, noise = variances
+    cov, moves, through, mean, slopes = prediction
     n, m, width = cov.shape[1], moves.shape[1], rows.shape[1]
     wider = np.empty(m)
     for t in range(rows.shape[0]):

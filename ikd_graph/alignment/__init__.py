@@ -5,10 +5,9 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 `merge_greedy` is the paper's way, `merge` aligns all cliques to a consensus.
 """
 
-from .._records import MergeResult, RigidMap
 from ._consensus import merge
-from ._greedy import merge_greedy
-from ._rigid import place_groups, rigid_fit
+from ._greedy import MergeResult, merge_greedy
+from ._rigid import RigidMap, place_groups, rigid_fit
 from ._rounds import proposals, residuals
 
 __all__ = [

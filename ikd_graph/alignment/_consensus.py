@@ -1,16 +1,14 @@
 """All blocks aligned at once to a consensus: generalized Procrustes from a good start."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _validation as check
-from .._records import MergeResult, SolvedBlocks, check_solved
+from .._types import Floats
 from .._validation import validate
-from ._greedy import groups_centered, merge_pairs, warn_weak
+from ..blocks import SolvedBlocks, check_solved
+from ._greedy import MergeResult, groups_centered, merge_pairs, warn_weak
 from ._rigid import place_groups
-from ._rounds import ANCHOR_SHARE, Rounds
-
-Floats = NDArray[np.float64]
+from ._rounds import ANCHOR_WEIGHT, Rounds
 
 _TRIAL_ROUNDS = 10
 """Rounds that each of two starts gets before the better one goes on."""
@@ -130,9 +128,9 @@ def merge(
         from_greedy = trials[1].value < _CLEARLY_LOWER * trials[0].value
         descent = consensus.descend(trials[from_greedy].points, max_rounds, tolerance)
         objective, residuals = consensus.fit_of(descent.points)
-        share = consensus.share_for(objective, frame)
-        if not from_greedy and share > max(consensus.share, ANCHOR_SHARE):
-            consensus = Rounds(solved, n_points, frame, share)
+        weight = consensus.weight_for(objective, frame)
+        if not from_greedy and weight > max(consensus.anchor_weight, ANCHOR_WEIGHT):
+            consensus = Rounds(solved, n_points, frame, weight)
             descent = consensus.descend(descent.points, max_rounds, tolerance)
             objective, residuals = consensus.fit_of(descent.points)
         # Blocks do not mind where all of it lies: bring it back to where the start was.
@@ -141,7 +139,7 @@ def merge(
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
-        start_share=consensus.share,
+        start_weight=consensus.anchor_weight,
         n_weak=0 if start is not None else greedy.n_weak,
         objective=objective,
         n_rounds=descent.n_rounds,

@@ -7,14 +7,27 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import MergeResult, SolvedBlocks, check_solved
+from .._types import Floats, Integers
 from .._validation import validate
 from .._warn import warn
+from ..blocks import SolvedBlocks, check_solved
 from ._rounds import Rounds
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Places = NDArray[np.integer]  # int32 where that is enough
+
+
+class MergeResult(NamedTuple):
+    """Blocks merged into one latent, with what the merging knows about its quality."""
+
+    coordinates: NDArray[np.float64]  # (n, m)
+    labels: NDArray[np.int64]  # (n,) component of each point, numbered by first point
+    residuals: NDArray[np.float64]  # (n,) rms distance from where its blocks would put a point
+    order: NDArray[np.int64]  # (n_merges, 3) block, block, shared points; the union keeps the lower
+    n_weak: int  # merges whose motion was open, on few or flat points, that coordinates rest on
+    objective: float  # weighted mean square of the distances from proposals to coordinates
+    n_rounds: int  # rounds of global alignment
+    converged: bool
+    start_weight: float = 0.0  # weight of the start, where all blocks together have 1
 
 
 class MergeState(NamedTuple):
@@ -109,8 +122,8 @@ def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
         width = solved.coordinates.shape[1]
-        room = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
-        order = order[: _jit.merging.merge_all(state, order, is_open, *room)].copy()
+        workspace = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
+        order = order[: _jit.merging.merge_all(state, order, is_open, *workspace)].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
     points = np.zeros((n_points, solved.coordinates.shape[1]))

@@ -7,10 +7,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import RigidMap
+from .._types import Floats
 from .._validation import check_same_shape, validate
 
-Floats = NDArray[np.float64]
+
+class RigidMap(NamedTuple):
+    """Rotation or reflection, then translation: ``points @ rotation + translation``."""
+
+    rotation: NDArray[np.float64]  # (m, m) orthogonal
+    translation: NDArray[np.float64]  # (m,)
+
+    def apply(self, points: Floats) -> Floats:
+        """Move points (n, m)."""
+        return points @ self.rotation + self.translation
 
 
 @validate(source=check.table, target=check.table)
@@ -49,16 +58,26 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     >>> move.translation.round(12)
     array([5., 1.])
     """
-    points = np.ascontiguousarray(source, dtype=np.float64)
-    aims = np.ascontiguousarray(target, dtype=np.float64)
+    points, aims = np.asarray(source, dtype=np.float64), np.asarray(target, dtype=np.float64)
     check_same_shape("source", points, "target", aims)
     means = points.mean(axis=0), aims.mean(axis=0)
     from_mean, to_mean = points - means[0], aims - means[1]
     scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())
-    work = np.empty((4, points.shape[1], points.shape[1]))
-    cross = np.ascontiguousarray(from_mean.T @ to_mean)
-    _jit.alignment.nearest_rotation(cross, float(scale), work[3], work)
-    return RigidMap(work[3], means[1] - means[0] @ work[3])
+    rotation = _nearest_rotation(from_mean.T @ to_mean, float(scale))
+    return RigidMap(rotation, means[1] - means[0] @ rotation)
+
+
+def _nearest_rotation(cross: Floats, scale: float) -> Floats:
+    """Orthogonal matrix Q (m, m) with the largest trace of Qᵀ cross, nearest to I where it is open.
+
+    `_jit.alignment.nearest_rotation` is the same for many blocks at once.
+    """
+    left, sizes, right = np.linalg.svd(cross)
+    is_open = sizes <= 1e-13 * scale
+    if is_open.any():
+        turn, _, back = np.linalg.svd(left[:, is_open].T @ right[is_open].T)
+        right[is_open] = turn @ back @ right[is_open]
+    return np.asarray(left @ right)
 
 
 def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> None:
@@ -122,7 +141,7 @@ class Centered(NamedTuple):
     own: Floats  # (total, M)
     weights: Floats  # (total,)
     scales: Floats  # (n_blocks, 2) weight, and weighted sum of squares
-    work: Floats  # (n_chunks, 6, M, M) room to fit them in
+    work: Floats  # (n_chunks, 6, M, M) workspace to fit them in
 
 
 def centered(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centered:

@@ -3,24 +3,23 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from .. import _jit
 from .. import _validation as check
-from .._records import Blocks, SolvedBlocks, check_solved
+from .._types import Floats
 from .._validation import validate
+from ..blocks import SolvedBlocks, check_solved
+from ..cliques import Blocks
 from ._rigid import centered
 
-Floats = NDArray[np.float64]
-
-ANCHOR_SHARE = 0.002
+ANCHOR_WEIGHT = 0.002
 """Weight of a start that holds together what blocks leave open, as a fraction of their own weight
 (docs/decisions/006-merging-cliques.md, as for the next)."""
 
 _EQUAL_NOISE = 0.03
-"""Noise of blocks, as a share of the variance of the latent, at which a start counts as much as all
-blocks do. Its weight is the square of noise / .03."""
+"""Noise of blocks, as a fraction of the variance of the latent, at which a start counts as much as
+all blocks do. Its weight is the square of noise / .03."""
 
 
 class Descent(NamedTuple):
@@ -35,8 +34,8 @@ class Descent(NamedTuple):
 class Rounds:
     """Weighted sum of squares between blocks and a consensus, and the two steps that lower it.
 
-    ``anchor`` is a latent that takes part as one more block of weight ``share``, where all others
-    together have 1.
+    ``anchor`` is a latent that takes part as one more block of weight ``anchor_weight``, where all
+    others together have 1.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class Rounds:
         solved: SolvedBlocks,
         n_points: int,
         anchor: Floats | None = None,
-        share: float = ANCHOR_SHARE,
+        anchor_weight: float = ANCHOR_WEIGHT,
     ) -> None:
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.n_blocks = solved.blocks.n_blocks
@@ -57,11 +56,11 @@ class Rounds:
                 np.append(self.blocks.members, everyone),
             )
             self.coordinates = np.vstack([self.coordinates, anchor])
-            self.weights = np.append(self.weights, np.full(n_points, share / n_points))
-        self.share = share if anchor is not None else 0.0
+            self.weights = np.append(self.weights, np.full(n_points, anchor_weight / n_points))
+        self.anchor_weight = anchor_weight if anchor is not None else 0.0
         total = np.bincount(self.blocks.members, self.weights, minlength=n_points)
         self.point_weights = total.astype(np.float64, copy=False)
-        self.shares = self.weights / self.point_weights[self.blocks.members]
+        self.fractions = self.weights / self.point_weights[self.blocks.members]
         self.centered = centered(self.blocks.indptr, self.coordinates, self.weights)
         self.proposals = np.empty_like(self.coordinates)
         self.misfit = np.empty(self.blocks.n_blocks)
@@ -85,7 +84,7 @@ class Rounds:
         mean = points.copy()
         members, in_blocks = self.blocks.members, self.point_weights > 0.0
         for axis, values in enumerate(self.proposals.T):
-            sums = np.bincount(members, self.shares * values, minlength=points.shape[0])
+            sums = np.bincount(members, self.fractions * values, minlength=points.shape[0])
             mean[in_blocks, axis] = sums[in_blocks]
         return mean
 
@@ -138,13 +137,13 @@ class Rounds:
         out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
         return Descent(self.average(moved), value, int(result.nit), not out_of_rounds)
 
-    def share_for(self, objective: float, anchor: Floats) -> float:
+    def weight_for(self, objective: float, anchor: Floats) -> float:
         """Weight that an embedding deserves next to blocks that leave some objective.
 
-        Noise is the mean square that blocks are off by, as a share of the variance of the latent:
-        what they disagree by, but for what was fitted away, a place for each point and a motion for
-        each block. Small noise leaves no bend in the latent; where it is large, blocks of few
-        points tell less of the shape than paths through many.
+        Noise is the mean square that blocks are off by, as a fraction of the variance of the
+        latent: what they disagree by, but for what was fitted away, a place for each point and a
+        motion for each block. Small noise leaves no bend in the latent; where it is large,
+        blocks of few points tell less of the shape than paths through many.
         """
         width, entries = anchor.shape[1], int(self.blocks.indptr[self.n_blocks])
         n_covered = np.count_nonzero(np.bincount(self.blocks.members[:entries]))

@@ -7,10 +7,11 @@ import argparse
 import warnings
 from typing import Any
 
-from .. import report
+from .. import cliques, report
 from .._format import format_number
 from .._stages import progress_bar
 from .._validation import check_integer
+from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
 from . import common, flags
@@ -38,13 +39,38 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--limit", metavar="N", type=int, default=100_000,
         help="list at most this many maximal cliques; default: 100000",
     )  # fmt: skip
+    parser.add_argument(
+        "--stability", metavar="N", type=int, nargs="?", const=200, default=0,
+        help="estimate from N resamples of the columns how often each clique would be there on "
+        "fresh columns (200 without N), and how many unrelated rows have; of correlations",
+    )  # fmt: skip
+    parser.add_argument(
+        "--export", metavar="FORMAT", choices=[end[1:] for end in cliques.FORMATS],
+        help="also write the graph for other programs: graphml, gexf (Gephi, Cytoscape), or csv, "
+        "tsv (a list of edges)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--window", metavar="N", type=int, default=0,
+        help="columns are times: also follow the cliques through windows of N columns, as a table "
+        "and a page; of correlations",
+    )  # fmt: skip
+    parser.add_argument(
+        "--step", metavar="M", type=int, default=0,
+        help="columns from one window to the next; default: half a window",
+    )  # fmt: skip
     flags.add_method_flags(parser, only=flags.FLAGS.keys() - _UNUSED)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
-    parameters = flags.method_parameters(arguments, **_FIXED)
+    n_resamples = check_integer("--stability", arguments.stability, 0)
+    fixed = dict(_FIXED)
+    window = check_integer("--window", arguments.window, 0)
+    apart = check_integer("--step", arguments.step, 0) or max(window // 2, 1)
+    if (n_resamples or window) and not hasattr(arguments, "affinity"):
+        fixed["affinity"] = "correlation"
+    parameters = flags.method_parameters(arguments, **fixed)
     data = common.read_data(arguments)
     with common.named_stage("solving the cliques"), warnings.catch_warnings():
         # The advice covers components.
@@ -55,7 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
         return progress_bar(arguments.verbose, iterable=levels, desc="thresholds") or levels
 
     with common.named_stage("looking at cliques and thresholds"):
-        view = report.view_cliques(model, data, limit=limit, progress=progress)
+        view = report.view_cliques(
+            model, data, limit=limit, n_resamples=n_resamples, progress=progress
+        )
     counts, advice = view.statistics(), view.advice()
     step = ("To embed with this graph:", embed_command(model, arguments))
     with common.named_stage("drawing"):
@@ -70,6 +98,11 @@ def run(arguments: argparse.Namespace) -> None:
         "cliques.png": png,
         "cliques.html": html,
     }
+    if arguments.export:
+        files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
+    if window:
+        with common.named_stage("following the cliques"):
+            files |= _windows(arguments, model, data, window, apart)
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     if not view.complete:
@@ -77,3 +110,17 @@ def run(arguments: argparse.Namespace) -> None:
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]
     result = {**common.fit_record(model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, lines, step, result)
+
+
+def _windows(
+    arguments: argparse.Namespace, model: IKD, data: Dataset, window: int, step: int
+) -> dict[str, Any]:
+    """Files on the cliques of windows of columns."""
+    view = report.view_windows(model, data, window, step)
+    chart = report.windows_chart(view)
+    png, html = common.drawings(
+        arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 4.4), "windows_page", view,
+        warnings=arguments.heard,
+    )  # fmt: skip
+    table = common.csv_text(*view.table())
+    return {"windows.csv": table, "windows.png": png, "windows.html": html}

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from .. import datasets, report
 from .._files import check_writable, write_together, write_whole
 from .._format import versions
+from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
-from ..diagnosis.quality import judge
+from ..diagnosis.quality import check_data_quality
 from ..estimator import IKD
 from ..plotting import plot
 from ..report.page import share_plotly
+from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
 from .flags import (
     STDOUT,
@@ -82,7 +84,7 @@ def read_data(
             with suppress(OSError, AttributeError):
                 write_lines(data.notes)
                 sys.stdout.flush()
-        data = replace(data, remarks=(*data.remarks, *(judge(data) if judged else ())))
+        data = replace(data, remarks=(*data.remarks, *(check_data_quality(data) if judged else ())))
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
     return data
@@ -224,6 +226,17 @@ def coordinates_csv(
     return csv_text(columns, zip(names, *Z.T.tolist(), *spreads, *texts, strict=True))
 
 
+def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
+    """Find the columns that make an embedding; None where values between points were given."""
+    if model.affinity in GIVEN or data.n_samples < 4:
+        return None
+    with warnings.catch_warnings():
+        # The quality of the data has been judged, and the result tells of ordered rows.
+        warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
+        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
+        return model.columns(names=data.feature_names or None)
+
+
 def fit_record(model: IKD) -> dict[str, Any]:
     """Return settings and reasons of a fit, for JSON."""
     reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
@@ -245,6 +258,7 @@ def json_text(record: Any) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> json_text(np.array([1.5, np.nan])).split()
     ['[', '1.5,', 'null', ']']
     """

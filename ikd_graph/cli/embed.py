@@ -1,7 +1,8 @@
 """Find the hidden coordinates of a data set.
 
 They are saved as .csv (ikd0, ikd1, ..., their standard errors se_1, se_2, ... where the model has
-them, and the labels), with a picture as .png and a report as .html.
+them, and the labels), with the columns that make them as _columns.csv, a picture as .png and a
+report as .html.
 """
 
 import argparse
@@ -11,10 +12,11 @@ import numpy as np
 
 from .._format import count, format_number, format_seconds
 from .._label_scores import format_scores, score_labels
+from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
-from ..plotting.colors import paint_points, variance_shares
+from ..plotting.colors import paint_points, variance_fractions
 from ..strategies import Linear
 from . import common, flags
 from .console import PROG, aligned
@@ -50,20 +52,24 @@ def run(arguments: argparse.Namespace) -> None:
         scores = {
             labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels
         }
+    with common.named_stage("looking at columns", state):
+        relevance = common.relevant_columns(model, data)
     steps = next_steps(model, arguments)
     with common.named_stage("drawing", state):
         Z, colors = model.embedding_, paint_points(data)
-        shares = variance_shares(Z)
+        fractions = variance_fractions(Z)
         png, html = common.drawings(
             arguments,
             lambda ax: plot.embedding(
-                Z, colors, errors=errors, shares=shares, ax=ax,
+                Z, colors, errors=errors, fractions=fractions, ax=ax,
                 points=plot.names_of_points(data.row_names),
             ),
             (7.2, 5.4), "embed_page", model, data,
-            scores=scores, warnings=arguments.heard, steps=steps,
+            scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
         )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
+    if relevance is not None:
+        files["columns.csv"] = common.csv_text(*relevance.table())
     result = {
         **common.fit_record(model),
         "scores": scores,
@@ -73,10 +79,23 @@ def run(arguments: argparse.Namespace) -> None:
         "standard_errors": np.sqrt((errors**2).mean(axis=0)),
         "fingerprint": model.fingerprint_,
         "components_of_the_graph": model.component_labels_.max() + 1,
+        "columns": None if relevance is None else relevance.sentences(),
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
     }
-    common.finish(arguments, data, files, summary(model, data, scores), steps[0], result, written)
+    lines = [*summary(model, data, scores), *column_lines(relevance)]
+    common.finish(arguments, data, files, lines, steps[0], result, written)
+
+
+def column_lines(relevance: ColumnRelevance | None) -> list[str]:
+    """Name the columns that make each dimension."""
+    if relevance is None:
+        return []
+    found = f"{format_number(relevance.n_significant)} of {count(len(relevance), 'column')}"
+    return [
+        f"  {found} are related to the map; those that vary most along",
+        *(f"    {sentence}" for sentence in relevance.sentences()),
+    ]
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
@@ -112,8 +131,8 @@ def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]
             ("cliques", f"{format_number(sizes.size)}, the largest of {sizes.max()} points")
         )
     if model.negative_mass_ is not None:
-        share = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
-        rows.append(("closed form", f"{share}; {model.negative_mass_:.1%} is negative"))
+        fraction = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
+        rows.append(("closed form", f"{fraction}; {model.negative_mass_:.1%} is negative"))
     if model.n_iter_:
         rows.append(("refinement", count(model.n_iter_, "step")))
     rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]

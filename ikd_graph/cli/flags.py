@@ -1,4 +1,4 @@
-"""Flags of a fit and of reading a file, what they stand for in Python, and the way back."""
+"""Flags of a fit and of reading a file, what they stand for in Python, and the inverse."""
 
 import argparse
 import inspect

@@ -1,23 +1,37 @@
 """Cliques of a graph of points: all maximal ones, a cover to solve on, and what they look like."""
 
+# Named as themselves, here and below: for the layers above, not for users.
+from ._blocks import Blocks as Blocks
+from ._blocks import check_blocks as check_blocks
+from ._communities import Communities, communities
 from ._cover import cover, covering_cliques
-
-# Named as itself: for the layers above, not for users.
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
+from ._export import FORMATS as FORMATS
+from ._export import edge_list, export
+from ._export import graph_text as graph_text
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
-
-# Named as itself: for the layers above, not for users.
 from ._sequence import any_cliques as any_cliques
+from ._stability import Stability, stability
+from ._windows import CliquesOverTime, over_time
+from ._windows import window_starts as window_starts
 
 __all__ = [
     "Cliques",
+    "CliquesOverTime",
+    "Communities",
+    "Stability",
     "clique_graph",
+    "communities",
     "cover",
     "covering_cliques",
+    "edge_list",
+    "export",
     "iter_cliques",
     "maximal_cliques",
+    "over_time",
     "overlaps",
+    "stability",
     "summary",
 ]

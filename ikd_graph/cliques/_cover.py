@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import Blocks, CsrGraph, check_graph, read_only
 from .._validation import validate
 from .._warn import warn
-from ..graph import GraphLike, any_graph, subgraph
+from ..graph import CsrGraph, GraphLike, any_graph, check_graph, read_only, subgraph
+from ._blocks import Blocks
 from ._search import StartGraph, iter_cliques, new_search, prepare, with_more_masks
 from ._sequence import Cliques, join
 
@@ -91,19 +91,19 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     >>> [clique.tolist() for clique in cliques.cover(graph.threshold(corr, 0.3), min_size=3)]
     [[4, 5, 6, 7], [0, 1, 2, 3], [3, 4, 5, 6], [1, 2, 3, 4], [2, 3, 4, 5]]
     """
-    budget, room = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
+    budget, most_entries = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
     if max_cliques is not None:
-        budget, room = max_cliques, max_cliques * g.n_nodes
+        budget, most_entries = max_cliques, max_cliques * g.n_nodes
     # Whatever ties is broken by the number of a point: the weakest point of a graph is its first,
     # so that the order of rows chooses nothing.
     rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
-    blocks = _cover(subgraph(g, names), min_size, budget, room).renamed(names)
+    blocks = _cover(subgraph(g, names), min_size, budget, most_entries).renamed(names)
     return Cliques(blocks, g.n_nodes)
 
 
-def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
-    """Return the cover in the order of the points, with room for so many members of its cliques."""
+def _cover(g: CsrGraph, min_size: int, budget: int, most_entries: int) -> Blocks:
+    """Return the cover in the order of the points, its cliques of so many members in all."""
     start = prepare(g)
     state = _empty_cover(g)
     order = start.graph.order
@@ -111,10 +111,10 @@ def _cover(g: CsrGraph, min_size: int, budget: int, room: int) -> Blocks:
     batches += _large_enough(g, start, state, min_size)
     while not state.covered.all():
         budget_left = budget - sum(batch.n_blocks for batch in batches)
-        left_room = room - sum(batch.members.size for batch in batches)
-        if budget_left <= 0 or left_room <= 0:
+        entries_left = most_entries - sum(batch.members.size for batch in batches)
+        if budget_left <= 0 or entries_left <= 0:
             break
-        batches += _rounds(g, state, order, False, budget_left, left_room)
+        batches += _rounds(g, state, order, False, budget_left, entries_left)
     return join(batches)
 
 
@@ -215,23 +215,31 @@ def _empty_cover(g: CsrGraph) -> Cover:
 
 
 def _rounds(
-    g: CsrGraph, state: Cover, order: NDArray[np.int32], points: bool, budget: int, room: int
+    g: CsrGraph,
+    state: Cover,
+    order: NDArray[np.int32],
+    points: bool,
+    budget: int,
+    entries_left: int,
 ) -> Iterator[Blocks]:
     """Give each node that needs one a clique, in the given order; yields cliques, some at a time.
 
     With ``points`` a node in no clique needs one, else a node with an edge in none. It ends when
-    the ``budget`` of cliques or the ``room`` for their members is used up. ``state`` is updated.
+    the ``budget`` of cliques or the ``entries_left`` for their members are used up. ``state`` is
+    updated.
     """
     position = 0
-    while position < order.size and budget > 0 and room > 0:
+    while position < order.size and budget > 0 and entries_left > 0:
         count = min(budget, 4096)
         indptr = np.empty(count + 1, dtype=np.int64)
-        members = np.empty(min(count * 16, room) + state.candidates.size + 1, dtype=np.int32)
+        members = np.empty(
+            min(count * 16, entries_left) + state.candidates.size + 1, dtype=np.int32
+        )
         position, count = _jit.covers.cover_round(
             g, state, order, position, points, indptr, members
         )
         budget -= count
-        room -= int(indptr[count])
+        entries_left -= int(indptr[count])
         yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
 
 

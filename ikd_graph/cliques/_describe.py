@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import _validation as check
-from .._records import Blocks, CsrGraph
 from .._threads import block_rows
 from .._validation import validate
-from ..graph import GraphLike, any_edges, component_labels
+from ..graph import CsrGraph, GraphLike, any_edges, component_labels
+from ._blocks import Blocks
 from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import Blocks, CsrGraph, read_only
 from .._threads import map_blocks
 from .._validation import validate
 from .._warn import warn
-from ..graph import GraphLike, any_edges
+from ..graph import CsrGraph, GraphLike, any_edges, read_only
+from ._blocks import Blocks
 from ._sequence import Cliques, arrays, join
 
 if TYPE_CHECKING:
@@ -154,11 +154,11 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
     )
 
 
-def fill(start: StartGraph, min_size: int, first: int, stop: int, room: int) -> Iterator[Blocks]:
-    """Yield the cliques of the starts from ``first`` to ``stop`` in chunks of at most ``room``."""
+def fill(start: StartGraph, min_size: int, first: int, stop: int, n_most: int) -> Iterator[Blocks]:
+    """Yield the cliques of the starts from ``first`` to ``stop``, at most ``n_most`` at a time."""
     search = new_search(start.graph.middle.size, start.width, first)
-    indptr = np.empty(room + 1, dtype=np.int64)
-    members = np.empty(room * min(16, start.width + 1) + start.width + 1, dtype=np.int32)
+    indptr = np.empty(n_most + 1, dtype=np.int64)
+    members = np.empty(n_most * min(16, start.width + 1) + start.width + 1, dtype=np.int32)
     status = None
     while status != _jit.cliques.DONE:
         count = _jit.cliques.advance(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._records import Blocks, check_blocks
 from .._validation import as_array, check_integer
+from ._blocks import Blocks, check_blocks
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,13 @@ from .. import metrics, model_selection, strategies
 from .._dataset import encode_labels
 from .._label_scores import score_labels
 from .._stages import progress_bar
+from .._types import Floats
 from .._used_settings import describe_settings
 from .._validation import check_choice, check_integer, check_positive
 from ..covariance import effective_columns
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..metrics import Floats, aligned
+from ..metrics import aligned
 from ..similarity import AFFINITIES, GIVEN, unique_rows
 from . import baselines
 from ._result import Comparison, Row
@@ -298,9 +299,9 @@ def _resolve(
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
     chosen, kernel = model.settings_, settings["kernel"]
     refined = "none" if chosen.refine is None else type(chosen.refine).__name__.lower()
-    anew = ", chosen again by the likelihood" if refined == "likelihood" else ""
+    again = ", chosen again by the likelihood" if refined == "likelihood" else ""
     words = describe_settings(model) | {
-        "kernel": f"squared_exponential{anew}" if kernel == "auto" else str(kernel),
+        "kernel": f"squared_exponential{again}" if kernel == "auto" else str(kernel),
         "refinement": refined,
     }
     settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}

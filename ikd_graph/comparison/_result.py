@@ -7,8 +7,9 @@ import numpy as np
 from scipy.stats import t
 
 from .._label_scores import WORDS
+from .._types import Floats
 from ..datasets import Dataset
-from ..metrics import Floats, aligned
+from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
 from .baselines import PEERS
@@ -122,10 +123,10 @@ class Comparison:
         """
         gaps = self.scores[first, noise] - self.scores[second, noise]
         variance, least = 0.0, np.inf
-        for axis, share in ((0, gaps.shape[0]), (1, 2)):
+        for axis, fraction in ((0, gaps.shape[0]), (1, 2)):
             if gaps.shape[axis] > 1:
                 means = gaps.mean(axis=1 - axis)
-                variance += float(means.var(ddof=1)) / share
+                variance += float(means.var(ddof=1)) / fraction
                 least = min(least, means.size - 1)
         half = float(t.ppf(0.975, least) * np.sqrt(variance)) if np.isfinite(least) else np.nan
         if np.isnan(half) and self.measure == "true":

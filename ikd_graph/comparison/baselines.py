@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._types import Floats
 from .._validation import check_choice, check_finite, check_integer
 from ._timing import Timed, timed
 
 __all__ = ["PEERS", "Peer", "embed"]
-
-Floats = NDArray[np.float64]
 
 
 class Peer(NamedTuple):
@@ -51,6 +50,7 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(40, 5))
     >>> embed("pca", X).value.shape
     (40, 2)

@@ -10,6 +10,7 @@ from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows
 from ._marchenko_pastur import spectral_noise
 from ._noise import noise_fraction, noise_variance
+from ._partial import partial_correlation
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._rows import centered_rows as centered_rows
 from ._rows import rows_vary as rows_vary
@@ -42,6 +43,7 @@ __all__ = [
     "into_domain",
     "noise_fraction",
     "noise_variance",
+    "partial_correlation",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

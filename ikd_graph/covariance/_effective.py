@@ -1,13 +1,12 @@
 """How many independent columns a table is worth, and the mean row taken off."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _validation as check
+from .._types import Floats
 from .._validation import validate
 from ._rows import centered_rows
-
-Floats = NDArray[np.float64]
 
 _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer

@@ -7,11 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
 from .._threads import block_rows, map_blocks
+from .._types import Floats
 from .._validation import check_varies, validate
 from ._rows import gram
 from ._scale import ROUNDING, column_moments
-
-Floats = NDArray[np.float64]
 
 
 class EuclideanRows(NamedTuple):

@@ -1,9 +1,8 @@
 """Variance of independent noise, from the eigenvalues of a sample covariance."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .._types import Floats
 
 _ROUNDS = 20  # of counting the eigenvalues of the signal; two or three settle the count
 
@@ -80,5 +79,5 @@ def _marchenko_pastur(size: int, longer: float) -> Floats:
     angle = (np.arange(2000) + 0.5) * np.pi / 2000
     at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
     weight = np.sin(angle) ** 2 / at
-    share = np.cumsum(weight) / weight.sum()
-    return np.asarray(np.interp((np.arange(size) + 0.5) / size, share, at))
+    fraction = np.cumsum(weight) / weight.sum()
+    return np.asarray(np.interp((np.arange(size) + 0.5) / size, fraction, at))

@@ -1,12 +1,10 @@
 """How much of the variance is independent noise."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Floats
 from ._effective import doubly_centered_rows
 from ._marchenko_pastur import bulk_variance
-
-Floats = NDArray[np.float64]
 
 _TRACY_WIDOM = 3.27  # what the law of the first order exceeds in one of a thousand tables
 

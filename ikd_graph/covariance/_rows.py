@@ -5,10 +5,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
 from .._threads import block_rows, map_blocks
+from .._types import Floats
 from .._validation import check_rows_vary, validate
 from .._warn import warn
-
-Floats = NDArray[np.float64]
 
 AFFINITIES = ("correlation", "cosine")
 """Affinities that are inner products of scaled rows."""

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _validation as check
 from .._threads import block_rows
+from .._types import Floats
 from .._validation import validate
 from .._warn import warn
-
-Floats = NDArray[np.float64]
 
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._table import SparseTable
+from .._types import Floats
 from .._validation import check_rows_vary
 from ._euclidean import EuclideanRows, euclidean_scale
 from ._rows import kept_flat
-
-Floats = NDArray[np.float64]
 
 
 class SparseRows:

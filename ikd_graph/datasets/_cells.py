@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._dataset import MISSING
-from ._reading import Floats, Reading
+from .._types import Floats
+from ._reading import Reading
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
+from .._types import Floats
 from ..preprocessing import TRANSFORMS, TablePreprocessor
 from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, kind_of, parse_numbers
 from ._header import numbers_rows
-from ._reading import Floats, Problem, Reading, TableError, flag, listed
+from ._reading import Problem, Reading, TableError, flag, listed
 from ._table import Table
 
 

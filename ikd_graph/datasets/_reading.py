@@ -9,9 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._memory import available
 from .._suggest import suggest
 from .._validation import check_choice, check_positive
@@ -19,8 +16,6 @@ from ..preprocessing import TablePreprocessor
 
 INTERNAL = ("keep_missing", "model_columns", "preprocessor")
 """Fields of `Reading` that are no flags."""
-
-Floats = NDArray[np.float64]
 
 CHOICES = {
     "impute": ("mean", "median"),

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from scipy.io import loadmat, whosmat
 
 from .._dataset import NO_LABEL, Labels, plain_texts
+from .._types import Floats
 from .._validation import check_sparse
 from .._warn import warn
 from ._cells import LABEL_NAMES
-from ._reading import Floats, Reading, check_size, choose_table, listed, package, refuse
+from ._reading import Reading, check_size, choose_table, listed, package, refuse
 from ._table import Table, asked_columns, from_array
 
 _ATTRIBUTES = ("label_names", "feature_names", "image_shape")

@@ -15,8 +15,8 @@ from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from .. import kernels
 from .._dataset import Dataset, encode_labels
+from .._types import Floats
 from .._validation import check_choice, check_integer, check_positive
-from ._reading import Floats
 
 Seed = int | np.random.Generator
 
@@ -162,6 +162,7 @@ def gp_mapping(
 
     Examples
     --------
+    >>> import numpy as np
     >>> gp_mapping(np.linspace(0.0, 3.0, 30)[:, None], 20, "matern", seed=3).shape
     (30, 20)
     """

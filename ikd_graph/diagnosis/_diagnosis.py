@@ -12,18 +12,18 @@ from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
 from .._stages import Stages
+from .._types import Floats
 from .._used_settings import describe_settings, used_parameters
 from .._validation import check_components, check_enough_columns, check_enough_rows
 from .._warn import warn
 from ..estimator import IKD
-from ..metrics import Floats
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
 from ..refine import Likelihood
 from ..similarity import AFFINITIES
 from .chance import LEVEL, ChanceTest, chance_test
-from .quality import DOMINANT_SHARE, describe_row_levels
+from .quality import DOMINANT_FRACTION, describe_row_levels
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -155,7 +155,7 @@ class Diagnosis:
     @property
     def holds_together(self) -> bool:
         """Whether trusted pairs join nearly all points."""
-        return self.largest_component >= DOMINANT_SHARE * self.n_used
+        return self.largest_component >= DOMINANT_FRACTION * self.n_used
 
     @property
     def has_common_direction(self) -> bool:
@@ -364,6 +364,7 @@ def diagnose(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import ikd_graph
     >>> from ikd_graph import datasets
     >>> latent = np.random.default_rng(0).uniform(0.0, 3.0, size=(15, 1))
@@ -467,7 +468,7 @@ def _correlations(
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
         "mean_correlation": mean,
         "common_share": mean**2 / max(float(np.mean(raw**2)), np.finfo(float).tiny),
-        "common_mode": float(np.mean(raw > 2.0 * error)) >= DOMINANT_SHARE,
+        "common_mode": float(np.mean(raw > 2.0 * error)) >= DOMINANT_FRACTION,
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
         "components": int(sizes.size),

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 
 from .. import _limits
 from .._table import evenly_spaced
-from ..metrics import Floats
+from .._types import Floats
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
@@ -82,6 +82,7 @@ def chance_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> noise = rng.normal(size=(60, 40))
     >>> chance_test(noise).p_value > 0.05

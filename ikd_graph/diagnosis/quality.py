@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._types import Floats
 from ..datasets import Dataset
-from ..datasets._reading import Floats, flag, listed
+from ..datasets._reading import flag, listed
 
 FEWEST_ROWS = 30
 """Rows below which 15 neighbors, which several graphs have, are half of all points."""
 
-DOMINANT_SHARE = 0.9
+DOMINANT_FRACTION = 0.9
 """Fraction of the total from which columns, or levels of rows, decide alone what is near what."""
 
 _NOT_MEASURED = re.compile(
@@ -21,7 +22,7 @@ _NOT_MEASURED = re.compile(
 """Names of clocks, angles and positions, with units."""
 
 
-def judge(data: Dataset) -> list[str]:
+def check_data_quality(data: Dataset) -> list[str]:
     """Say what in a data set is likely to spoil an embedding.
 
     Parameters
@@ -36,10 +37,11 @@ def judge(data: Dataset) -> list[str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(50, 6))
     >>> X[:, 2] *= 1000
-    >>> judge(Dataset(X, feature_names=("a", "b", "c", "d", "e", "f")))[0][:45]
+    >>> check_data_quality(Dataset(X, feature_names=("a", "b", "c", "d", "e", "f")))[0][:45]
     '1 of 6 columns holds 100.0% of the variance ('
     """
     X = np.asarray(data.X, dtype=np.float64)
@@ -147,7 +149,7 @@ def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
 
 
 def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
-    """Return the few columns that decide alone, what share they hold, and of what.
+    """Return the few columns that decide alone, what fraction they hold, and of what.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
     Returns
     -------
     list of int, float, str
-        Positions (empty where none dominates), share from 0 to 1, and "variance" or "offset".
+        Positions (empty where none dominates), fraction from 0 to 1, and "variance" or "offset".
     """
     p = X.shape[1]
     if p < 3:
@@ -166,19 +168,19 @@ def dominant_columns(X: Floats) -> tuple[list[int], float, str]:
     offsets = (means - np.median(means)) ** 2 + variances
     for what, sizes in (("variance", variances), ("offset", offsets)):
         order = np.argsort(-sizes, kind="stable")
-        shares = np.cumsum(sizes[order]) / (float(sizes.sum()) or 1.0)
-        few = int(np.searchsorted(shares, DOMINANT_SHARE)) + 1
+        fractions = np.cumsum(sizes[order]) / (float(sizes.sum()) or 1.0)
+        few = int(np.searchsorted(fractions, DOMINANT_FRACTION)) + 1
         typical = sizes[order[few:]]
         typical = float(np.median(typical[typical > 0.0])) if np.any(typical > 0.0) else np.inf
         # Ten times the standard deviation of the others is another unit.
         if few <= min(5, p / 3) and sizes[order[few - 1]] > 100.0 * typical:
-            return order[:few].tolist(), float(shares[few - 1]), what
+            return order[:few].tolist(), float(fractions[few - 1]), what
     return [], 0.0, ""
 
 
 def _dominance(X: Floats, names: Sequence[str]) -> list[str]:
     """Columns that decide alone what is near what, as a sentence."""
-    columns, share, what = dominant_columns(X)
+    columns, fraction, what = dominant_columns(X)
     if not columns:
         return []
     cure = "unscaled, the others hardly matter; --scale makes all count alike"
@@ -187,7 +189,7 @@ def _dominance(X: Floats, names: Sequence[str]) -> list[str]:
     holds = "holds" if len(columns) == 1 else "hold"
     of = "variance" if what == "variance" else "squared distance of columns from their usual level"
     return [
-        f"{len(columns)} of {len(names)} columns {holds} {share:.1%} of the {of} "
+        f"{len(columns)} of {len(names)} columns {holds} {fraction:.1%} of the {of} "
         f"({listed(names[c] for c in columns)}): {cure}"
     ]
 
@@ -203,9 +205,9 @@ def row_level_shares(X: Floats) -> tuple[float, float]:
     Returns
     -------
     float, float
-        From 0 to 1: the share of the squared distances between rows that lies in the row means, and
-        the share of the variance of the remaining squared distances that is that of the squared
-        lengths of their two rows.
+        From 0 to 1: the fraction of the squared distances between rows that lies in the row means,
+        and the fraction of the variance of the remaining squared distances that is that of the
+        squared lengths of their two rows.
     """
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centered = X / scale - X.mean(axis=0) / scale
@@ -219,20 +221,20 @@ def row_level_shares(X: Floats) -> tuple[float, float]:
     squares = np.einsum("ij,ij->i", rows, rows)
     lengths = squares[pairs[0]] + squares[pairs[1]]
     spread = float(np.var(lengths - 2.0 * (rows @ rows.T)[pairs]))
-    share = float(np.var(lengths)) / spread if spread > 0.0 else 0.0
-    return X.shape[1] * float((levels**2).sum()) / total, share
+    fraction = float(np.var(lengths)) / spread if spread > 0.0 else 0.0
+    return X.shape[1] * float((levels**2).sum()) / total, fraction
 
 
 def describe_row_levels(X: Floats) -> list[str]:
     """Warn of rows whose levels or lengths hold nearly all that distances compare."""
     level, length = row_level_shares(X)
-    for what, share, of in (
+    for what, fraction, of in (
         ("means", level, "squared distances between rows"),
         ("lengths", length, "differences between those distances"),
     ):
-        if share >= DOMINANT_SHARE:
+        if fraction >= DOMINANT_FRACTION:
             return [
-                f"row {what} hold {min(share, 1.0):.1%} of the {of}: an embedding by distances "
+                f"row {what} hold {min(fraction, 1.0):.1%} of the {of}: an embedding by distances "
                 f"shows little else; --standardize-rows (affinity='correlation') ignores them"
             ]
     return []

@@ -16,6 +16,7 @@ from .. import _fit as pipeline
 from .. import (
     _limits,
     covariance,
+    eigen,
     gplvm,
     graph,
     kernels,
@@ -30,26 +31,27 @@ from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import SparseTable, dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
+from .._types import Floats, Integers
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
 from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
+from ..column_relevance import ColumnRelevance
+from ..column_relevance import columns as relevant_columns
 from ..eigen import REFERENCES
 from ..graph._csr import without_weights
 from ..plotting import plot
 from ..similarity import AFFINITIES, GIVEN, KnownRows, compare, unique_rows
 from ..strategies import Strategy, landmarks
 from . import _saved
-from ._frame import expand_graph, expand_labels, expand_optima, standard_frame
+from ._duplicates import expand_graph, expand_labels, expand_optima
+from ._held_out import held_out_maps
 from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
 from ._objects import is_dask, like, placed_lazily
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -90,11 +92,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         has the weight exp(-d^2 / (2 sigma^2)), with sigma^2 half the mean squared distance;
         "standardized_euclidean" the same of columns over their standard deviations; "hellinger" the
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
-        the share of common neighbors (it separates groups but distorts continuous gradients). With
-        "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not stored
-        is not known) or a graph of networkx or igraph; it is divided by the standard deviations of
-        both points. With "precomputed_distance" X is the matrix of distances, dense or sparse (what
-        is not stored is not known). Embeddings of distances are in the unit of the distances.
+        the fraction of common neighbors (it separates groups but distorts continuous gradients).
+        With "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not
+        stored is not known) or a graph of networkx or igraph; it is divided by the standard
+        deviations of both points. With "precomputed_distance" X is the matrix of distances, dense
+        or sparse (what is not stored is not known), and the embedding is in their unit.
         "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
         "hellinger" for counts, else the one of "euclidean", "standardized_euclidean" and
         "correlation" (from 20 columns on) that predicts held-out columns best (`candidates_`).
@@ -127,7 +129,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
     explained_variance_ratio_ : (n_components,) ndarray of float64
-        For "linear" the share of the variance of the rows as they are compared, as of principal
+        For "linear" the fraction of the variance of the rows as they are compared, as of principal
         components; else ``lambda_m^2 / sum_t lambda_t^2``, whose sum is Eq. 8 of the paper. A
         refined or merged embedding has M eigenvalues and no more: its ratios add up to 1.
     negative_mass_ : float or None
@@ -153,7 +155,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         first stands for all.
     merge_residuals_ : (n_samples,) ndarray of float64 or None
         How far the cliques of each point disagree about it before refinement ("blockwise").
-    merge_start_share_ : float or None
+    merge_start_weight_ : float or None
         Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
     standard_errors_ : (n_samples, n_components) ndarray of float64
         Standard errors of the coordinates, after rigid alignment with the truth in units of the
@@ -446,6 +448,46 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
         return float(self.noise_model().log_likelihood)
 
+    def columns(self, X: Any = None, **options: Any) -> ColumnRelevance:
+        """Find the columns that make the embedding; see `ikd_graph.columns`.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array_like, data frame or scipy sparse matrix, optional
+            Columns of the same rows; by default those that the model was fitted to, missing values
+            filled in.
+        **options
+            Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. Up to
+            2000 rows, columns that the model was fitted to are judged on maps that are made without
+            them, a quarter each; ``maps=()`` judges them on the embedding itself.
+
+        Returns
+        -------
+        ColumnRelevance
+            A row for each column, the best predicted first.
+
+        Raises
+        ------
+        ValueError
+            If covariances or distances were given and no X.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+        >>> len(IKD().fit(X).columns())
+        20
+        """
+        check_is_fitted(self)
+        own: dict[str, Any] = {"errors": self.standard_errors_}
+        if X is None:
+            self._require_rows("columns")
+            X = self._rows.stored if isinstance(self._rows, SparseTable) else self._rows
+            own["names"] = getattr(self, "feature_names_in_", None)
+            if "maps" not in options:
+                own["maps"] = held_out_maps(self)
+        with limit_threads(self.n_jobs):
+            return relevant_columns(self.embedding_, X, **{**own, **options})
+
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.
 
@@ -466,6 +508,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Examples
         --------
+        >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
         >>> IKD().fit(X).plot(color=np.arange(60) > 30).get_xlabel()[:11]
         'dimension 1'
@@ -492,6 +535,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import tempfile, numpy as np
         >>> from ikd_graph import IKD
         >>> X = np.random.default_rng(0).normal(size=(30, 5))
@@ -679,14 +723,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         table: Any,
         rows: Any,
         result: Result,
-        first: Indices,
-        inverse: Indices,
-        equal: Indices,
+        first: Integers,
+        inverse: Integers,
+        equal: Integers,
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, refined, settings = result.solution, result.refined, result.settings
         strategy, closed_form, g = settings.strategy, solution.embedding, result.graph
-        frame = standard_frame(result.coordinates, inverse)
+        frame = eigen.principal_axes(result.coordinates[inverse])
         position = np.empty(first.size, dtype=np.int64)
         position[inverse[::-1]] = np.arange(inverse.size)[::-1]
         self._result, self._first, self._inverse = result, first, inverse
@@ -726,7 +770,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._warn_components()
         self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
-        self.merge_start_share_ = solution.start_share
+        self.merge_start_weight_ = solution.start_weight
         if solution.solved is not None and solution.residuals is not None:
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]
@@ -933,7 +977,7 @@ def _check_columns(rows: NDArray[np.floating]) -> None:
         )
 
 
-def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, Indices]:
+def _distinct_rows(X: Any, n_components: int | str) -> tuple[Integers, Integers, Integers]:
     """First of every set of equal rows, which of those each row is, and the first equal row of X.
 
     Where they are too few to be solved by themselves, all rows are solved, each by itself.
@@ -946,7 +990,7 @@ def _distinct_rows(X: Any, n_components: int | str) -> tuple[Indices, Indices, I
     return order, np.argsort(order), equal
 
 
-def _with_reference(settings: Settings, inverse: Indices) -> Settings:
+def _with_reference(settings: Settings, inverse: Integers) -> Settings:
     """Return settings with the reference point, which is a row of X, among the distinct rows."""
     reference = getattr(settings.strategy, "reference", "center")
     if isinstance(reference, str):

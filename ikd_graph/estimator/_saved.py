@@ -16,12 +16,13 @@ import scipy.sparse as sp
 
 from .._files import write_whole
 from .._fitted_process import FittedProcess
-from .._records import Blocks, CsrGraph, check_blocks
 from .._settings import Result, Settings
 from .._table import SparseTable
 from .._validation import check_nodes, check_sparse
 from .._version import __version__
+from ..cliques import Blocks, check_blocks
 from ..covariance import SparseRows
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..refine import CoreFit
 from ..similarity import KnownRows, Similarity
@@ -151,7 +152,7 @@ class _Writer:
 
 
 class _Reader:
-    """The way back from `_Writer`; graphs and sets of points are checked as they are made."""
+    """The inverse of `_Writer`; graphs and sets of points are checked as they are made."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays

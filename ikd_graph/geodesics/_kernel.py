@@ -3,12 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .._records import CsrGraph
 from .._threads import map_blocks
+from .._types import Floats
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ._paths import covariance_lengths, distance_lengths, shortest_distances
-
-Floats = NDArray[np.float64]
 
 
 def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
 from .._threads import map_blocks
+from .._types import Floats
 from .._validation import check_nodes, validate
+from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
 
-Floats = NDArray[np.float64]
 Nodes = ArrayLike | None
 
 
@@ -228,8 +228,8 @@ def search(g: CsrGraph, starts: NDArray[np.int64], out: Floats) -> None:
     step = float(walkable.mean()) if walkable.size else 0.0
 
     def seek(start: int, stop: int) -> None:
-        room = np.empty(g.n_nodes, np.uint8), np.empty((2, g.n_nodes), np.int32)
-        _jit.geodesics.search(g, starts[start:stop], step, *room, out[start:stop])
+        workspace = np.empty(g.n_nodes, np.uint8), np.empty((2, g.n_nodes), np.int32)
+        _jit.geodesics.search(g, starts[start:stop], step, *workspace, out[start:stop])
 
     # Few blocks share one workspace each; enough of them keep all threads busy to the end.
     map_blocks(seek, starts.size, max(1, starts.size // 24))

@@ -4,16 +4,14 @@ import threading
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, dtrmm
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
 from .. import _jit
+from .._types import Floats
 from ..kernels import StationaryKernel
 from ._model import fill_covariances, inverse_of
-
-Floats = NDArray[np.float64]
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _validation as check
+from .._types import Floats
 from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._model import inverse_model
-
-Floats = NDArray[np.float64]
 
 
 @validate(

@@ -1,17 +1,16 @@
 """Likelihood of an embedding and of its variances, with the gradient."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from .. import _validation as check
+from .._types import Floats
 from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._gradient import LOG_2PI
-
-Floats = NDArray[np.float64]
 
 
 @validate(rows=check.table, centered=check.flag)

@@ -1,14 +1,12 @@
 """Covariance of the model at an embedding, its slope, and its inverse."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dlauum, dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from .. import _jit
+from .._types import Floats
 from ..kernels import StationaryKernel, compiled_form
-
-Floats = NDArray[np.float64]
 
 NOT_POSITIVE = (
     "noise must be large enough to invert the covariance of the latent, got {!r}; "

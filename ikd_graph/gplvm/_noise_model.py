@@ -4,15 +4,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from .. import _limits
 from .._table import evenly_spaced
+from .._types import Floats
 from ..kernels import StationaryKernel
 from ._likelihood import fit_variances
-
-Floats = NDArray[np.float64]
 
 # The length-scale is chosen on this logarithmic line.
 _LOG_SCALES = (-4.0, 1.5)

@@ -19,13 +19,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from .. import _jit
+from .._types import Floats
 from ..kernels import StationaryKernel, compiled_form
-
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 40
 _SMALLEST_GAIN = 1e-7  # of a log density
@@ -151,18 +149,16 @@ def _evaluate(process: Conditioned, rows: Floats, outside: Floats, points: Float
     n_points, m = points.shape
     squares, cov, moves = _covariances_at(process, points)
     out = np.empty((n_points, 1 + m + m * m))
-    _jit.placement.costs(
-        np.ascontiguousarray(rows),
-        outside,
-        process.n_observed,
-        process.variance + process.noise,
-        process.noise,
+    prediction = _jit.placement.Prediction(
         cov,
         moves,
         product(cov, process.inverse),
         product(cov, process.weights),
         product(moves.reshape(n_points * m, -1), process.weights).reshape(n_points, m, -1),
-        out,
+    )
+    variances = process.variance + process.noise, process.noise
+    _jit.placement.costs(
+        np.ascontiguousarray(rows), outside, process.n_observed, variances, prediction, out
     )
     curvature = out[:, 1 + m :].reshape(n_points, m, m)
     return _Costs(out[:, 0].copy(), out[:, 1 : 1 + m].copy(), curvature, squares.min(axis=1))

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
 from .. import _validation as check
+from .._types import Floats
 from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from . import _placement
@@ -19,8 +20,6 @@ from ._information import column_scores, expected_information
 from ._likelihood import log_likelihood, sample_covariance
 from ._model import NOT_POSITIVE, inverse_model
 from ._placement import Conditioned, ObservedRows
-
-Floats = NDArray[np.float64]
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""

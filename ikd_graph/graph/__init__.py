@@ -5,7 +5,6 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbors.
 ``CsrGraph`` records; their weights are correlations, at most 1.
 """
 
-from .._records import CsrGraph
 from ._build import WEIGHT_FLOOR, neighbors, threshold
 
 # Named as themselves: for the layers above, not for users.
@@ -32,6 +31,7 @@ from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
+from ._filters import planar_graph, signed_threshold, spanning_tree
 from ._join import JoinedGraph, join
 from ._join import add_edges as add_edges
 from ._join import find_links as find_links
@@ -40,6 +40,9 @@ from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
 from ._nearest import row_neighbors
 from ._prune import prune
+from ._record import CsrGraph
+from ._record import check_graph as check_graph
+from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
 from ._significant import significant_graph
@@ -62,9 +65,12 @@ __all__ = [
     "from_scipy",
     "join",
     "neighbors",
+    "planar_graph",
     "prune",
     "row_neighbors",
+    "signed_threshold",
     "significant_graph",
+    "spanning_tree",
     "strongest",
     "subgraph",
     "sure_threshold",

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph
 from .._threads import block_rows, map_blocks
 from .._validation import validate
 from ..covariance import FLOOR
 from ._csr import mirrored
 from ._nearest import block_neighbors, check_correlations
+from ._record import CsrGraph
 
 WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""
@@ -106,7 +106,7 @@ def from_neighbors(
     mutual : bool
         As in :func:`neighbors`.
     shared : bool
-        Multiply every weight by the root of the share of neighbors that its ends have in common
+        Multiply every weight by the root of the fraction of neighbors that its ends have in common
         (of k + 1, each point being a neighbor of its own): it is small across the gap between two
         groups.
     floor : float

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
+from .._types import Integers
 from .._validation import check_distinct, check_finite, check_sparse, rounding_of, validate
+from ._record import CsrGraph, check_graph
 
 if TYPE_CHECKING:
     import networkx as nx
 
 GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
-Nodes = NDArray[np.int64]
 
 
-def _check_edges(n: int, low: Nodes, high: Nodes, weights: NDArray[np.float64]) -> None:
+def _check_edges(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> None:
     """Raise unless edges list each pair of nodes once, the smaller first."""
     check.check_nodes("high", high, n)
     if not low.size == high.size == weights.size or np.any(low >= high):
@@ -165,7 +165,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     return from_edges(g.n_nodes, low[first], high[first], g.weights[strongest_entries][first])
 
 
-def _check_some(g: CsrGraph, nodes: Nodes) -> None:
+def _check_some(g: CsrGraph, nodes: Integers) -> None:
     check.check_nodes("nodes", nodes, g.n_nodes)
     check_distinct("nodes", nodes)
 
@@ -179,7 +179,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     g : CsrGraph
         The graph.
     nodes : (m,) int
-        Nodes to keep, each once; node ``i`` of the result is ``nodes[i]``.
+        Integers to keep, each once; node ``i`` of the result is ``nodes[i]``.
 
     Returns
     -------
@@ -433,7 +433,7 @@ def stored_pairs(
 def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
 
-    Nodes that are the numbers 0 to n - 1 are taken in numerical order.
+    Integers that are the numbers 0 to n - 1 are taken in numerical order.
 
     Parameters
     ----------
@@ -552,25 +552,21 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
 
 
 @validate(g=check_graph)
-def to_networkx(g: CsrGraph, names: Sequence[Any] | None = None) -> nx.Graph:
+def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
     """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
 
     Parameters
     ----------
     g : CsrGraph
         Graph to hand to networkx.
-    names : (n,) sequence of hashable, optional
-        Names of the points, all different; by default their numbers.
+    names : sequence of length n, optional
+        Names of the nodes, which become their attribute ``name``; equal ones stay apart.
+        ``nx.relabel_nodes(G, nx.get_node_attributes(G, "name"))`` makes them the nodes.
 
     Returns
     -------
     networkx.Graph
-        Nodes 0 to n - 1, or names, isolated ones included.
-
-    Raises
-    ------
-    ValueError
-        If names are not one for each point, all different.
+        Integers 0 to n - 1, isolated ones included.
 
     Examples
     --------
@@ -583,16 +579,13 @@ def to_networkx(g: CsrGraph, names: Sequence[Any] | None = None) -> nx.Graph:
     import networkx as nx
 
     out = nx.Graph()
-    nodes = list(range(g.n_nodes) if names is None else names)
-    if len(nodes) != g.n_nodes or len(set(nodes)) != g.n_nodes:
-        raise ValueError(
-            f"names must be {g.n_nodes} different ones, one for each point, got {len(nodes)}, "
-            f"{len(set(nodes))} of them different"
-        )
-    out.add_nodes_from(nodes)
-    low, high, weights = (part.tolist() for part in edges(g))
-    ends = ((nodes[i], nodes[j], w) for i, j, w in zip(low, high, weights, strict=True))
-    out.add_weighted_edges_from(ends)
+    out.add_nodes_from(range(g.n_nodes))
+    if names is not None:
+        if len(names) != g.n_nodes:
+            raise ValueError(f"names must be one for each of {g.n_nodes} nodes, got {len(names)}")
+        nx.set_node_attributes(out, dict(enumerate(names)), "name")
+    low, high, weights = edges(g)
+    out.add_weighted_edges_from(zip(low.tolist(), high.tolist(), weights.tolist(), strict=True))
     return out
 
 

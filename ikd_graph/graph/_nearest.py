@@ -19,12 +19,11 @@ from sklearn.decomposition import PCA
 from .. import _jit, _limits
 from .. import _validation as check
 from .._threads import block_rows, map_blocks, single_threaded_blas
+from .._types import Floats, Integers
 from .._validation import check_finite, check_integer, validate
 from .._warn import warn
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Pairs = Callable[[Indices, Indices], Floats]
+Pairs = Callable[[Integers, Integers], Floats]
 
 SEARCHES = ("auto", "exact", "approximate")
 
@@ -111,7 +110,7 @@ def row_neighbors(
             comparable = bool(np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)))
     faiss = _library(neighbors, n) if comparable else None
 
-    def exact_values(first: Indices, second: Indices) -> Floats:
+    def exact_values(first: Integers, second: Integers) -> Floats:
         if not dense:
             return np.asarray(rows.pairs_from(first, second))
         values = np.empty(first.size)
@@ -132,7 +131,7 @@ def nearest_rows(
     k: int,
     *,
     half: Floats | None = None,
-) -> tuple[Indices, Floats]:
+) -> tuple[Integers, Floats]:
     """Rows with the largest product, less ``half``, with each new row, best first.
 
     Parameters
@@ -159,7 +158,7 @@ def nearest_rows(
     return near.astype(np.int64), values
 
 
-def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Indices, Floats]:
+def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Integers, Floats]:
     """Find the k largest of (b, n) values in each row, best first, see `nearest_rows`."""
     near = np.empty((len(values), min(k, values.shape[1])), np.int32)
     _jit.graph.strongest(np.ascontiguousarray(values), -len(values), near)
@@ -275,21 +274,21 @@ class _Index:
             self.visited, self.count = 2 * self.visited, min(2 * self.count, n)
         _log.info("%.3f of the neighbors are in %d lists", recall, self.visited)
 
-    def order(self) -> Indices:
+    def order(self) -> Integers:
         """Points list by list: those of one list share candidates, which stay in the cache."""
         return np.argsort(self.index.quantizer.assign(self.points, 1)[:, 0], kind="stable")
 
-    def candidates(self, points: Indices) -> Indices:
+    def candidates(self, points: Integers) -> Integers:
         """Nearest points of some, (b, count), themselves among them; -1 where there are fewer."""
         queries, options = self.points[points], self.options(nprobe=self.visited)
-        near: Indices = self.index.search(queries, self.count, params=options)[1]
+        near: Integers = self.index.search(queries, self.count, params=options)[1]
         few = np.count_nonzero(near >= 0, axis=1) <= self.k + 1
         if few.any():
             near[few] = self.exact.search(queries[few], self.count)[1]
         return near
 
 
-def _ranked(points: Indices, near: Indices, k: int, exact_values: Pairs) -> Indices:
+def _ranked(points: Integers, near: Integers, k: int, exact_values: Pairs) -> Integers:
     """Return the k best of the candidates of some points, ties by index."""
     near.sort(axis=1)
     values = exact_values(np.repeat(points, near.shape[1]), np.maximum(near, 0).ravel())

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
+from .._types import Floats
 from .._validation import validate
 from ._csr import component_labels, edges, from_edges, union
-
-Floats = NDArray[np.float64]
+from ._record import CsrGraph, check_graph
 
 # docs/decisions/002-false-edges.md
 _SHORTER = 0.8
@@ -26,7 +25,7 @@ class _Search(NamedTuple):
 
     graph: tuple[NDArray[Any], ...]
     edges: tuple[NDArray[Any], ...]
-    room: tuple[NDArray[Any], ...]
+    workspace: tuple[NDArray[Any], ...]
 
 
 @validate(g=check_graph, support=check.optional(check_graph))
@@ -105,8 +104,8 @@ def _search_of(g: CsrGraph, sq_distance: Callable[[Floats], Floats]) -> _Search:
     keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
     numbers = np.searchsorted(low * n + high, keys)
     most = g.indices.size + n
-    room = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
-    return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), room)
+    workspace = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
+    return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), workspace)
 
 
 def _rows(g: CsrGraph) -> NDArray[np.int64]:
@@ -144,14 +143,14 @@ def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArr
     if not removed.any():
         return removed
     # Edges that close a ring have neighbors in common as others do; decided by bundles of edges.
-    shares = np.empty(g.n_edges)
-    _jit.detours.shared_within(search.graph, search.edges, _SHORTER, shares)
+    fractions = np.empty(g.n_edges)
+    _jit.detours.shared_within(search.graph, search.edges, _SHORTER, fractions)
     candidates = np.flatnonzero(removed)
     ends = search.edges[0][candidates], search.edges[1][candidates]
     bundles = from_edges(g.n_nodes, *ends, np.ones(candidates.size))
     bundle = component_labels(bundles)[ends[0]]
-    mean = np.bincount(bundle, shares[candidates]) / np.maximum(np.bincount(bundle), 1)
-    removed[candidates] = mean[bundle] < _USUAL * np.median(shares)
+    mean = np.bincount(bundle, fractions[candidates]) / np.maximum(np.bincount(bundle), 1)
+    removed[candidates] = mean[bundle] < _USUAL * np.median(fractions)
     return _without_detour(search, order[removed[order]], absent)
 
 
@@ -161,5 +160,5 @@ def _without_detour(
     """Those of some edges that no others, once they are kept, replace by a short path."""
     removed = absent.copy()
     removed[order] = True
-    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.room, removed)
+    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.workspace, removed)
     return removed & ~absent

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._records import CsrGraph
 from .._validation import check_choice, check_fraction, check_integer, flag
 from .._warn import warn
 from ._csr import union
 from ._nearest import SEARCHES
+from ._record import CsrGraph
 
 DISCONNECTED = ("join", "raise")
 

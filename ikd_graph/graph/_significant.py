@@ -7,12 +7,12 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from .. import _validation as check
-from .._records import CsrGraph
 from .._threads import single_threaded_blas
 from .._validation import validate
 from ..covariance import doubly_centered_rows, effective_columns, unit_rows
 from ._build import pairs_above, row_correlations
 from ._csr import edges, from_edges
+from ._record import CsrGraph
 from ._threshold import sure_threshold
 
 

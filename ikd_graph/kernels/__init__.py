@@ -11,15 +11,10 @@ of a latent open, so it does not tell coordinates in the units of L: the true la
 for an orthogonal R, which must be known from elsewhere (a rigid fit to points of known place).
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import _jit
 from .._validation import check_choice
 from ._matern import Matern
 from ._stationary import GammaExponential, RationalQuadratic, SquaredExponential, StationaryKernel
-
-Floats = NDArray[np.float64]
 
 __all__ = [
     "GammaExponential",

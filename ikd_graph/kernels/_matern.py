@@ -7,14 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
+from .._types import Floats
 from .._validation import check_positive
 from ._stationary import StationaryKernel, formula
-
-Floats = NDArray[np.float64]
 
 _CLOSED = (0.5, 1.5, 2.5)
 """Orders with compiled loops of their own."""
@@ -162,11 +160,11 @@ def _one_minus_f(x: Floats, nu: float) -> Floats:
     weight = (s[1] - s[0]) * np.pi * np.cosh(s) * left / (1.0 + np.exp(np.pi * np.sinh(s)))
     power = 1.0 / min(nu, 1.0)
     total = np.zeros_like(x)
-    for node, share in zip(left, weight, strict=True):
+    for node, part in zip(left, weight, strict=True):
         t = x * node**power
         # What underflows adds nothing: the integrand falls with the node.
         seen = t > 1e-290
-        total[seen] += share * _minus_f_prime(t[seen], nu) * power * t[seen] / node
+        total[seen] += part * _minus_f_prime(t[seen], nu) * power * t[seen] / node
     return total
 
 

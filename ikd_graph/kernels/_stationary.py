@@ -6,12 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _jit
+from .._types import Floats
 from .._validation import check_positive
-
-Floats = NDArray[np.float64]
 
 
 def formula(name: str) -> Any:

@@ -6,21 +6,20 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _fit as pipeline
 from .. import _limits
-from .._records import CsrGraph
 from .._settings import Candidate, Settings
 from .._stages import Stages
 from .._table import SparseTable
+from .._types import Floats
+from ..alignment import rigid_fit
+from ..graph import CsrGraph
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, Linear
 from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
 from ._numbers import with_numbers
-
-Floats = NDArray[np.float64]
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""
@@ -184,9 +183,9 @@ def agreement_of_halves(table: Floats, option: Settings) -> float:
 
 def _procrustes_r2(first: Floats, second: Floats) -> float:
     """R² of one embedding after the best rotation or reflection, shift and scale of another."""
-    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
-    sizes = float((first**2).sum() * (second**2).sum())
-    shared = float(np.linalg.svd(first.T @ second, compute_uv=False).sum())
+    turned, target = rigid_fit(first, second).apply(first), second - second.mean(axis=0)
+    sizes = float(turned.var(axis=0).sum() * second.var(axis=0).sum())
+    shared = float((turned * target).sum(axis=1).mean())
     return shared**2 / sizes if sizes > 0.0 else 0.0
 
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from .. import _limits, covariance
-from .._table import are_counts, dense_rows
+from .._table import are_counts, dense_rows, some_columns, some_rows
+from .._types import Floats
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 FOLDS = 4
@@ -36,9 +36,10 @@ def sampled(n: int) -> NDArray[np.int64]:
 
 
 def sample(rows: Any) -> Floats:
-    """Rows that are compared, dense."""
+    """Rows and columns that are compared, dense."""
     which = sampled(rows.shape[0])
-    return np.asarray(dense_rows(rows if which.size == rows.shape[0] else rows[which]))
+    chosen = rows if which.size == rows.shape[0] else some_rows(rows, which)
+    return np.asarray(dense_rows(some_columns(chosen)))
 
 
 def predicted_values(table: Floats, X: Any) -> Floats:

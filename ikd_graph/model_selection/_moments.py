@@ -3,14 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from .. import _limits, covariance
-from .._table import are_counts, dense_rows
+from .._table import are_counts, dense_rows, some_columns
+from .._types import Floats
 from ..graph import sure_threshold
-
-Floats = NDArray[np.float64]
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -80,7 +78,7 @@ def moments(X: Any) -> Moments:
     free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     gap, error = _kurtosis(rows, effective, shared)
-    # ThresholdScan of columns have a kurtosis of their own, and hide that of the rows.
+    # Levels of columns have a kurtosis of their own, and hide that of the rows.
     about_mean = covariance.doubly_centered_rows(centered)
     about_mean = about_mean[about_mean.any(axis=1)]
     if len(about_mean):
@@ -154,7 +152,7 @@ def _centered(X: Any) -> tuple[Floats, Floats]:
     """
     if X.shape[0] > _limits.SAMPLED:
         X = X[np.random.default_rng(0).choice(X.shape[0], _limits.SAMPLED, replace=False)]
-    X = dense_rows(X)
+    X = dense_rows(some_columns(X))
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centered = X / scale
     centered -= centered.mean(axis=1, keepdims=True)

@@ -17,11 +17,12 @@ from .. import _limits, dimension
 from .._settings import Candidate, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, some_rows
+from .._types import Floats
 from ..refine import Likelihood
 from ..similarity import AFFINITIES, GIVEN
 from ..strategies import Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._held_out import Floats, predicted_values, sample
+from ._held_out import predicted_values, sample
 from ._moments import Moments, has_significant_correlation, moments
 from ._numbers import with_numbers, with_size
 

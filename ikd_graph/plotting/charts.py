@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._types import Floats
 from . import colors
 from .colors import Paint
-
-Floats = NDArray[np.float64]
 
 MOST_ELLIPSES = 400
 """Points around which ellipses can still be told apart; of more the uncertain ones are pale."""
@@ -73,18 +72,18 @@ def scatter(
     *paints: Paint,
     title: str = "embedding",
     dims: Sequence[int] = (0, 1),
-    shares: ArrayLike | None = None,
+    fractions: ArrayLike | None = None,
     errors: ArrayLike | None = None,
     **points: Any,
 ) -> Chart:
     """Points of an embedding in two or three of its dimensions, with their error bars.
 
     ``errors`` are standard errors, (n, m), or covariances, (n, m, m), of the coordinates, NaN where
-    unknown; ``shares`` are written beside the axes; ``points`` are further fields of `Points`. One
-    coordinate is drawn against the rows.
+    unknown; ``fractions`` are written beside the axes; ``points`` are further fields of `Points`.
+    One coordinate is drawn against the rows.
     """
     at, spread = columns(Z), None
-    axes = [axis_name(dim, shares) for dim in dims if dim < at.shape[1]]
+    axes = [axis_name(dim, fractions) for dim in dims if dim < at.shape[1]]
     if errors is not None:
         spread = columns(errors)
         if spread.ndim == 2:
@@ -112,11 +111,11 @@ def columns(Z: ArrayLike) -> Floats:
     return coordinates[:, None] if coordinates.ndim == 1 else coordinates
 
 
-def axis_name(dim: int, shares: ArrayLike | None = None) -> str:
+def axis_name(dim: int, fractions: ArrayLike | None = None) -> str:
     """Name of a coordinate, with its fraction of the embedding's spread where that is known."""
-    values = [] if shares is None else np.asarray(shares, dtype=float).tolist()
-    share = f" ({values[dim]:.0%} of the embedding's spread)" if dim < len(values) else ""
-    return f"dimension {dim + 1}{share}"
+    values = [] if fractions is None else np.asarray(fractions, dtype=float).tolist()
+    fraction = f" ({values[dim]:.0%} of the embedding's spread)" if dim < len(values) else ""
+    return f"dimension {dim + 1}{fraction}"
 
 
 def _fade(errors: Floats) -> Floats:

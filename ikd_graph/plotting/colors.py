@@ -222,12 +222,12 @@ def paint_of(paint: Paint, rows: NDArray[np.intp]) -> Paint:
     )
 
 
-def variance_shares(latent: ArrayLike) -> NDArray[np.float64]:
+def variance_fractions(latent: ArrayLike) -> NDArray[np.float64]:
     """Fraction of each coordinate in the variance of an embedding: what a picture of it shows.
 
     Examples
     --------
-    >>> variance_shares([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
+    >>> variance_fractions([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
     array([0.9, 0.1])
     """
     spread = np.var(np.asarray(latent, dtype=np.float64), axis=0)

@@ -41,12 +41,12 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
         "shapes": [],
         "uirevision": "stays",
     }
-    share = 1.0 / len(charts)
+    fraction = 1.0 / len(charts)
     for row, chart in enumerate(charts):
         suffix = str(row + 1) if row else ""
-        low = 1.0 - share * (row + 1) + (0.07 if row < len(charts) - 1 else 0.0)
+        low = 1.0 - fraction * (row + 1) + (0.07 if row < len(charts) - 1 else 0.0)
         y = {"title": {"text": escape(chart.ylabel)}, **_axis(chart.log_y)}
-        layout[f"yaxis{suffix}"] = {**y, "domain": [low, 1.0 - share * row]}
+        layout[f"yaxis{suffix}"] = {**y, "domain": [low, 1.0 - fraction * row]}
         traces = _traces(chart)
         data += [{**trace, "yaxis": f"y{suffix}"} if row else trace for trace in traces]
         if chart.mark is not None:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._files import write_whole
+from .._types import Floats
 from .._warn import warn
 from . import charts, colors
-from .charts import Bars, Chart, Floats, Points
+from .charts import Bars, Chart, Points
 from .colors import INK, RULE, Groups, Paint, class_marker
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "axes", "chart", "embedding", "png", "quiet", "save",
-    "small_multiples",
+    "arrows", "axes", "chart", "embedding", "png", "quiet", "save",
+    "small_multiples", "surfaces",
 ]  # fmt: skip
 
 TEXT = 11.0
@@ -310,7 +311,7 @@ def embedding(
     errors: ArrayLike | None = None,
     points: Mapping[int, str] | Iterable[int] = (),
     names: Any = None,
-    shares: ArrayLike | None = None,
+    fractions: ArrayLike | None = None,
     label_title: str = "",
     legend: bool = True,
     palette: Sequence[str] = (),
@@ -335,7 +336,7 @@ def embedding(
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
         Names of the classes, when labels are their positions in this sequence.
-    shares : array-like of shape (m,), optional
+    fractions : array-like of shape (m,), optional
         Fraction of each coordinate in the spread of the embedding, written next to its axis.
     label_title : str
         What the labels are: title of the legend or of the color scale.
@@ -376,7 +377,7 @@ def embedding(
             f"errors must have the shape of Z, {(n, m)}, or be covariances {(n, m, m)}, got "
             f"{shape}; pass model.standard_errors_"
         )
-    what = charts.scatter(coordinates, paint, shares=shares, errors=errors)
+    what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
     if not named:
         return chart(what, ax=ax, legend=legend)
@@ -436,6 +437,92 @@ def small_multiples(
     if paint.groups is not None:
         class_legend(figure, paint.groups, paint.title, loc="outside lower center", ncols=6)
     return drawn[0]
+
+
+def surfaces(
+    Z: ArrayLike,
+    values: ArrayLike,
+    fitted: ArrayLike,
+    names: Sequence[str],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw quantities over a map: above what is smooth of each, below what is left.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, m)
+        The map; its first two coordinates are drawn, a single one against the row order.
+    values : array-like of shape (n, k)
+        The quantities.
+    fitted : array-like of shape (n, k)
+        Smooth parts of them.
+    names : sequence of str
+        Their k names.
+    ax : matplotlib.axes.Axes, optional
+        Axes whose position the pictures take.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The first picture.
+    """
+    smooth, left = np.asarray(fitted), np.asarray(values) - np.asarray(fitted)
+    k = len(names)
+    ax = drawing_axes(ax, 2.6 * k, 5.2)
+    figure, grid = figure_of(ax), subplot_of(ax).subgridspec(2, k)
+    drawn = []
+    for row, part in enumerate((smooth, left)):
+        for at, name in enumerate(names):
+            what = charts.scatter(Z, Paint("", None, part[:, at]))
+            assert what.points is not None
+            small = what.points._replace(size=0.63 * np.asarray(what.points.size))
+            panel = figure.add_subplot(grid[row, at])
+            chart(what._replace(points=small, xlabel="", ylabel=""), ax=panel, legend=False)
+            bare(panel)
+            title = name if row == 0 else "residual"
+            as_word(panel.set_title(shortened(title), loc="left", fontsize=SMALL, color=INK))
+            drawn.append(panel)
+    return drawn[0]
+
+
+def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) -> Axes:
+    """Draw named arrows from the center of a map, the longest two fifths of its width.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes with the map, as `embedding` draws it.
+    Z : array-like of shape (n, m)
+        The map.
+    directions : array-like of shape (k, m)
+        Arrows; the first two coordinates are drawn.
+    names : sequence of str
+        Their names.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes given.
+    """
+    at, ways = charts.columns(Z), np.asarray(directions, dtype=np.float64)
+    if at.shape[1] == 1:
+        at = np.column_stack([np.arange(len(at)), at])
+        ways = np.column_stack([np.zeros(len(ways)), ways])
+    at, ways = at[:, :2], ways[:, :2]
+    longest = float(np.linalg.norm(ways, axis=1).max(initial=0.0))
+    if not len(ways) or longest == 0.0:
+        return ax
+    center = at.mean(axis=0)
+    tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
+    for tip in tips:
+        ax.annotate(
+            "", tuple(tip), xytext=tuple(center), zorder=3,
+            arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.3, "shrinkA": 0, "shrinkB": 0},
+        )  # fmt: skip
+    ax.update_datalim(tips)
+    _write(ax, tips, names, next_to=True)
+    return ax
 
 
 def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:

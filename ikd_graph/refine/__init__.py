@@ -1,6 +1,6 @@
 """Refine: move an embedding to lower stress, or to higher likelihood."""
 
-from ._by_core import CoreFit, likelihood_by_core
+from ._by_core import CoreFit
 
 # Named as themselves: for the layers above, not for users.
 from ._closed_forms import closed_form as closed_form
@@ -29,7 +29,6 @@ __all__ = [
     "StressFit",
     "distance_precision",
     "likelihood",
-    "likelihood_by_core",
     "local_likelihood",
     "nested_latents",
     "random_closed_form",

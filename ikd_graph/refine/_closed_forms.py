@@ -1,14 +1,12 @@
 """Closed forms of a matrix of correlations: starts of a likelihood search."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import eigen, geodesics, graph
-from .._records import CsrGraph
+from .._types import Floats
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ._stress import stress
-
-Floats = NDArray[np.float64]
 
 _NEIGHBORS = (4, 15)
 """Fewest and most neighbors of a random graph."""

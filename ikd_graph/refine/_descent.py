@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from .._types import Floats
 from ._objective import LEAST_NOISE, Objective, TimeUp
 
-Floats = NDArray[np.float64]
 Pairs = deque[tuple[Floats, Floats, float]]
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
@@ -233,10 +233,10 @@ def _line_search(
 
 def _times_inverse(pairs: Pairs, vector: Floats, metric: _Metric | None) -> Floats:
     """Inverse Hessian, as remembered, times a vector (Nocedal, Math. Comp. 35, 1980)."""
-    out, shares = vector.copy(), []
+    out, alphas = vector.copy(), []
     for step, change, weight in reversed(pairs):
-        shares.append(weight * float(step @ out))
-        out -= shares[-1] * change
+        alphas.append(weight * float(step @ out))
+        out -= alphas[-1] * change
     if metric is not None:
         out = metric.solve(out)
     elif pairs:
@@ -244,8 +244,8 @@ def _times_inverse(pairs: Pairs, vector: Floats, metric: _Metric | None) -> Floa
         out /= weight * float(change @ change)
     else:
         out /= max(float(np.linalg.norm(out)), 1.0)
-    for (step, change, weight), share in zip(pairs, reversed(shares), strict=True):
-        out += (share - weight * float(change @ out)) * step
+    for (step, change, weight), alpha in zip(pairs, reversed(alphas), strict=True):
+        out += (alpha - weight * float(change @ out)) * step
     return out
 
 
@@ -273,5 +273,5 @@ class _Metric:
     def trust(self, gain: float, slope: Floats, step: Floats) -> float:
         """Factor of the next damping, by the fraction of the expected gain that a step reached."""
         expected = -float(slope @ step) - 0.5 * float(np.sum((self._factor.T @ step) ** 2))
-        share = gain / expected if expected > 0.0 else 0.5
-        return 0.2 if share > 0.75 else 2.0 if share < 0.25 else 1.0
+        alpha = gain / expected if expected > 0.0 else 0.5
+        return 0.2 if alpha > 0.75 else 2.0 if alpha < 0.25 else 1.0

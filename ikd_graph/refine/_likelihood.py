@@ -11,19 +11,19 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import orthogonal_procrustes
 
 from .. import _validation as check
 from .. import eigen, gplvm, kernels
 from .._threads import map_blocks, single_threaded_blas
+from .._types import Floats
 from .._validation import validate
+from ..alignment import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form
 from ._descent import Optimum, anneal, converge, cool
+from ._gaps import close_gaps
 from ._objective import LEAST_NOISE, Clock, Objective
-
-Floats = NDArray[np.float64]
 
 T = TypeVar("T")
 
@@ -122,10 +122,14 @@ def local_optimum(
     return LocalOptimum(objective.latent(at.vector), kernel, scale * variance, scale * noise)
 
 
-def _check_starts(sample_cov: Floats, n_components: int, starts: object, **_: object) -> None:
-    check.check_components(n_components, len(sample_cov))
+def _check_starts(sample_cov: Floats, starts: object, **_: object) -> None:
     if not isinstance(starts, Mapping) or not starts:
         raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
+    first = np.asarray(next(iter(starts.values())))
+    n_components = first.shape[1] if first.ndim == 2 else 1
+    check.check_components(n_components, len(sample_cov))
+    for name, latent in starts.items():
+        _check_start(f"starts[{name!r}]", latent, (len(sample_cov), n_components))
 
 
 def _floor(name: str, value: object) -> float | str:
@@ -146,7 +150,6 @@ def _floor(name: str, value: object) -> float | str:
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
-    n_components: int,
     kernel: str | StationaryKernel = "squared_exponential",
     *,
     starts: Mapping[str, ArrayLike],
@@ -164,13 +167,11 @@ def likelihood(
         S = X X^T / N, see `ikd_graph.gplvm.sample_covariance`.
     n_observed : int
         Number N of columns.
-    n_components : int
-        Columns of the latent.
     kernel : str or StationaryKernel
         Kernel of the model. "auto" takes the one of four of largest likelihood, once descents
         from the first start have converged.
-    starts : mapping of str to (n, n_components) array_like of float64
-        Latents to descend from, at least one, the most trusted first.
+    starts : mapping of str to (n, m) array_like of float64
+        Latents of m coordinates to descend from, at least one, the most trusted first.
     restarts : int
         More descents: one from the geodesic solution of the correlations of ``sample_cov`` on
         their threshold graph, if that is not among ``starts``, the others on random graphs.
@@ -202,7 +203,7 @@ def likelihood(
     >>> rows = np.linalg.cholesky(model) @ rng.standard_normal((25, 500))
     >>> start = z + 0.1 * np.sin(9.0 * z)
     >>> fit = refine.likelihood(
-    ...     gplvm.sample_covariance(rows), 500, 1, "matern", starts={"geodesic": start}
+    ...     gplvm.sample_covariance(rows), 500, "matern", starts={"geodesic": start}
     ... )
     >>> bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
     True
@@ -215,11 +216,7 @@ def likelihood(
     if not scale > 0.0:
         raise ValueError(f"the mean variance must be positive, got {scale!r}")
     cov /= scale
-    shape = (len(cov), n_components)
-    latents = {
-        name: _check_start(f"starts[{name!r}]", latent, shape)[order]
-        for name, latent in starts.items()
-    }
+    latents = {name: np.asarray(latent, np.float64)[order] for name, latent in starts.items()}
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
         sample = gplvm.SampleLikelihood(cov)
@@ -230,6 +227,7 @@ def likelihood(
             else noise_floor / scale
         )
         first, *further = latents
+        n_components = latents[first].shape[1]
 
         def fit_kernel(kernel: StationaryKernel) -> _Fitted:
             objective = Objective(sample, kernel, n_components, clock, least_noise=least)
@@ -247,11 +245,14 @@ def likelihood(
             others += _further_starts(cov, objective.kernel, given, restarts, n_observed, rng)
         optima = [at, *_in_threads([partial(descend, *start) for start in others])]
         best = converge(objective, _most_likely(optima), _LAST_STEPS, _LAST_TOLERANCE)
+        optima = [_closed(objective, each, n_observed) for each in optima]
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
             best = best._replace(value=objective.exact(best.vector))
-        return _report(objective, best, optima, n_observed, order, scale)
+        return _report(
+            objective, _closed(objective, best, n_observed), optima, n_observed, order, scale
+        )
 
 
 def noise_floor_of(eigenvalues: Floats, n_observed: float) -> float:
@@ -315,9 +316,8 @@ def _further_starts(
 
 def _same(latent: Floats, other: Floats) -> bool:
     """Whether two latents are equal but for a rigid motion and rounding."""
-    centered = other - other.mean(axis=0)
-    gap = _aligned(centered, latent) - centered
-    return float(np.sum(gap**2)) <= _SAME * float(np.sum(centered**2))
+    gap = rigid_fit(latent, other).apply(latent) - other
+    return float(np.sum(gap**2)) <= _SAME * float(np.sum((other - other.mean(axis=0)) ** 2))
 
 
 def _in_threads(tasks: Sequence[Callable[[], T]]) -> list[T]:
@@ -359,6 +359,14 @@ def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum
     return free, converge(free, best._replace(vector=vector), _LAST_STEPS, _LAST_TOLERANCE)
 
 
+def _closed(objective: Objective, at: Optimum, n_observed: int) -> Optimum:
+    """Return an optimum without the distances that the likelihood leaves open."""
+    if not np.isfinite(at.value):
+        return at
+    vector = close_gaps(objective, at.vector, n_observed)
+    return at._replace(vector=vector, value=objective.exact(vector))
+
+
 def _report(
     objective: Objective,
     best: Optimum,
@@ -370,7 +378,7 @@ def _report(
     """Return the result in the order of the points and the units of the covariance."""
     kernel = objective.kernel_of(best.vector)
     variance, noise = objective.variances(best.vector)
-    latent = _principal_axes(objective.latent(best.vector))
+    latent = eigen.principal_axes(objective.latent(best.vector)).coordinates
     back = np.argsort(order)
 
     def log_likelihood(at: Optimum) -> float:
@@ -380,7 +388,8 @@ def _report(
     optima = []
     for at in sorted(reached, key=lambda at: at.value):
         if np.isfinite(at.value):
-            turned = _aligned(latent, objective.latent(at.vector))
+            estimate = objective.latent(at.vector)
+            turned = rigid_fit(estimate, latent).apply(estimate)
             distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean()))
             optima.append(
                 OptimumRecord(
@@ -415,15 +424,3 @@ def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats
             "one row per row of sample_cov and one column per component"
         )
     return points
-
-
-def _principal_axes(latent: Floats) -> Floats:
-    """Centered latent, turned so that its columns are uncorrelated, the widest first."""
-    vectors, sizes, _ = np.linalg.svd(latent - latent.mean(axis=0), full_matrices=False)
-    return eigen.pin_signs(vectors * sizes)
-
-
-def _aligned(latent: Floats, estimate: Floats) -> Floats:
-    """Return an estimate after the best rotation or reflection and shift to a centered latent."""
-    centered = estimate - estimate.mean(axis=0)
-    return np.asarray(centered @ orthogonal_procrustes(centered, latent)[0])

@@ -15,18 +15,17 @@ initial embedding matters. See docs/decisions/013-local-descent.md for what is g
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _validation as check
-from .. import gplvm, kernels
+from .. import eigen, gplvm, kernels
 from .._threads import single_threaded_blas
+from .._types import Floats
 from .._validation import validate
 from ..kernels import StationaryKernel
 from ._descent import Optimum, minimize
-from ._likelihood import LikelihoodFit, OptimumRecord, _principal_axes
+from ._likelihood import LikelihoodFit, OptimumRecord
 from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
-
-Floats = NDArray[np.float64]
 
 MAX_ITER = 25
 """Steps of a local descent: neighbors gain next to nothing after that (decision 013)."""
@@ -88,7 +87,7 @@ def local_likelihood(
     apart, as in maps of UMAP and t-SNE: 5-nearest-neighbor accuracy of the digits rises from .87
     to .97. What is lost is metric (the mean affine R² of a known truth falls from .71 to .68) and
     stability (.97 to .93). Memory and time grow with the square and the cube of the rows: two
-    seconds for 1 000, seven for 1 800; `likelihood_by_core` takes more.
+    seconds for 1 000, seven for 1 800; `Likelihood.run` takes more.
 
     Parameters
     ----------
@@ -147,7 +146,8 @@ def local_likelihood(
         value = objective.exact(at.vector)
     # A density of values that are larger by the root of the scale is smaller by that root each.
     total = float(-values.shape[1] * (value + 0.5 * len(cov) * np.log(scale)))
-    latent = asked.length_scale * _principal_axes(objective.latent(at.vector))[np.argsort(order)]
+    latent = eigen.principal_axes(asked.length_scale * objective.latent(at.vector)).coordinates
+    latent = latent[np.argsort(order)]
     variance, noise = objective.variances(at.vector)
     return LikelihoodFit(
         latent=latent,

@@ -1,18 +1,13 @@
-"""Likeliest latents of falling numbers of coordinates, each begun from the larger one."""
-
-import numpy as np
-from numpy.typing import NDArray
+"""Most likely latents of falling numbers of coordinates, each begun from the larger one."""
 
 from .. import _validation as check
-from .. import gplvm
+from .. import eigen, gplvm
 from .._threads import single_threaded_blas
+from .._types import Floats
 from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._descent import anneal, minimize
-from ._likelihood import _principal_axes
 from ._objective import Clock, Objective
-
-Floats = NDArray[np.float64]
 
 NESTED_NOISE = 0.01
 """Least noise variance over the variance of the columns: what explains less is no dimension."""
@@ -48,6 +43,7 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
 
     Examples
     --------
+    >>> import numpy as np
     >>> from ikd_graph import gplvm, kernels, refine
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 100)) / 2**0.5
@@ -65,11 +61,11 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
             if objective.n_components == 1:
                 return latents
             for factor in (0.5, 0.2):
-                points = _principal_axes(objective.latent(at.vector))
+                points = eigen.principal_axes(objective.latent(at.vector)).coordinates
                 points[:, -1] *= factor
                 vector = objective.vector(points, *objective.variances(at.vector))
                 at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
-            points = _principal_axes(objective.latent(at.vector))[:, :-1]
+            points = eigen.principal_axes(objective.latent(at.vector)).coordinates[:, :-1]
             variances = objective.variances(at.vector)
             objective = Objective(objective.likelihood, kernel, points.shape[1], Clock())
             vector = objective.vector(points, *variances)

@@ -5,12 +5,10 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Floats
 from ..gplvm import SampleLikelihood, expected_information
 from ..kernels import StationaryKernel
-
-Floats = NDArray[np.float64]
 
 LEAST_NOISE = 1e-7
 """Smallest noise, relative to the mean variance: it keeps the model invertible."""

@@ -1,15 +1,15 @@
 """The refinements as objects that scikit-learn can clone and search."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from .._records import CsrGraph
 from .._validation import check_choice, check_integer, check_positive, flag
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel, get
-from ._by_core import MAX_POINTS, CoreFit, likelihood_by_core
+from ._by_core import MAX_POINTS, CoreFit, fit_core
 from ._local import MAX_ITER
 from ._stress import WEIGHTS, StressFit, stress
 
@@ -64,7 +64,7 @@ class Stress(BaseEstimator):
 
 @dataclass(repr=False)
 class Likelihood(BaseEstimator):
-    """Refine by the likelihood of the model, see `likelihood` and `likelihood_by_core`.
+    """Refine by the likelihood of the model, see `likelihood`.
 
     Tables that look like samples of the model are searched for the largest likelihood. On others a
     local descent takes a few steps from the embedding after stress: rows that are similar move
@@ -115,9 +115,10 @@ class Likelihood(BaseEstimator):
         *,
         centered: bool = True,
         descent: str = "annealed",
+        max_points: int | None = None,
         random_state: int | None = None,
     ) -> CoreFit:
-        """Refine the latent of rows, or of a core of them that places the others.
+        """Refine the latent of rows, or of a well-spread core that places the others.
 
         Parameters
         ----------
@@ -132,21 +133,39 @@ class Likelihood(BaseEstimator):
             Whether the similarity takes the mean off every row.
         descent : {"annealed", "local"}
             What "auto" stands for on this table.
+        max_points : int, optional
+            Rows of the core: each the farthest in ``latent`` from those before it. 250 for annealed
+            descents and 1 000 for a local one unless given.
         random_state : int, optional
             Seed of closed forms and restarts.
 
         Returns
         -------
         CoreFit
-            The latent of all rows and the fit.
+            The latent of all rows and the fit of the core.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ikd_graph import kernels, refine
+        >>> rng = np.random.default_rng(0)
+        >>> z = np.sort(rng.uniform(0.0, 5.0, 60))[:, None]
+        >>> model = kernels.Matern().covariance((z - z.T) ** 2) + 0.01 * np.eye(60)
+        >>> rows = np.linalg.cholesky(model) @ rng.standard_normal((60, 500))
+        >>> start = z + 0.1 * np.sin(9 * z)
+        >>> fit = refine.Likelihood(restarts=0).run(start, rows, "matern", max_points=40)
+        >>> fit.core.size, bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
+        (40, True)
         """
         self.check()
-        asked = self.get_params()
-        return likelihood_by_core(
+        descent = check_choice("descent", descent, MAX_POINTS)
+        search = replace(self, descent=descent) if self.descent == "auto" else self
+        return fit_core(
             rows,
             latent,
             kernel,
+            search,
             centered=centered,
+            max_points=max_points,
             random_state=random_state,
-            **{**asked, "descent": descent if self.descent == "auto" else self.descent},
         )

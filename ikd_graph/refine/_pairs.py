@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 
 from .. import _validation as check
 from .. import geodesics
-from .._records import CsrGraph
 from .._threads import block_rows
+from .._types import Floats
 from .._validation import validate
 from ..covariance import sampling_variance
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel, as_kernel
-
-Floats = NDArray[np.float64]
 
 DENSE = 4000
 """Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors

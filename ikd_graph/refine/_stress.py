@@ -15,19 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
 from .. import _jit
 from .. import _validation as check
-from .._records import CsrGraph, check_graph
 from .._threads import single_threaded_blas
+from .._types import Floats
 from .._validation import validate
+from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
 from ._pairs import Pairs, pairs_of
-
-Floats = NDArray[np.float64]
 
 WEIGHTS = ("precision", "uniform")
 

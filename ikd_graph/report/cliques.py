@@ -4,7 +4,7 @@ import itertools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,19 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
-from .. import alignment, blocks, cliques, graph
+from .. import _limits, alignment, blocks, cliques, graph
 from .._format import count, format_number
-from .._records import Blocks, CsrGraph
+from .._table import dense_rows, rows_of
 from .._used_settings import describe_graph
 from .._validation import check_integer
-from ..cliques import Cliques
+from ..cliques import Blocks, Cliques, Communities, Stability
 from ..datasets import Dataset
 from ..estimator import IKD
+from ..graph import CsrGraph
 from ..plotting import charts, colors
 from ..plotting.charts import Chart
 from ..plotting.colors import Groups, Paint, paint_points
 from ..plotting.figures import figure, with_slider
-from ..similarity import GIVEN
+from ..similarity import GIVEN, compare
 from ..threshold_scan import ThresholdScan, threshold_scan
 from . import page
 
@@ -59,6 +60,10 @@ class CliqueView:
         See `ikd_graph.cliques.summary`.
     levels : ThresholdScan
         Counts at many thresholds.
+    communities : Communities or None
+        Of distinct rows, by percolation of triangles; None where not all cliques were listed.
+    stability : Stability or None
+        Of distinct rows and `cliques`, where it was asked for.
     """
 
     model: IKD
@@ -71,6 +76,8 @@ class CliqueView:
     proposals: NDArray[np.float64]
     summary: dict[str, Any]
     levels: ThresholdScan
+    communities: Communities | None = None
+    stability: Stability | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -123,8 +130,44 @@ class CliqueView:
             "cliques listed": len(self.cliques),
             "points covered": f"{facts['solvable_coverage']:.1%}",
             "mean overlap": facts["overlaps"]["mean"] or None,
+            **self._stability_facts(),
         }
         return {name: value for name, value in counts.items() if value is not None}
+
+    def _stability_facts(self) -> dict[str, Any]:
+        """Count what stays, and what unrelated rows have; nothing without stability."""
+        if self.stability is None:
+            return {}
+        large = self.cliques.sizes >= 3
+        stays = self.stability.of_cliques >= _STAYS
+        return {
+            "cliques of 3 or more that stay": (
+                f"{np.count_nonzero(large & stays)} of {np.count_nonzero(large)}, in "
+                f"{_STAYS:.0%} of fresh tables or more"
+            ),
+            "edges that stay": f"{np.mean(self.stability.edges >= _STAYS):.1%}",
+            "cliques of 3 or more by chance": self.stability.expected(3),
+        }
+
+    def exported(self, ending: str) -> str:
+        """Return the graph as a file for other programs, see `ikd_graph.cliques.export`."""
+        # By the rows of the table; of equal ones the first stands for all.
+        order = np.argsort(self.model._first, kind="stable")
+        rows = self.model._first[order]
+        nodes: dict[str, Any] = {
+            column.title or "label": np.array(column.texts, dtype=object)[rows]
+            for column in self.data.all_labels
+        }
+        nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
+        names = [self.names[row] for row in rows]
+        g, known = graph.subgraph(self.graph, order), self.stability
+        if known is not None:
+            # Of the edges in use: others may have been removed, or are links.
+            own = graph.to_sparse(known.weighted())
+            low, high, _ = graph.edges(g)
+            stays = np.asarray(own[order[low], order[high]]).ravel().astype(np.float64)
+            known = replace(known, graph=g, edges=stays)
+        return cliques.graph_text(g, ending, names, known, nodes)
 
     def n_maximal(self) -> str:
         """Count maximal cliques, or that there are more than were listed."""
@@ -133,6 +176,16 @@ class CliqueView:
     def largest(self) -> int:
         """Points in the largest clique; where not all are listed it may be one that was solved."""
         return int(max(self.sizes.max(initial=0), self.summary["sizes"]["max"]))
+
+    def n_opposed(self) -> int:
+        """Count pairs of rows whose correlation is as far below 0 as that of edges is above."""
+        used, rows = threshold_of(self.model), self.model._first
+        known = self.model.settings_.affinity == "correlation"
+        if not known or used is None or rows.size > _limits.SAMPLED:
+            return 0
+        similarity = self.model._result.similarity
+        left, right = np.triu_indices(rows.size, 1)
+        return int(np.count_nonzero(similarity.between(left, right) < -used))
 
     def n_components(self) -> int:
         """Return connected components before any were joined."""
@@ -164,6 +217,12 @@ class CliqueView:
                 f"The graph used has {count(labels.size, 'component')}; the largest holds "
                 f"{labels.max()} of {labels.sum()} points.{joined}"
             )
+        if opposed := self.n_opposed():
+            advice.append(
+                f"{count(opposed, 'pair')} of points correlate below "
+                f"{-(threshold_of(model) or 0.0):.3g}: rows that are opposed are no edges here "
+                "(graph.signed_threshold looks at them)."
+            )
         rows, limit = self.disagreed()
         if rows.size:
             few = ", ".join(self.names[row] for row in rows[:8])
@@ -177,10 +236,10 @@ class CliqueView:
                 "The cliques disagree about no point much more than about the others (median "
                 f"{np.median(self.residual):.2g}, at most {self.residual.max():.2g})."
             )
-        if (share := model.merge_start_share_ or 0.0) >= 0.1:
+        if (fraction := model.merge_start_weight_ or 0.0) >= 0.1:
             advice.append(
                 "The cliques are noisy: the geodesic solution has "
-                f"{share:.1g} times their total weight in the merge."
+                f"{fraction:.1g} times their total weight in the merge."
             )
         return advice
 
@@ -241,11 +300,13 @@ class CliqueView:
         entries = zip(
             numbers.tolist(), self.cliques.blocks.members, self.disagreement.tolist(), strict=True
         )
+        stays = None if self.stability is None else self.stability.of_cliques.tolist()
         rows = (
             [k, self.names[row], *(text[row] for text in texts.values()), off]
+            + ([] if stays is None else [stays[k]])
             for k, row, off in entries
         )
-        return ["clique", "member", *texts, "disagreement"], rows
+        return ["clique", "member", *texts, "disagreement", *["stability"] * bool(stays)], rows
 
     def statistics(self) -> dict[str, Any]:
         """Return counts and cliques of a look at a data set, for JSON."""
@@ -275,8 +336,10 @@ class CliqueView:
                 }
                 for number, (members, off) in listed
             ],
+            "stability": self._stability_record(),
+            "communities": self._community_record(paint),
             "disagreed_about": {"limit": limit, "points": [self.names[row] for row in rows]},
-            "merge_start_share": self.model.merge_start_share_,
+            "merge_start_weight": self.model.merge_start_weight_,
             "thresholds": {
                 name: getattr(self.levels, name)
                 for name in ("threshold", "edges", "components", "cliques", "coverage")
@@ -284,12 +347,30 @@ class CliqueView:
             "advice": self.advice(),
         }
 
+    def _stability_record(self) -> dict[str, Any] | None:
+        """Return stability of the listed cliques, for JSON."""
+        if self.stability is None:
+            return None
+        expected = {str(size): n for size, n in self.stability.expected_false.items()}
+        return {"cliques": self.stability.of_cliques, "expected_false": expected}
+
+    def _community_record(self, paint: Paint) -> list[dict[str, Any]] | None:
+        """Return members and labels of the communities, for JSON."""
+        if self.communities is None:
+            return None
+        rows = [self.model._first[members] for members in self.communities]
+        return [
+            {"members": [self.names[k] for k in of], "labels": count_labels(of, paint)}
+            for of in rows
+        ]
+
 
 def view_cliques(
     model: IKD,
     data: Dataset,
     *,
     limit: int = 100_000,
+    n_resamples: int = 0,
     progress: Callable[[Any], Iterable[Any]] | None = None,
 ) -> CliqueView:
     """Look at the cliques of a data set.
@@ -302,6 +383,8 @@ def view_cliques(
         Points and labels.
     limit : int
         List at most this number of maximal cliques.
+    n_resamples : int
+        Resamples that their stability is estimated from; 0 for none.
     progress : callable, optional
         Wraps the iterable of thresholds, as ``tqdm`` does.
 
@@ -320,6 +403,7 @@ def view_cliques(
     True
     """
     check_integer("limit", limit, 1)
+    check_integer("n_resamples", n_resamples, 0)
     solved = model._result.solution.solved
     if model.graph_ is None or solved is None:
         raise ValueError(
@@ -331,8 +415,9 @@ def view_cliques(
     first, second, weights = graph.edges(whole)
     own = labels[first] == labels[second]
     g = graph.from_edges(whole.n_nodes, first[own], second[own], weights[own])
-    listed = itertools.islice(cliques.iter_cliques(g, 2), limit + 1)
+    listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
     sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
+    complete = sizes.size <= limit
     size = model.embedding_.shape[1]
     if not own.all():
         solved = blocks.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
@@ -346,12 +431,44 @@ def view_cliques(
         g,
         int((~own).sum()),
         sizes[:limit],
-        sizes.size <= limit,
+        complete,
         Cliques(rows, data.n_samples),
         proposals,
         cliques.summary(g, solved.blocks, size),
         _levels(model, data.X, progress),
+        cliques.communities(listed, n_points=g.n_nodes) if complete else None,
+        _stability(model, data, solved.blocks, n_resamples) if n_resamples else None,
     )
+
+
+def _stability(model: IKD, data: Dataset, listed: Blocks, n_resamples: int) -> Stability:
+    """Stability of cliques of distinct rows, whose graph is made anew by the rule of the model."""
+    build = rule_of_model(model)
+    if not callable(build):
+        assert model.graph_ is not None
+        build = graph.subgraph(model.graph_, model._first)
+    with warnings.catch_warnings():
+        # The fit has warned of the rows.
+        warnings.simplefilter("ignore", UserWarning)
+        rows = dense_rows(rows_of(data.X))[model._first]
+        return cliques.stability(rows, build, n_resamples, cliques=listed)
+
+
+def rule_of_model(model: IKD) -> Any:
+    """Return how the rule of a model joins other correlations: a function, or a threshold.
+
+    It is the smallest weight of a graph that was given or that a test has made.
+    """
+    rule, known = model.settings_.graph, model.settings_.affinity
+    if known != "correlation":
+        raise ValueError(
+            f"stability is that of correlations, got affinity={known!r}; "
+            "pass affinity='correlation'"
+        )
+    if isinstance(rule, CsrGraph) or getattr(rule, "fdr", None) is not None:
+        weights = np.empty(0) if model.graph_ is None else model.graph_.weights
+        return float(np.clip(weights.min(initial=1.0), 1e-9, 1.0 - 1e-9))
+    return lambda corr: rule.build(compare(corr, "precomputed"))
 
 
 def _with_duplicates(
@@ -404,6 +521,7 @@ def describe_labels(members: NDArray[Any], paint: Paint) -> list[str]:
 
 
 _DISAGREEMENT = "disagreement of cliques"
+_STAYS = 0.8  # stability from which a clique is said to stay
 
 
 def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
@@ -437,6 +555,7 @@ def cliques_page(view: CliqueView, command: str = "", **around: Any) -> str:
             ("What a threshold does", [page.figures(_slider(view))]),
             ("Counts", [page.block("facts", view.facts()), page.figures(sizes)]),
             ("Largest cliques", [page.block("note", note), _largest(view, paint)]),
+            ("Communities", _communities(view, paint)),
             ("How well the cliques agree", [page.figures(_picture(view, paint, rows))]),
         ],
         command=command,
@@ -470,8 +589,13 @@ def clique_chart(view: CliqueView) -> Chart:
         )
         for node, size in view.links.nodes(data="size")
     ]
+    points: dict[str, Any] = {}
+    if view.stability is not None:
+        stays = view.stability.of_cliques[list(view.links)]
+        points["opacity"] = 0.12 + 0.78 * stays
+        hover = [f"{text}, stability {value:.2f}" for text, value in zip(hover, stays, strict=True)]
     texts = [colors.short(text) for text in hover]
-    return charts.network(view.links, view.places(), *paints, hover=texts)
+    return charts.network(view.links, view.places(), *paints, hover=texts, **points)
 
 
 def _network_note(view: CliqueView) -> str:
@@ -480,7 +604,9 @@ def _network_note(view: CliqueView) -> str:
     return (
         "A disc is a clique, larger for more points, at the mean of the coordinates of its "
         "members. A line joins cliques that share points, stronger for more; the strongest are "
-        "drawn." + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
+        "drawn."
+        + (" Pale discs are cliques that would not stay." if view.stability is not None else "")
+        + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
     )
 
 
@@ -513,14 +639,47 @@ def _level_text(levels: ThresholdScan, k: int) -> str:
 
 def _largest(view: CliqueView, paint: Paint) -> page.Block:
     """Table of the largest cliques with the labels of their members, and their names."""
-    labeled = paint.groups is not None
+    labeled, stays = paint.groups is not None, view.stability
     rows = [
-        [(k, str(k)), len(view.cliques[k])]
+        [(k, str(k)), size]
+        + ([] if stays is None else [float(stays.of_cliques[k]), stays.expected(size)])
         + ([", ".join(describe_labels(view.cliques[k], paint))] if labeled else [])
         + [", ".join(view.names[row] for row in view.cliques[k])]
         for k in view.largest_apart(most=15)
+        for size in [len(view.cliques[k])]
     ]
-    return page.table(["clique", "points", *["labels"] * labeled, "members"], rows)
+    known = [] if stays is None else ["stability", "as large by chance"]
+    return page.table(["clique", "points", *known, *["labels"] * labeled, "members"], rows)
+
+
+def _communities(view: CliqueView, paint: Paint, most: int = 15) -> list[page.Block]:
+    """Table of the largest communities."""
+    if not view.communities:
+        return []
+    labeled = paint.groups is not None
+    members = [view.model._first[of] for of in view.communities[:most]]
+    rows = [
+        [of.size]
+        + ([", ".join(describe_labels(of, paint))] if labeled else [])
+        + [", ".join(view.names[row] for row in of)]
+        for of in members
+    ]
+    table = page.table(["points", *["labels"] * labeled, "members"], rows)
+    return [page.block("note", _communities_note(view, paint)), table]
+
+
+def _communities_note(view: CliqueView, paint: Paint) -> str:
+    """Return what communities are, and how they agree with the labels."""
+    assert view.communities is not None
+    text = f"Triangles that share edges hang together: {view.communities!r}."
+    if paint.groups is None:
+        return text
+    codes = paint.groups.codes[view.model._first].tolist()
+    score = view.communities.compare([code if code >= 0 else None for code in codes])
+    return (
+        f"{text} With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
+        f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
+    )
 
 
 def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Block:
@@ -533,7 +692,7 @@ def _picture(view: CliqueView, paint: Paint, rows: NDArray[np.intp]) -> page.Blo
         Z[rows],
         *(colors.paint_of(paint, rows) for paint in paints),
         title="disagreement on the embedding",
-        shares=colors.variance_shares(Z),
+        fractions=colors.variance_fractions(Z),
         rows=np.arange(rows.size),
     )
     caption = (

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._format import format_seconds
 from .._label_scores import format_scores
+from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD, lead
 from ..plotting import charts, colors
@@ -29,11 +30,20 @@ _CANDIDATES_NOTE = (
 )
 
 
+_COLUMNS_NOTE = (
+    "R² of rows that are predicted from the others on the map; false discovery rate against the "
+    "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
+    "± its standard error. Up to 2000 rows, a column is judged on a map that was made without it; "
+    "of more rows, the map has fitted some of its noise: weak columns look better than they are."
+)
+
+
 def embed_page(
     model: IKD,
     data: Dataset,
     command: str = "",
     scores: Mapping[str, Mapping[str, float]] | None = None,
+    columns: ColumnRelevance | None = None,
     **around: Any,
 ) -> str:
     """Page of a fitted model.
@@ -48,6 +58,8 @@ def embed_page(
         What to type to make the page again.
     scores : dict of str to dict of str to float, or None
         Scores of each column of labels; see `ikd_graph._label_scores.score_labels`.
+    columns : ColumnRelevance or None
+        What `IKD.columns` found.
     **around
         ``warnings``, sentences, by default the remarks about the data; ``steps``, a sentence and a
         command each; ``picture``, a PNG for browsers that run no script.
@@ -81,6 +93,7 @@ def embed_page(
             ("", [_pictures(model, data, rows, errors)]),
             ("What was read", [page.block("list", data.notes)]),
             ("Labels", [page.block("pairs", written)]),
+            ("Columns that make the map", _columns(columns)),
             ("Settings, and why", [page.block("list", settings), *_tried(model)]),
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
@@ -90,6 +103,34 @@ def embed_page(
     )
 
 
+def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
+    """Name the columns of each axis, and list the best predicted ones."""
+    if found is None:
+        return []
+    axes = range(found.fraction.shape[1])
+    rows = [
+        (
+            found.names[k],
+            float(found.r2[k]),
+            float(found.q_value[k]),
+            *(_with_error(found.fraction[k, axis], found.fraction_se[k, axis]) for axis in axes),
+        )
+        for k in range(min(most, len(found)))
+    ]
+    heads = ["column", "R²", "false discovery rate"]
+    heads += [f"fraction of dimension {axis + 1}" for axis in axes]
+    count = f"{found.n_significant} of {len(found)} columns are related to the map."
+    return [
+        page.block("list", [count, *found.sentences()]),
+        page.table(heads, rows),
+        page.block("note", _COLUMNS_NOTE),
+    ]
+
+
+def _with_error(value: float, error: float) -> tuple[float, str]:
+    return float(value), f"{value:.2f} ± {error:.2f}"
+
+
 def _pictures(
     model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
 ) -> page.Block:
@@ -97,7 +138,7 @@ def _pictures(
     Z, m = model.embedding_[rows], model.embedding_.shape[1]
     paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
     options: dict[str, Any] = {
-        "shares": colors.variance_shares(model.embedding_),
+        "fractions": colors.variance_fractions(model.embedding_),
         "errors": None if errors is None else errors[rows],
         "rows": np.arange(rows.size),
     }
@@ -119,8 +160,8 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
     """Return what the two axes of the picture are, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    shares = colors.variance_shares(model.embedding_)
-    across, upwards = (charts.axis_name(dim, shares) for dim in range(2))
+    fractions = colors.variance_fractions(model.embedding_)
+    across, upwards = (charts.axis_name(dim, fractions) for dim in range(2))
     few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
     shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
     return (
@@ -149,9 +190,9 @@ def _tried(model: IKD) -> list[page.Block]:
 def _shares(model: IKD) -> dict[str, float]:
     """Fractions of the squared eigenvalues of the closed form: retained, others, negative."""
     closed = model._result.embedding
-    shares = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
-    not_used = max(0.0, 1.0 - sum(shares.values()) - closed.negative_mass)
-    return {**shares, "not used": not_used, "negative": closed.negative_mass}
+    fractions = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
+    not_used = max(0.0, 1.0 - sum(fractions.values()) - closed.negative_mass)
+    return {**fractions, "not used": not_used, "negative": closed.negative_mass}
 
 
 def _charts(model: IKD) -> list[page.Block]:

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import covariance
 from .._table import SparseTable
-
-Floats = NDArray[np.float64]
+from .._types import Floats
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import graph
-from .._records import CsrGraph
 from .._threads import block_rows
+from .._types import Floats, Integers
 from ..covariance import into_domain
+from ..graph import CsrGraph
 from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -85,15 +83,15 @@ class Similarity(ABC):
         return X
 
     @abstractmethod
-    def block(self, points: Indices) -> NDArray[np.floating]:
+    def block(self, points: Integers) -> NDArray[np.floating]:
         """Similarities of some points (b,) with all, (b, n)."""
 
     @abstractmethod
-    def between(self, first: Indices, second: Indices) -> Floats:
+    def between(self, first: Integers, second: Integers) -> Floats:
         """Similarities of pairs of points, the same bits either way round."""
 
     @abstractmethod
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+    def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """Points nearest to new rows, whatever other rows come with them.
 
         The squared distance is s(x, x) + s(i, i) - 2 s(x, i). New rows come as (b, p) rows, or as
@@ -147,7 +145,7 @@ class Similarity(ABC):
         shared = self.affinity.shared
         floor = _TINY if self.affinity.euclidean else graph.WEIGHT_FLOOR
 
-        def weights(first: Indices, second: Indices) -> Floats:
+        def weights(first: Integers, second: Integers) -> Floats:
             return np.asarray(self.weights(self.between(first, second)))
 
         wide = graph.from_neighbors(near, weights, shared=shared, floor=floor)

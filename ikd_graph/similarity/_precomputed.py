@@ -7,10 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import covariance, geodesics, graph
-from .._records import CsrGraph
+from .._types import Floats, Integers
 from .._warn import warn
+from ..graph import CsrGraph
 from ._affinity import Affinity
-from ._base import Floats, Indices, Similarity
+from ._base import Similarity
 
 COVARIANCES = Affinity(
     "precomputed", "the covariances that were given, over the standard deviations of both points"
@@ -51,11 +52,11 @@ class Precomputed(Similarity):
         """See `Similarity.unit`."""
         return float(np.sqrt(0.5 * self._scale)) if self.affinity == DISTANCES else 1.0
 
-    def block(self, points: Indices) -> Floats:
+    def block(self, points: Integers) -> Floats:
         """See `Similarity.block`."""
         return np.asarray(self._values[points])
 
-    def between(self, first: Indices, second: Indices) -> Floats:
+    def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
         return np.asarray(self._values[first, second])
 
@@ -63,7 +64,7 @@ class Precomputed(Similarity):
         """See `Similarity.matrix`."""
         return np.asarray(self._values)
 
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+    def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """See `Similarity.nearest`."""
         return graph.nearest_values(self.factor_of(X), k)
 
@@ -135,7 +136,7 @@ class SparsePrecomputed(Precomputed):
         mean = float(squares[positive].sum()) / max(int(positive.sum()) - sources.size, 1)
         return mean or 1.0, self._stored(first, second, 1.0 - values**2 / (mean or 1.0))
 
-    def _stored(self, first: Indices, second: Indices, values: Floats) -> sp.csr_array:
+    def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
         self.n_negative = int(np.count_nonzero(values < 0.0)) * (self.affinity != DISTANCES)
         there = np.full(values.size, self.affinity == DISTANCES) | (values > 0.0)
@@ -146,11 +147,11 @@ class SparsePrecomputed(Precomputed):
         data = np.concatenate([values, values, np.ones(every.size)])
         return sp.csr_array((data, entries), shape=2 * (self.n_samples,))
 
-    def block(self, points: Indices) -> Floats:
+    def block(self, points: Integers) -> Floats:
         """See `Similarity.block`."""
         return np.asarray(self._values[points].toarray())
 
-    def between(self, first: Indices, second: Indices) -> Floats:
+    def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
         return np.asarray(self._values[first, second]).ravel()
 

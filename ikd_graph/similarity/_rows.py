@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits, covariance, graph
-from .._records import CsrGraph
 from .._table import SparseTable
 from .._threads import block_rows
+from .._types import Floats, Integers
+from ..graph import CsrGraph
 from ._affinity import Affinity
-from ._base import Floats, Indices, Similarity
+from ._base import Similarity
 
 
 class RowSimilarity(Similarity):
@@ -93,7 +94,7 @@ class RowSimilarity(Similarity):
             total += self.rows[start : start + step].sum(axis=0, dtype=np.float64)
         return total / self.n_samples
 
-    def block(self, points: Indices) -> NDArray[np.floating]:
+    def block(self, points: Integers) -> NDArray[np.floating]:
         """See `Similarity.block`."""
         points = np.asarray(points, dtype=np.int64)
         if self._sparse:
@@ -105,7 +106,7 @@ class RowSimilarity(Similarity):
             values += (1.0 - self._half[points]).astype(values.dtype, copy=False)[:, None]
         return np.minimum(values, 1.0, out=values)
 
-    def between(self, first: Indices, second: Indices) -> Floats:
+    def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
         first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
         if self._sparse:
@@ -120,7 +121,7 @@ class RowSimilarity(Similarity):
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
 
-    def nearest(self, X: Any, k: int) -> tuple[Indices, Floats]:
+    def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """See `Similarity.nearest`."""
         new, half = self.factor_of(X), self.half
         if self._sparse:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._types import Floats
 from .._validation import check_choice, check_integer
-from ..eigen import REFERENCES
+from ..blocks import SolvedBlocks
+from ..eigen import REFERENCES, Embedding
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
-
-Floats = NDArray[np.float64]
 
 
 class Landmarks(NamedTuple):
@@ -31,7 +31,7 @@ class Solution(NamedTuple):
     embedding: Embedding
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
-    start_share: float | None = None  # weight of the geodesic solution, all cliques having 1
+    start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
 
 

@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import alignment, blocks, cliques, eigen
-from .._records import CsrGraph, Embedding, SolvedBlocks
+from .._types import Floats
 from .._validation import check_choice, check_integer, validating
 from .._warn import warn
+from ..blocks import SolvedBlocks
+from ..eigen import Embedding
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
-from ._base import Floats, Landmarks, Solution, Strategy
+from ._base import Landmarks, Solution, Strategy
 from ._geodesic import Geodesic, geodesic_frame
 
 MERGES = ("global", "greedy")
@@ -99,7 +102,7 @@ class Blockwise(Strategy):
         with validating() if self.cliques else nullcontext():
             solved = blocks.solve(graph, chosen.blocks, kernel, n_components, str(self.reference))
         solved = blocks.largest_first(solved)
-        share = None
+        fraction = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
             return Solution(_embedding(points, solved), solved, alignment.residuals(solved, points))
@@ -109,11 +112,10 @@ class Blockwise(Strategy):
             points = alignment.place_groups(merged.coordinates, merged.labels, frame)
         else:
             merged = alignment.merge(solved, n, start=frame)
-            points, share = merged.coordinates, merged.start_share
+            points, fraction = merged.coordinates, merged.start_weight
         if merged.labels.any():
             _warn_groups(merged.labels)
-        residuals = alignment.residuals(solved, points)
-        return Solution(_embedding(points, solved), solved, residuals, share)
+        return Solution(_embedding(points, solved), solved, merged.residuals, fraction)
 
 
 def _merged_by(
@@ -133,13 +135,10 @@ def _merged_by(
 
 def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
     """Turn merged coordinates to their principal axes, with the mean negative mass of cliques."""
-    points = points - points.mean(axis=0)
-    # The frame of merged coordinates is free: turn it to its principal axes, as eigenpairs are.
-    values, axes = np.linalg.eigh(points.T @ points)
-    values, axes = values[::-1], axes[:, ::-1]
-    share = values**2 / (float(np.sum(values**2)) or 1.0)
+    points, values = eigen.principal_axes(points)
+    fraction = values**2 / (float(np.sum(values**2)) or 1.0)
     mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-    return Embedding(eigen.pin_signs(points @ axes), values, share, mass, eigen.CENTRE)
+    return Embedding(points, values, fraction, mass, eigen.CENTER)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .. import eigen
-from .._records import CsrGraph
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from ._base import Landmarks, Solution, Strategy

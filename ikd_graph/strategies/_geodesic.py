@@ -9,13 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from .. import eigen, geodesics
-from .._records import CsrGraph
+from .._types import Floats
 from .._validation import check_choice
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from . import landmarks as by_landmarks
-from ._base import Floats, Landmarks, Solution, Strategy
+from ._base import Landmarks, Solution, Strategy
 
 PATHS = ("distance", "covariance")
 

@@ -1,6 +1,6 @@
 """The linear strategy: principal components of the rows as they are compared.
 
-The Gaussian process with the linear kernel k(z, z') = z · z' has its likeliest latent in closed
+The Gaussian process with the linear kernel k(z, z') = z · z' has its most likely latent in closed
 form, the principal components (Lawrence 2005, J. Mach. Learn. Res. 6, Section 2): what a latent
 without bends looks like.
 """
@@ -15,13 +15,15 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .. import _limits, eigen
-from .._records import CsrGraph, Embedding
 from .._threads import block_rows
+from .._types import Floats
 from .._warn import warn
 from ..covariance import SparseRows
+from ..eigen import Embedding
+from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
-from ._base import Floats, Landmarks, Solution, Strategy
+from ._base import Landmarks, Solution, Strategy
 
 
 @dataclass(repr=False)
@@ -67,8 +69,8 @@ class Linear(Strategy):
         sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
         embedding = eigen.coordinates(sq_dist, n_components)
         total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
-        share = embedding.eigenvalues / (total or 1.0)
-        embedding = embedding._replace(explained_variance_ratio=share)
+        fraction = embedding.eigenvalues / (total or 1.0)
+        embedding = embedding._replace(explained_variance_ratio=fraction)
         return Solution(_in_units(similarity.unit, embedding))
 
 
@@ -105,8 +107,8 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     for batch in blocks:
         points[batch, :count][:, real] = (rows[batch] - mean) @ vectors[:, real]
     spectrum = np.pad(values, (0, n_components - count))
-    share = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
-    return Embedding(eigen.pin_signs(points), spectrum, share, 0.0, eigen.CENTRE)
+    fraction = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
+    return Embedding(eigen.pin_signs(points), spectrum, fraction, 0.0, eigen.CENTER)
 
 
 def _lanczos(

@@ -17,13 +17,14 @@ from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from .. import _limits, eigen, geodesics
-from .._records import CsrGraph, Embedding
 from .._threads import block_rows, map_blocks
+from .._types import Floats
 from .._validation import check_fraction, check_integer
 from .._warn import warn
+from ..eigen import Embedding
+from ..graph import CsrGraph
 from ._base import Landmarks
 
-Floats = NDArray[np.float64]
 Lengths = NDArray[np.floating]
 
 AUTO_LANDMARKS = 300
@@ -142,14 +143,14 @@ def solve(
     among = to_squares(lengths[:, nodes])
     among = 0.5 * (among + among.T)
     counts = np.bincount(np.argmin(lengths, axis=0), minlength=nodes.size)
-    share = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+    fraction = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
     if isinstance(reference, Integral):
         reference = int(np.flatnonzero(nodes == int(reference) % lengths.shape[1])[0])
     index = eigen.reference_index(among, reference)
-    origin = share if index == eigen.CENTRE else np.eye(nodes.size)[index]
+    origin = fraction if index == eigen.CENTER else np.eye(nodes.size)[index]
     offset = among @ origin
     gram = 0.5 * (offset[:, None] + offset - among - origin @ offset)
-    root = np.sqrt(share)
+    root = np.sqrt(fraction)
     values, vectors = eigh(root[:, None] * gram * root)
     total, negative = float(np.sum(values**2)) or 1.0, float(np.sum(values[values < 0.0] ** 2))
     values = lengths.shape[1] * values[: -n_components - 1 : -1]
@@ -172,5 +173,5 @@ def solve(
 
     map_blocks(place, len(points), block_rows(nodes.size))
     ratio = (values / lengths.shape[1]) ** 2 / total
-    center = index if index == eigen.CENTRE else int(nodes[index])
+    center = index if index == eigen.CENTER else int(nodes[index])
     return Embedding(points, values, ratio, negative / total, center)

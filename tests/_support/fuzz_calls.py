@@ -1,7 +1,7 @@
-"""Calls of the estimator and of the chain behind it with junk for arguments, in forked children.
+"""Calls of the estimator and of the chain behind it with nonsense, in forked children.
 
 Run as ``python fuzz_calls.py SEED N``: counts of what came of the calls, and every call that killed
-or hung the interpreter, as JSON. An argument makes sense or is junk, which at least one is.
+or hung the interpreter, as JSON. An argument makes sense or is nonsense, which at least one is.
 """
 
 import collections
@@ -50,7 +50,7 @@ SHAPES = [(), (0,), (3,), (14,), (3, 0), (14, 1), (14, 2), (14, 14), (14, 20), (
 TYPES = [float, float, "f4", int, bool, complex, object, "U3"]
 
 
-def junk(rng):
+def nonsense(rng):
     """Something that no function asked for: a number, an array, or a record that is broken."""
     kind = rng.randrange(6)
     if kind < 2:
@@ -72,15 +72,15 @@ def junk(rng):
 
 
 def call_of(rng):
-    """A function and its arguments, some of them junk, and their names."""
+    """A function and its arguments, some of them nonsense, and their names."""
     if rng.random() < 0.5:
         function, arguments = rng.choice(list(CHAIN.items()))
         at = rng.randrange(len(arguments))
-        arguments = (*arguments[:at], junk(rng), *arguments[at + 1 :])
+        arguments = (*arguments[:at], nonsense(rng), *arguments[at + 1 :])
         return function, arguments, f"{function.__name__}, argument {at}"
     method = rng.choice(["fit", "transform", "score"])
     spoilt = rng.sample([*PARAMETERS, "X"], rng.choice([1, 1, 2]))
-    values = {name: junk(rng) for name in spoilt}
+    values = {name: nonsense(rng) for name in spoilt}
     table = values.pop("X", X)
 
     def use(**parameters):

@@ -1,4 +1,4 @@
-"""Work in forked children, whose deaths and hangs are seen, and campaigns of it in processes."""
+"""Work in forked children, whose deaths and hangs are seen, and fuzzings of it in processes."""
 
 import faulthandler
 import json
@@ -10,20 +10,20 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-LONG = os.environ.get("IKD_GRAPH_CAMPAIGN") == "long"
-"""Whether campaigns are to be as long as SECURITY.md says."""
+LONG = os.environ.get("IKD_GRAPH_FUZZING") == "long"
+"""Whether fuzzings are to be as long as SECURITY.md says."""
 
 MOST_SECONDS = 7200 if LONG else 1200
-"""How long a campaign of one kind may take."""
+"""How long fuzzing of one kind may take."""
 
 
-def campaigns(script, seeds, *words):
+def runs(script, seeds, *words):
     """What a script prints for each of some seeds, as many at a time as there are processors."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda seed: campaign(script, seed, *words), seeds))
+        return list(pool.map(lambda seed: run(script, seed, *words), seeds))
 
 
-def campaign(script, *words):
+def run(script, *words):
     """What a script prints as JSON, run in a process of its own with a compiled cache."""
     paths = [str(Path(__file__).parents[2]), *(path for path in sys.path if path)]
     environment = {

@@ -22,8 +22,8 @@ from ikd_graph import (
     similarity,
     strategies,
 )
-from ikd_graph._records import Blocks
 from ikd_graph._table import SparseTable
+from ikd_graph.cliques import Blocks
 from ikd_graph.datasets import gp_mapping
 from ikd_graph.refine import _pairs
 

@@ -43,12 +43,12 @@ def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
         if not np.isfinite(floyd_warshall(legs)[i, j]):
             kept[i, j] = kept[j, i] = lengths[i, j]
     grow(kept, lengths, pairs, detour)
-    shares = {}
+    fractions = {}
     for i, j in pairs:
         near = lengths <= shorter * lengths[i, j]
         of_i = {m for m in range(n) if near[i, m] and m != j}
         of_j = {m for m in range(n) if near[j, m] and m != i}
-        shares[i, j] = len(of_i & of_j) / max(min(len(of_i), len(of_j)), 1)
+        fractions[i, j] = len(of_i & of_j) / max(min(len(of_i), len(of_j)), 1)
     removed = [pair for pair in pairs if np.isinf(kept[pair])]
     adjacent = np.zeros((n, n), dtype=bool)
     for i, j in removed:
@@ -57,9 +57,9 @@ def naive_far_apart(lengths, shorter=0.8, detour=3.5, usual=0.35):
     labels = connected_components(adjacent)[1]
     for i, j in removed:
         bundles.setdefault(labels[i], []).append((i, j))
-    middle = np.median(list(shares.values()))
+    middle = np.median(list(fractions.values()))
     for bundle in bundles.values():
-        if np.mean([shares[one] for one in bundle]) >= usual * middle:
+        if np.mean([fractions[one] for one in bundle]) >= usual * middle:
             for i, j in bundle:
                 kept[i, j] = kept[j, i] = lengths[i, j]
     grow(kept, lengths, pairs, detour)

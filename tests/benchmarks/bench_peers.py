@@ -147,7 +147,7 @@ TASKS = {
     ),
     "likelihood of 100 points": (
         likelihood, (100, 1000), None,
-        {"ours": lambda cov: refine.likelihood(cov, 1000, 3, KERNEL, starts={
+        {"ours": lambda cov: refine.likelihood(cov, 1000, KERNEL, starts={
             "random": refine.random_closed_form(cov, 3, KERNEL, np.random.default_rng(0))
         })},
     ),

@@ -4,7 +4,7 @@ The way back
 
 Images that belong to coordinates between the points of an embedding.
 
-``python 09_way_back.py images.npz`` takes other images: X, a row each, and image_shape.
+``python 09_inverse_transform.py images.npz`` takes other images: X, a row each, and image_shape.
 """
 
 import sys
@@ -36,8 +36,8 @@ path = np.column_stack([np.interp(steps, walked, corner) for corner in corners.T
 
 images = model.inverse_transform(path)
 rebuilt = model.inverse_transform(Z)
-share = 1 - ((rebuilt - data.X) ** 2).sum() / ((data.X - data.X.mean(axis=0)) ** 2).sum()
-print(f"two coordinates keep {share:.0%} of the variance of {data.n_features} pixels")
+fraction = 1 - ((rebuilt - data.X) ** 2).sum() / ((data.X - data.X.mean(axis=0)) ** 2).sum()
+print(f"two coordinates keep {fraction:.0%} of the variance of {data.n_features} pixels")
 
 cmap = "gray_r" if data.name == "digits" else "gray"  # ink on paper, or photographs
 figure = Figure(figsize=(8.8, 6.2), layout="constrained")
@@ -49,4 +49,4 @@ for step, (spot, frame) in enumerate(zip(path, below.subplots(1, STEPS), strict=
     frame.imshow(images[step - 1].reshape(data.image_shape), cmap, vmin=0, vmax=data.X.max())
     frame.set_title(str(step), fontsize=8)
     frame.axis("off")
-print("picture:", plot.save(ax, "09_way_back.png", dpi=110))
+print("picture:", plot.save(ax, "09_inverse_transform.png", dpi=110))

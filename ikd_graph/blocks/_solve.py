@@ -3,22 +3,18 @@
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from . import _validation as check
-from ._clique_eigen import solve_cliques
-from ._records import Blocks, CsrGraph, SolvedBlocks, check_blocks, check_solved
-from ._threads import single_threaded_blas
-from ._validation import validate
-from .cliques import Cliques, any_cliques
-from .graph import GraphLike, any_graph
-from .kernels import StationaryKernel, as_kernel
-
-Floats = NDArray[np.float64]
-
-__all__ = ["REFERENCES", "SolvedBlocks", "largest_first", "solve"]
-
-REFERENCES = ("center", "min_max", "min_mean")
+from .. import _validation as check
+from .. import eigen
+from .._threads import single_threaded_blas
+from .._types import Floats
+from .._validation import validate
+from ..cliques import Blocks, Cliques, any_cliques, check_blocks
+from ..graph import CsrGraph, GraphLike, any_graph
+from ..kernels import StationaryKernel, as_kernel
+from ._eigen import solve_cliques
+from ._record import SolvedBlocks, check_solved
 
 
 def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -> None:
@@ -31,7 +27,7 @@ def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -
     cliques=any_cliques,
     kernel=as_kernel,
     n_components=check.count,
-    reference=check.one_of(REFERENCES),
+    reference=check.one_of(eigen.REFERENCES),
 )
 def solve(
     graph: GraphLike,
@@ -99,8 +95,8 @@ def solve(
         coordinates=spectra.coordinates,
         precision=_precision(spectra.spread),
         eigenvalues=spectra.values,
-        explained_variance_ratio=spectra.shares[:, 0].copy(),
-        negative_mass=spectra.shares[:, 1].copy(),
+        explained_variance_ratio=spectra.fractions[:, 0].copy(),
+        negative_mass=spectra.fractions[:, 1].copy(),
         n_clipped=int(spectra.n_clipped.sum()),
     )
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._records import Blocks, CsrGraph
-from ._threads import block_rows, map_blocks
-
-Floats = NDArray[np.float64]
+from .._threads import block_rows, map_blocks
+from .._types import Floats
+from ..cliques import Blocks
+from ..graph import CsrGraph
 
 
 class Spectra(NamedTuple):
@@ -17,7 +17,7 @@ class Spectra(NamedTuple):
     coordinates: Floats  # (total, M), of each block in a frame of its own
     spread: Floats  # (total,) mean variance of the distances of a point in its block
     values: Floats  # (n_blocks, M) leading eigenvalues, descending
-    shares: Floats  # (n_blocks, 2) of the leading, negative ones in the sum of squares
+    fractions: Floats  # (n_blocks, 2) of the leading, negative ones in the sum of squares
     n_missing: NDArray[np.int64]  # (n_blocks,) pairs that are no edges
     n_clipped: NDArray[np.int64]  # (n_blocks,) leading values below 0
 
@@ -126,7 +126,7 @@ def _write_leading(
     spectrum: Floats,
     vectors: Floats,
 ) -> None:
-    """Coordinates and shares of some blocks (b,) from eigenpairs of their Gram matrices (Eq. 9)."""
+    """Write coordinates and fractions of blocks (b,) from eigenpairs of Gram matrices (Eq. 9)."""
     size = min(spectra.values.shape[1], spectrum.shape[1])
     # Rounding leaves values of this size where the points span fewer dimensions.
     floor = 1e-13 * np.abs(spectrum[:, [0, -1]]).max(axis=1, keepdims=True)
@@ -141,4 +141,6 @@ def _write_leading(
     squares = np.column_stack([values**2 @ np.ones(size), (np.minimum(spectrum, 0.0) ** 2).sum(1)])
     total = (spectrum**2).sum(axis=1, keepdims=True)
     positive = total > 0.0
-    spectra.shares[batch] = np.where(positive, squares / np.where(positive, total, 1.0), [1.0, 0.0])
+    spectra.fractions[batch] = np.where(
+        positive, squares / np.where(positive, total, 1.0), [1.0, 0.0]
+    )

@@ -1,0 +1,98 @@
+"""Which cliques stay: calibration on fresh columns, false cliques of null tables, time.
+
+``python clique_stability.py --tables 60 --seed 0`` prints the tables of
+docs/decisions/015-cliques-that-stay.md.
+"""
+
+import argparse
+import itertools
+import time
+
+import numpy as np
+
+from ikd_graph import cliques, graph
+
+BINS = np.linspace(0.0, 1.0, 11)
+
+
+def modules(rng, n_columns, related=True):
+    """Rows in modules whose members correlate by .3 to .6: how to draw columns of them."""
+    n = int(rng.integers(60, 160))
+    module = rng.integers(0, max(n // 12, 2), n)
+    module[rng.random(n) < 0.3] = -1
+    strength = np.where(module < 0, 0.0, rng.uniform(0.3, 0.6, module.max() + 1)[module])
+    strength = strength if related else np.zeros(n)
+
+    def draw():
+        shared = rng.normal(size=(module.max() + 1, n_columns))
+        own = rng.normal(size=(n, n_columns))
+        return np.sqrt(strength)[:, None] * shared[module] + np.sqrt(1 - strength)[:, None] * own
+
+    return draw
+
+
+def calibration(seed, n_fresh=40):
+    """Stability of all edges and cliques of a table, and how often fresh columns have them."""
+    rng = np.random.default_rng(seed)
+    n_columns = int(np.exp(rng.uniform(np.log(50), np.log(500))))
+    draw = modules(rng, n_columns)
+    s0 = float(np.clip(rng.uniform(2.5, 5.0) / np.sqrt(n_columns), 0.2, 0.5))
+    found = cliques.stability(draw(), s0, n_resamples=100, n_shifted=2)
+    low, high, _ = graph.edges(found.graph)
+    there = np.zeros(low.size)
+    whole = np.zeros(len(found.cliques))
+    for _ in range(n_fresh):
+        corr = np.corrcoef(draw())
+        there += corr[low, high] > s0
+        whole += [bool((corr[np.ix_(c, c)] > s0).all()) for c in found.cliques]
+    large = found.cliques.sizes >= 3
+    return (
+        (found.edges, there / n_fresh),
+        (found.of_cliques[large], whole[large] / n_fresh),
+    )
+
+
+def show(name, said, came):
+    """Print what came of what was said, in tenths."""
+    print(f"{name}: {said.size}, mean said {said.mean():.3f}, mean came {came.mean():.3f}")
+    for a, b in itertools.pairwise(BINS.tolist()):
+        inside = (said >= a) & (said <= b)
+        if inside.any():
+            print(
+                f"  {a:.1f} to {b:.1f}: {inside.sum():6d}  said {said[inside].mean():.2f}"
+                f"  came {came[inside].mean():.2f}"
+            )
+
+
+def false_cliques(seed):
+    """Cliques of a null table, and how many were expected, for sizes 2, 3 and 4."""
+    rng = np.random.default_rng(seed)
+    n_columns = int(np.exp(rng.uniform(np.log(50), np.log(500))))
+    s0 = float(rng.uniform(1.5, 3.0) / np.sqrt(n_columns))
+    found = cliques.stability(modules(rng, n_columns, related=False)(), s0, n_resamples=20)
+    sizes = found.cliques.sizes
+    return [(int((sizes >= k).sum()), found.expected(k)) for k in (2, 3, 4)]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    seeds = range(1000 * arguments.seed, 1000 * arguments.seed + arguments.tables)
+    parts = [calibration(seed) for seed in seeds]
+    for k, name in enumerate(("edges", "cliques of three points or more")):
+        show(name, *(np.concatenate([part[k][j] for part in parts]) for j in range(2)))
+    counts = np.array([false_cliques(seed) for seed in seeds])
+    for k, size in enumerate((2, 3, 4)):
+        observed, expected = counts[:, k].T
+        beyond = (observed > expected).mean()
+        print(f"null tables, cliques of {size} or more: {observed.mean():.2f} found, ", end="")
+        print(f"{expected.mean():.2f} expected; more than expected in {beyond:.2f}")
+    X = modules(np.random.default_rng(0), 250)()
+    X = np.vstack([X, np.random.default_rng(1).normal(size=(200, 250))])[:200]
+    for _ in range(2):
+        start = time.perf_counter()
+        cliques.stability(X, 0.3)
+        seconds = time.perf_counter() - start
+    print(f"200 x 250, 200 resamples: {seconds:.2f} s")

@@ -1,0 +1,185 @@
+"""Communities: cliques that overlap almost wholly, taken together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .. import _validation as check
+from .._validation import validate
+from ._blocks import Blocks
+from ._describe import AnyCliques, overlaps
+from ._sequence import Cliques, arrays, as_blocks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Communities(Sequence[NDArray[np.int32]]):
+    """Communities of points: a sequence of arrays of point numbers, the largest first.
+
+    Communities may share points.
+
+    Parameters
+    ----------
+    members : sequence of (k,) int arrays
+        Points of each community, ascending.
+    k : int
+        Size of the cliques that percolate.
+    n_points : int
+        Number of points there are.
+    """
+
+    def __init__(self, members: Sequence[NDArray[np.int32]], k: int, n_points: int) -> None:
+        self._members, self.k, self.n_points = list(members), k, n_points
+
+    def __getitem__(self, at: Any) -> Any:
+        """Points of a community."""
+        return self._members[at]
+
+    def __len__(self) -> int:
+        """Count the communities."""
+        return len(self._members)
+
+    def __repr__(self) -> str:
+        """Say how many there are, and how many points they hold."""
+        held = np.unique(np.concatenate([*self._members, np.empty(0, np.int32)])).size
+        found = f"{len(self)} communit{'y' if len(self) == 1 else 'ies'}"
+        return f"{found} of {self.k}-cliques, {held} of {self.n_points} points"
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Community of each point, (n_points,): the largest that holds it, -1 for none."""
+        labels = np.full(self.n_points, -1, dtype=np.int64)
+        for number in reversed(range(len(self))):
+            labels[self._members[number]] = number
+        return labels
+
+    def to_pandas(
+        self, names: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
+    ) -> pd.DataFrame:
+        """Make a table, a row for each community, the largest first.
+
+        Parameters
+        ----------
+        names : sequence of length n_points, optional
+            Names of the points; by default their numbers.
+        labels : sequence of length n_points, optional
+            Label of each point; the table counts them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``community``, ``size``, ``members`` and, with labels, ``labels``.
+        """
+        import pandas as pd
+
+        for what, given in (("names", names), ("labels", labels)):
+            if given is not None:
+                self._check_one_each(what, given)
+        called = [*map(str, range(self.n_points) if names is None else names)]
+        rows: list[list[Any]] = []
+        for number, members in enumerate(self._members):
+            row = [number, members.size, ", ".join(called[point] for point in members)]
+            if labels is not None:
+                counted = Counter(str(labels[point]) for point in members.tolist())
+                row.append(", ".join(f"{name} × {n}" for name, n in counted.most_common()))
+            rows.append(row)
+        heads = ["community", "size", "members", *["labels"] * (labels is not None)]
+        return pd.DataFrame(rows, columns=heads)
+
+    def compare(self, labels: Sequence[Any]) -> dict[str, float]:
+        """Compare the communities with labels of the points.
+
+        Parameters
+        ----------
+        labels : sequence of length n_points
+            Label of each point; None and NaN are no labels.
+
+        Returns
+        -------
+        dict of str to float
+            ``adjusted_rand``: agreement of labels and communities, 0 by chance and 1 where they are
+            the same (Hubert and Arabie 1985); ``purity``: fraction of points with the most frequent
+            label of their community; both over ``covered``, the fraction of the labeled points that
+            are in a community. A point of several counts for the largest.
+        """
+        from sklearn.metrics import adjusted_rand_score
+        from sklearn.metrics.cluster import contingency_matrix
+
+        self._check_one_each("labels", labels)
+        known = np.array([value is not None and value == value for value in labels], dtype=bool)
+        held = known & (self.labels >= 0)
+        if not held.any():
+            return {"adjusted_rand": 0.0, "purity": 0.0, "covered": 0.0}
+        truth = [str(labels[point]) for point in np.flatnonzero(held).tolist()]
+        own = self.labels[held]
+        return {
+            "adjusted_rand": float(adjusted_rand_score(truth, own)),
+            "purity": float(contingency_matrix(truth, own).max(axis=0).sum() / own.size),
+            "covered": float(held.sum() / known.sum()),
+        }
+
+    def _check_one_each(self, name: str, values: Sequence[Any]) -> None:
+        if len(values) != self.n_points:
+            raise ValueError(
+                f"{name} must be one for each of {self.n_points} points, got {len(values)}"
+            )
+
+
+@validate(k=check.whole(2))
+def communities(cliques: AnyCliques, k: int = 3, *, n_points: int | None = None) -> Communities:
+    """Find communities by percolation of k-cliques (Palla, Derényi, Farkas and Vicsek 2005).
+
+    Maximal cliques of at least k points that share k - 1 belong together; a community is the union
+    of all that hang together.
+
+    Parameters
+    ----------
+    cliques : Cliques or iterable of (k,) int arrays
+        All maximal cliques of a graph, see `maximal_cliques`; of some, communities may fall apart.
+    k : int
+        Size of the cliques that percolate, from 2: with 2 communities are the components of the
+        graph; larger ones are smaller and denser.
+    n_points : int, optional
+        Number of points there are; by default that of the cliques.
+
+    Returns
+    -------
+    Communities
+        The communities, the largest first, those of a size by their first points.
+
+    References
+    ----------
+    G. Palla, I. Derényi, I. Farkas and T. Vicsek, Uncovering the overlapping community structure of
+    complex networks in nature and society, Nature 435, 2005.
+
+    Examples
+    --------
+    >>> from ikd_graph import cliques
+    >>> found = cliques.communities([[0, 1, 2], [1, 2, 3], [3, 4, 5]], k=3)
+    >>> found
+    2 communities of 3-cliques, 6 of 6 points
+    >>> [members.tolist() for members in found]
+    [[0, 1, 2, 3], [3, 4, 5]]
+    """
+    blocks = as_blocks(cliques, n_points)
+    if n_points is None:
+        n_points = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
+    starts, entries = blocks.entries(np.flatnonzero(blocks.sizes >= k))
+    large = Cliques(Blocks(starts, blocks.members[entries]), n_points)
+    if not len(large):
+        return Communities([], k, n_points)
+    shared = overlaps(large, k - 1)
+    group = connected_components(shared, directed=False)[1]
+    held: list[list[NDArray[np.int32]]] = [[] for _ in range(group.max() + 1)]
+    for number, members in zip(group.tolist(), arrays(large.blocks), strict=True):
+        held[number].append(members)
+    found = [np.unique(np.concatenate(members)) for members in held]
+    found.sort(key=lambda members: (-members.size, members.tolist()))
+    return Communities(found, k, n_points)

@@ -1,0 +1,383 @@
+"""Which edges and cliques would be there again: halves of the columns, and shifted tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _validation as check
+from .. import graph as graphs
+from .._threads import single_threaded_blas
+from .._types import Floats
+from .._validation import check_integer, validate
+from ..covariance import correlation, effective_columns
+from ..graph import CsrGraph
+from ._blocks import Blocks
+from ._search import maximal_cliques
+from ._sequence import Cliques, arrays
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GraphOf = Callable[[Floats], CsrGraph]
+
+MOST_PAIRS = 20_000_000
+"""Pairs of members of all cliques that are followed through the resamples."""
+
+_HIGHEST = 1.0 - 1e-9
+_WIDTH = 0.06  # of the density of Fisher's z, at the least
+_RUNS = 4.0  # lengths of a run of columns, in columns that count as one independent one
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often edges and cliques of a graph would be there again; see `stability`.
+
+    Attributes
+    ----------
+    graph : CsrGraph
+        The graph of all columns.
+    edges : (n_edges,) ndarray of float64
+        Stability of each edge, in the order of `graph.edges`.
+    cliques : Cliques
+        Its maximal cliques, or those that were given.
+    of_cliques : (n_cliques,) ndarray of float64
+        Stability of each clique: how often all its members stay joined.
+    expected_false : dict of int to float
+        Number of maximal cliques of at least so many points in a table of unrelated rows.
+    n_columns : float
+        Columns that count as independent.
+    """
+
+    graph: CsrGraph
+    edges: Floats
+    cliques: Cliques
+    of_cliques: Floats
+    expected_false: dict[int, float]
+    n_columns: float
+
+    def expected(self, size: int) -> float:
+        """Return how many cliques of at least a size unrelated rows have.
+
+        Parameters
+        ----------
+        size : int
+            Number of points.
+
+        Returns
+        -------
+        float
+            Mean over shifted tables.
+        """
+        check_integer("size", size, 1)
+        return max((n for least, n in self.expected_false.items() if least >= size), default=0.0)
+
+    def weighted(self) -> CsrGraph:
+        """Return the graph with the stability of each edge as its weight.
+
+        Returns
+        -------
+        CsrGraph
+            The same edges.
+        """
+        low, high, _ = graphs.edges(self.graph)
+        return graphs.from_edges(self.graph.n_nodes, low, high, self.edges)
+
+    def to_pandas(self, names: Sequence[Any] | None = None) -> pd.DataFrame:
+        """Make a table of the cliques, the largest first.
+
+        Parameters
+        ----------
+        names : sequence of length n_points, optional
+            Names of the points; by default their numbers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``clique`` (its number), ``size``, ``stability``, ``expected_false`` (cliques of
+            that size or more in a table of unrelated rows) and ``members``.
+        """
+        import pandas as pd
+
+        called = [*map(str, range(self.cliques.n_points) if names is None else names)]
+        if len(called) != self.cliques.n_points:
+            raise ValueError(
+                f"names must be one for each of {self.cliques.n_points} points, got {len(called)}"
+            )
+        order = np.lexsort((-self.of_cliques, -self.cliques.sizes))
+        sizes = self.cliques.sizes[order]
+        return pd.DataFrame(
+            {
+                "clique": order,
+                "size": sizes,
+                "stability": self.of_cliques[order],
+                "expected_false": [self.expected(int(size)) for size in sizes],
+                "members": [", ".join(called[row] for row in self.cliques[k]) for k in order],
+            }
+        )
+
+
+def rule_of_correlations(name: str, value: Any) -> Any:
+    """Return a threshold, a number of neighbors, a graph, or a function."""
+    if isinstance(value, CsrGraph) or callable(value):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return check_integer(name, value, 1)
+    if isinstance(value, (float, np.floating)):
+        return check.fraction(name, value)
+    raise ValueError(
+        f"{name} must be a threshold in (0, 1), a number of neighbors, a CsrGraph of the rows, or "
+        f"a function of the correlations that makes one, got {value!r}"
+    )
+
+
+@validate(
+    X=check.table,
+    graph=rule_of_correlations,
+    n_resamples=check.whole(2),
+    n_shifted=check.whole(1),
+    random_state=check.seed,
+)
+def stability(
+    X: ArrayLike,
+    graph: float | int | CsrGraph | GraphOf,
+    n_resamples: int = 200,
+    *,
+    cliques: Cliques | Blocks | Iterable[ArrayLike] | None = None,
+    n_shifted: int = 20,
+    random_state: int | None = 0,
+) -> Stability:
+    r"""Estimate how often edges and cliques would be there on as many fresh columns.
+
+    Each resample is a random half of the columns, in runs where they follow in time. The difference
+    between the correlations of a half and those of all has the variance and the dependence that
+    correlations of all columns have around the truth (Fisher's z, variance 1 / (N - 3)). It is
+    scaled to what fresh columns differ by, and put around what is expected of the truth:
+    correlations above a threshold are there by luck as well, and come back lower. By how much
+    follows from the distribution of all correlations (Tweedie's formula, Efron 2011):
+    E[ζ | z] = z + s² d/dz log m(z), Var[ζ | z] = s² (1 + s² d²/dz² log m(z)), with m the density of
+    the z of all pairs.
+
+    In a table of unrelated rows, each shifted along the columns by a random number of its own,
+    cliques are false: their mean number is `expected_false`.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows, at least 8 columns; in order, where these follow in time.
+    graph : float, int, CsrGraph or callable
+        How rows are joined: a threshold of the correlation, a number of nearest neighbors, or a
+        function of the (n, n) correlations that returns a CsrGraph. A CsrGraph is one whose edges
+        stay where their correlation is at least that of its weakest edge.
+    n_resamples : int
+        Number of resamples.
+    cliques : Cliques or iterable of (k,) int arrays, optional
+        Cliques to follow; by default all maximal ones of at least two points.
+    n_shifted : int
+        Number of shifted tables.
+    random_state : int or None
+        Seed of halves and shifts.
+
+    Returns
+    -------
+    Stability
+        Of edges and cliques.
+
+    Raises
+    ------
+    ValueError
+        If the graph has another number of points, or cliques hold pairs that are no edges.
+
+    References
+    ----------
+    B. Efron, Tweedie's formula and selection bias, Journal of the American Statistical Association
+    106, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import cliques
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20, 200))
+    >>> X[:5] += 1.5 * rng.normal(size=200)
+    >>> result = cliques.stability(X, 0.4)
+    >>> result.cliques[int(np.argmax(result.cliques.sizes))].tolist()
+    [0, 1, 2, 3, 4]
+    >>> bool(result.of_cliques.max() > 0.95), result.expected(3)
+    (True, 0.0)
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    n, width = rows.shape
+    if width < 8:
+        raise ValueError(
+            f"X must have at least 8 columns to be halved, got {width}; stability is that on fresh "
+            "columns"
+        )
+    with single_threaded_blas():
+        corr = correlation(rows)
+        build, g = _builder(graph, corr)
+        found = Cliques(maximal_cliques(g, 2) if cliques is None else cliques, n)
+        pairs = _pairs_of(found, g)
+        free = max(effective_columns(rows), 4.0)
+        rng = np.random.default_rng(random_state)
+        lost = _lost_edges(rows, corr, build, g, n_resamples, free, rng)
+        false = _false_cliques(rows, build, n_shifted, free < width, rng)
+    stays = np.zeros(len(found))
+    step = max(1, 2**22 // max(pairs.shape[0], 1))
+    for start in range(0, n_resamples, step):
+        stays += (pairs @ lost[:, start : start + step].astype(np.int32) == 0).sum(axis=1)
+    return Stability(g, 1.0 - lost.mean(axis=1), found, stays / n_resamples, false, free)
+
+
+def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
+    """Return the function that makes a graph of correlations, and the graph."""
+    if isinstance(graph, CsrGraph):
+        if graph.n_nodes != len(corr):
+            raise ValueError(
+                f"graph must have one node for each of {len(corr)} rows, got {graph.n_nodes}; "
+                "build it from the same rows"
+            )
+        low, high, _ = graphs.edges(graph)
+        least = float(corr[low, high].min(initial=1.0))
+        # An edge at the threshold is one.
+        least = np.nextafter(min(max(least, 1e-9), _HIGHEST), 0.0)
+        return lambda values: graphs.threshold(values, least), graph
+    build: GraphOf
+    if isinstance(graph, int):
+        k = min(graph, len(corr) - 1)
+        build = lambda values: graphs.neighbors(values, k)  # noqa: E731
+    elif isinstance(graph, float):
+        build = lambda values: graphs.threshold(values, graph)  # noqa: E731
+    else:
+        build = graph
+    return build, build(corr)
+
+
+def _pairs_of(found: Cliques, g: CsrGraph) -> sp.csr_array:
+    """Matrix of ones (n_cliques, n_edges) where an edge joins two members."""
+    total = int((found.sizes * (found.sizes - 1) // 2).sum())
+    if total > MOST_PAIRS:
+        raise ValueError(
+            f"cliques must hold at most {MOST_PAIRS} pairs of points, got {total}; pass some of "
+            "them, such as cliques.cover(g, 3), or raise the threshold"
+        )
+    low, high, _ = graphs.edges(g)
+    keys = low * g.n_nodes + high
+    entries, starts = [np.empty(0, dtype=np.int64)], [0]
+    for members in arrays(found.blocks):
+        a, b = np.triu_indices(members.size, 1)
+        wanted = members[a].astype(np.int64) * g.n_nodes + members[b]
+        at = np.searchsorted(keys, wanted)
+        if np.any(at >= keys.size) or np.any(keys[at] != wanted):
+            raise ValueError(
+                f"cliques must be those of the graph, got {members.tolist()[:8]}, of which some "
+                "pairs are no edges; cliques.maximal_cliques lists them"
+            )
+        entries.append(at)
+        starts.append(starts[-1] + at.size)
+    columns = np.concatenate(entries)
+    ones = np.ones(columns.size, dtype=np.int32)
+    return sp.csr_array((ones, columns, starts), shape=(len(found), keys.size))
+
+
+def _lost_edges(
+    rows: Floats,
+    corr: Floats,
+    build: GraphOf,
+    g: CsrGraph,
+    n_resamples: int,
+    free: float,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Whether each edge is missing from each resample, (n_edges, n_resamples)."""
+    low, high, _ = graphs.edges(g)
+    n, width = rows.shape
+    run = 1 if free >= width else int(min(np.ceil(_RUNS * width / free), max(width // 8, 1)))
+    expected, scale = _fresh(corr, free)
+    z = _fisher(corr)
+    lost = np.empty((low.size, n_resamples), dtype=bool)
+    for k in range(n_resamples):
+        half = _half(width, run, rng)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            part = np.nan_to_num(_correlation(rows[:, half]))
+        fresh = np.tanh(expected + scale * (_fisher(part) - z))
+        np.fill_diagonal(fresh, 1.0)
+        again = build(fresh)
+        present = sp.csr_array(
+            (np.ones(again.indices.size), again.indices, again.indptr), shape=(n, n)
+        )
+        lost[:, k] = np.asarray(present[low, high]).ravel() == 0.0
+    return lost
+
+
+def _half(width: int, run: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Half of the columns, in runs that begin at a random column, around the end."""
+    if run == 1:
+        return np.sort(rng.permutation(width)[: width // 2])
+    starts = np.arange(0, width, run)
+    chosen = rng.permutation(starts.size)[: starts.size // 2]
+    columns = (starts[chosen][:, None] + np.arange(run)).ravel()
+    columns = columns[columns < width]
+    return np.sort((columns + int(rng.integers(width))) % width)
+
+
+def _correlation(rows: Floats) -> Floats:
+    """Correlations of rows, NaN of those that are constant."""
+    centered = rows - rows.mean(axis=1, keepdims=True)
+    centered /= np.sqrt(np.einsum("ij,ij->i", centered, centered))[:, None]
+    return np.asarray(centered @ centered.T)
+
+
+def _fisher(corr: Floats) -> Floats:
+    """Fisher's z of correlations; that of 1 is large, not infinite."""
+    return np.asarray(np.arctanh(np.clip(corr, -_HIGHEST, _HIGHEST)))
+
+
+def _fresh(corr: Floats, free: float) -> tuple[Floats, Floats]:
+    """Return the expected z of the truth, and what scales the deviation of a half."""
+    z = _fisher(corr)
+    variance = 1.0 / max(free - 3.0, 1.0)
+    slope, bend = _log_density(z[np.triu_indices(len(z), 1)], z, variance)
+    expected = z + variance * slope
+    of_truth = variance * np.clip(1.0 + variance * bend, 0.0, 1.0)
+    # A half differs from the whole by as much as the whole from the truth.
+    return expected, np.sqrt((of_truth + variance) / variance)
+
+
+def _log_density(sample: Floats, at: Floats, variance: float) -> tuple[Floats, Floats]:
+    """First and second derivative of the log density of z, each pair's own part included."""
+    width = max(float(np.sqrt(variance)) * 0.5, _WIDTH * max(float(sample.std()), 1e-6))
+    low, high = float(sample.min()) - 5.0 * width, float(sample.max()) + 5.0 * width
+    bins = int(np.clip(np.ceil((high - low) / (0.1 * width)), 10, 20_000))
+    counts, edges = np.histogram(sample, bins=bins, range=(low, high))
+    middle, step = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
+    reach = int(np.ceil(5.0 * width / step))
+    u = np.arange(-reach, reach + 1) * step / width
+    bell = np.exp(-0.5 * u * u)
+    density = np.convolve(counts, bell, mode="same")
+    first = np.convolve(counts, -u * bell, mode="same") / width
+    second = np.convolve(counts, (u * u - 1.0) * bell, mode="same") / width**2
+    safe = np.maximum(density, 1e-12)
+    slope, bend = first / safe, second / safe - (first / safe) ** 2
+    return np.interp(at, middle, slope), np.interp(at, middle, bend)
+
+
+def _false_cliques(
+    rows: Floats, build: GraphOf, n_shifted: int, ordered: bool, rng: np.random.Generator
+) -> dict[int, float]:
+    """Mean number of maximal cliques of at least so many points in shifted tables, from 2 on."""
+    n, width = rows.shape
+    counts: Floats = np.zeros(n + 2)
+    for _ in range(n_shifted):
+        at = (np.arange(width) + np.asarray(rng.integers(width, size=(n, 1)))) % width
+        # Few columns have few shifts: where they do not follow one another any order will do.
+        moved = np.take_along_axis(rows, at, axis=1) if ordered else rng.permuted(rows, axis=1)
+        sizes = maximal_cliques(build(correlation(moved)), 2).sizes
+        counts += np.bincount(sizes, minlength=n + 2)[: n + 2]
+    above = np.flip(np.cumsum(np.flip(counts))) / n_shifted
+    return {size: float(above[size]) for size in range(2, n + 1) if above[size] > 0.0}

@@ -1,0 +1,77 @@
+"""Cliques of windows of columns that are times."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from ikd_graph import cliques, graph
+from ikd_graph.cli import main
+
+
+def switching(seed=0, n=24):
+    """Rows 0 to 5 move together for 300 columns, rows 6 to 11 from column 200 on, of 500."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 500))
+    X[:6, :300] += 1.5 * rng.normal(size=300)
+    X[6:12, 200:] += 1.5 * rng.normal(size=300)
+    return X
+
+
+def test_cliques_appear_stay_and_vanish():
+    found = cliques.over_time(switching(), 0.45, window=100, step=100)
+    story = {}
+    for one in found.followed:
+        story.setdefault(tuple(one.members.tolist()), []).append((one.window, one.status))
+    assert story[0, 1, 2, 3, 4, 5] == [
+        (0, "appears"),
+        (1, "stays"),
+        (2, "stays"),
+        (3, "vanishes"),
+    ]
+    assert story[6, 7, 8, 9, 10, 11] == [(2, "appears"), (3, "stays"), (4, "stays")]
+    numbers = {one.clique for one in found.followed if 0 in one.members}
+    assert len(numbers) == 1
+
+
+def test_counts_are_those_of_each_window_alone():
+    X = switching(1)
+    found = cliques.over_time(X, 0.3, window=120, step=90)
+    assert found.starts.tolist() == [0, 90, 180, 270, 360]
+    for k, (start, stop) in enumerate(zip(found.starts, found.stops, strict=True)):
+        part = X[:, start:stop]
+        g = graph.threshold(np.corrcoef(part), 0.3)
+        assert found.n_edges[k] == g.n_edges
+        assert found.n_significant[k] == graph.significant_graph(part).n_edges
+        listed = [c for c in nx.find_cliques(graph.to_networkx(g)) if len(c) >= 3]
+        assert found.n_cliques[k] == len(listed)
+
+
+def test_the_table_has_names():
+    found = cliques.over_time(switching(), 0.45, window=100, step=100)
+    table = found.to_pandas([f"row {k}" for k in range(24)])
+    assert table.members[0] == "row 0, row 1, row 2, row 3, row 4, row 5"
+    assert table[["start", "stop", "size"]].iloc[0].tolist() == [0, 100, 6]
+    with pytest.raises(ValueError, match="names must be one for each of 24 points"):
+        found.table(["a"])
+
+
+@pytest.mark.parametrize(("window", "step"), [(501, 10), (4, 10), (100, 0)])
+def test_windows_that_do_not_fit_are_refused(window, step):
+    with pytest.raises(ValueError, match="must be an integer"):
+        cliques.over_time(switching(), 0.4, window, step)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_command_follows_cliques_through_windows(tmp_path, capsys):
+    frame = pd.DataFrame(switching(), columns=[f"t{k}" for k in range(500)])
+    frame.insert(0, "row", [f"stock {k}" for k in range(24)])
+    frame.to_csv(tmp_path / "stocks.csv", index=False)
+    given = ["cliques", str(tmp_path / "stocks.csv"), "-o", str(tmp_path), "--graph", "0.4"]
+    assert main([*given, "--window", "100", "--step", "100", "-q"]) == 0, capsys.readouterr().err
+    table = pd.read_csv(tmp_path / "stocks_windows.csv")
+    assert set(table.status) == {"appears", "stays", "vanishes"}
+    page = (tmp_path / "stocks_windows.html").read_text()
+    assert page.count('"visible":[') >= 5
+    assert "t0 to t99" in page
+    assert "stock 0, stock 1" in page
