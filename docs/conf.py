@@ -15,6 +15,7 @@ project = "ikd_graph"
 author = "The ikd_graph developers"
 version = release = ikd_graph.__version__
 extensions = [
+    "full_text",
     "mathml",
     "plain_docstrings",
     "myst_parser",
@@ -24,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["templates"]
-exclude_patterns = ["_build", "tutorials", "extensions", "templates", "paper"]
+exclude_patterns = ["_build", "tutorials", "extensions", "templates", "paper", "skill"]
 nitpicky = False  # Words such as "array_like" in docstrings are no links.
 
 html_theme = "furo"

@@ -21,6 +21,7 @@ from ._validation import check_choice
 
 __all__ = ["CHOICES", "TRANSFORMS", "TablePreprocessor"]
 
+
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""
 

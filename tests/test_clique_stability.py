@@ -36,19 +36,16 @@ def test_strong_modules_stay_and_chance_edges_do_not():
 
 def test_stability_is_what_fresh_columns_show():
     said, came = [], []
-    for seed in range(6):
-        strength = 0.32 + 0.02 * seed
-        found = cliques.stability(modules(120, seed, strength), 0.3, n_resamples=100, n_shifted=1)
+    for seed in range(8):
+        # The truth is at the threshold: every edge above it is there by luck.
+        X = modules(120, seed, strength=0.35, n=30)
+        found = cliques.stability(X, 0.35, n_resamples=60, n_shifted=1)
         low, high, _ = graph.edges(found.graph)
-        fresh = [np.corrcoef(modules(120, 100 + 10 * seed + k, strength)) for k in range(10)]
+        fresh = (modules(120, 100 + 10 * seed + k, strength=0.35, n=30) for k in range(10))
         said.append(found.edges)
-        came.append(np.mean([corr[low, high] > 0.3 for corr in fresh], axis=0))
-    said, came = np.concatenate(said), np.concatenate(came)
-    assert abs(said.mean() - came.mean()) < 0.08
-    # The best guess of an edge is not the frequency at which half of these columns have it.
-    middle = (said > 0.6) & (said < 0.9)
-    assert middle.sum() > 20
-    assert abs(came[middle].mean() - said[middle].mean()) < 0.12
+        came.append(np.mean([np.corrcoef(Y)[low, high] > 0.35 for Y in fresh], axis=0))
+    # The frequency of halves alone is .77.
+    assert abs(np.concatenate(said).mean() - np.concatenate(came).mean()) < 0.15
 
 
 def test_null_tables_have_as_many_cliques_as_expected():
@@ -65,10 +62,10 @@ def test_null_tables_have_as_many_cliques_as_expected():
 def test_columns_that_follow_in_time_are_taken_in_runs():
     # Each value four times: as many columns, a quarter of the knowledge.
     X = modules(60, strength=0.45)
-    once = cliques.stability(X, 0.3, n_resamples=80)
-    repeated = cliques.stability(np.repeat(X, 4, axis=1), 0.3, n_resamples=80)
+    once = cliques.stability(X, 0.4, n_resamples=80)
+    repeated = cliques.stability(np.repeat(X, 4, axis=1), 0.4, n_resamples=80)
     assert repeated.n_columns < 120
-    assert abs(repeated.edges.mean() - once.edges.mean()) < 0.1
+    assert abs(repeated.edges.mean() - once.edges.mean()) < 0.15
 
 
 @pytest.mark.parametrize("rule", [0.3, 5, lambda corr: graph.threshold(corr, 0.3)])
@@ -108,6 +105,19 @@ def test_given_graphs_and_cliques_are_followed():
 def test_a_graph_that_is_none_is_refused(bad):
     with pytest.raises(ValueError, match="graph must"):
         cliques.stability(modules(), bad)
+
+
+def test_two_rows_and_equal_rows_are_no_obstacle():
+    rng = np.random.default_rng(0)
+    two = rng.normal(size=60) + 0.3 * rng.normal(size=(2, 60))
+    assert cliques.stability(two, 0.5, n_resamples=20).of_cliques.tolist() == [1.0]
+    equal = np.vstack([two, two, rng.normal(size=(5, 60))])
+    found = cliques.stability(equal, 0.5, n_resamples=20)
+    assert found.of_cliques[found.cliques.sizes == 4].tolist() == [1.0]
+    with pytest.raises(ValueError, match="at least 2 rows, got 1"):
+        cliques.stability(two[:1], 0.5)
+    with pytest.raises(ValueError, match="at least 8 columns"):
+        cliques.stability(two[:, :5], 0.5)
 
 
 # Communities --------------------------------------------------------------------------------------

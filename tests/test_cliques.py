@@ -225,6 +225,25 @@ def test_covering_cliques_stop_with_the_clique_that_covers_the_last_point(adjace
     assert np.unique(before).size < g.n_nodes
 
 
+def test_covering_cliques_hang_together_on_as_many_points_as_are_asked_for():
+    """networkx judges the cliques of a helix, which the early stop leaves apart."""
+    turns = np.linspace(0.0, 4.0 * np.pi, 100)
+    helix = np.column_stack([np.cos(turns), np.sin(turns), turns / 4.0])
+    sq_dist = ((helix[:, None] - helix[None]) ** 2).sum(-1)
+    g = graph.threshold(np.exp(-sq_dist / 2.0), 0.6)
+
+    def n_groups(found):
+        inside = np.zeros((len(found), 100), dtype=int)
+        for row, clique in enumerate(found):
+            inside[row, clique] = 1
+        return nx.number_connected_components(nx.from_numpy_array(inside @ inside.T >= 4))
+
+    assert n_groups(list(cliques.covering_cliques(g))) > 1
+    assert n_groups(list(cliques.covering_cliques(g, min_shared=4))) == 1
+    apart = graph.threshold(np.kron(np.eye(2), np.full((5, 5), 0.9)), 0.5)
+    assert len(cliques.covering_cliques(apart, min_shared=3)) == 2
+
+
 # The cover
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from matplotlib import pyplot
 from scipy.signal import lfilter
 from scipy.spatial.distance import cdist, pdist
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -184,6 +185,7 @@ def test_pictures_show_the_columns():
     assert first.get_title(loc="left") == found.names[0]
     one = ikd_graph.columns(planted(n=100)[0][:, :1], planted(n=100)[1])
     assert one.plot().get_xlabel() == "row"
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize(
@@ -272,12 +274,22 @@ def test_turned_maps_are_aligned_before_they_are_compared():
 @pytest.mark.parametrize(
     ("maps", "message"),
     [
-        ([([0, 1], np.ones((60, 2)))], "maps must hold out each of the 10 columns once"),
+        ([([0, 1], np.eye(60, 2))], "maps must hold out each of the 10 columns once"),
         ([(np.arange(10), np.ones((9, 2)))], "coordinates of maps must have the shape of Z"),
-        ([([0, 40], np.ones((60, 2)))], "columns of maps"),
+        ([([0, 40], np.eye(60, 2))], "columns of maps"),
     ],
 )
 def test_maps_that_do_not_fit_are_refused(maps, message):
     Z, X = planted(n=60, p=10)
     with pytest.raises(ValueError, match=message):
         ikd_graph.columns(Z, X, maps=maps)
+
+
+def test_rows_that_are_not_on_a_map_are_left_out_of_it():
+    Z, X = planted()
+    even = np.arange(60) % 2 == 0
+    some = np.where(np.arange(len(Z))[:, None] < 150, Z, np.nan)
+    found = ikd_graph.columns(Z, X, maps=[(even, some), (~even, some)])
+    alone = ikd_graph.columns(Z[:150], X[:150])
+    at = np.argsort(found.position)
+    np.testing.assert_allclose(found.r2[at], alone.r2[np.argsort(alone.position)])

@@ -97,6 +97,21 @@ def test_a_known_truth_is_the_reference_and_leaves_no_chance_without_noise():
 
 
 @pytest.mark.slow
+def test_a_truth_that_is_given_scores_as_that_of_a_data_set():
+    data = datasets.gplvm_data(datasets.fixed_latent("medium", 60), 200, seed=0)
+    options = {"n_components": 3, "noise": 0, "refine": None}
+    known = compare(data, **options)
+    given = compare(data.X, truth=data.latent, **options)
+    assert given.measure == "true"
+    assert [row.score for row in given.rows] == [row.score for row in known.rows]
+    sampled = compare(data.X, truth=data.latent[:, 0], max_rows=40, **options)
+    assert sampled.data.latent.shape == (40, 1)
+    with pytest.raises(ValueError, match="truth must have one row of coordinates for each of 60"):
+        compare(data.X, truth=data.latent[:5], **options)
+    with pytest.raises(ValueError, match="truth must be finite, got 1 rows"):
+        compare(data.X, truth=np.where(np.arange(60) == 3, np.nan, 1.0), **options)
+
+
 def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
     data = datasets.gplvm_data("medium", 600, noise=0.3)
     pairs = [("blockwise", "geodesic"), ("paper_blockwise", "paper_geodesic")]

@@ -21,6 +21,21 @@ def test_covariance_equals_numpy(seed):
     np.testing.assert_allclose(covariance.to_correlation(np.cov(X)), np.corrcoef(X), atol=1e-13)
 
 
+def test_one_variance_for_all_points_is_the_mean_of_the_diagonal():
+    cov = np.cov(np.random.default_rng(0).normal(size=(30, 7)))
+    expected = np.clip(cov / np.trace(cov) * 30, -1.0, 1.0)
+    np.fill_diagonal(expected, 1.0)
+    n_above = np.count_nonzero(np.triu(cov / np.trace(cov) * 30, 1) > 1.0)
+    with pytest.warns(UserWarning, match=f"{2 * n_above} covariances exceed the mean variance"):
+        corr = covariance.to_correlation(cov, variance="mean")
+    np.testing.assert_allclose(corr, expected, atol=1e-13)
+    with pytest.warns(UserWarning, match="exceed the mean variance"):
+        sparse = covariance.to_correlation(sp.csr_array(cov), variance="mean")
+    np.testing.assert_allclose(sparse.toarray(), expected, atol=1e-13)
+    with pytest.raises(ValueError, match="variance must be"):
+        covariance.to_correlation(cov, variance="median")
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-8, 1e200])
 def test_the_scale_of_a_row_does_not_matter(scale):
     X = np.random.default_rng(0).normal(size=(6, 9))

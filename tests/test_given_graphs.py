@@ -209,12 +209,15 @@ def test_graphs_are_written_as_graphml_and_gexf_with_names(tmp_path):
         nx.write_gexf(written, tmp_path / f"{number}.gexf")
         again = nx.read_graphml(tmp_path / f"{number}.graphml")
         assert again.number_of_edges() == written.number_of_edges()
-    assert set(graph.to_networkx(g, names=names).nodes(data="name")) == set(enumerate(names))
+    named = graph.to_networkx(g, names=names).nodes(data="name")
+    assert [name for _, name in named] == names
     assert "row 0" in {
         name
         for _, text in cliques.clique_graph(found, names=names).nodes(data="members")
         for name in text.split(";")
     }
+    with pytest.raises(ValueError, match="names must be one for each of 60 nodes"):
+        graph.to_networkx(g, names=["a"])
 
 
 @pytest.mark.parametrize("affinity", ["precomputed", "precomputed_distance"])

@@ -137,6 +137,49 @@ def test_the_threshold_is_five_standard_errors_and_never_above_one_half():
     assert graph.auto_threshold(None) == 0.3
 
 
+KERNELS = (
+    kernels.RationalQuadratic(alpha=1.0, length_scale=0.5),
+    kernels.GammaExponential(gamma=1.0),
+    kernels.Matern(nu=1.5, length_scale=3.0),
+)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("n_observed", [1000, 10_000])
+def test_the_threshold_leaves_out_correlations_whose_distance_is_uncertain(kernel, n_observed):
+    s0 = graph.auto_threshold(n_observed, kernel)
+    assert 5.0 / n_observed**0.5 <= s0 <= 0.5
+    # Spread of the distances of sampled correlations, in place of the expansion of Eq. 11.
+    rng = np.random.default_rng(0)
+    corr = np.linspace(s0, 0.5, 20)[:, None]
+    drawn = corr + (1.0 - corr**2) / n_observed**0.5 * rng.normal(size=(20, 4000))
+    spread = np.sqrt(kernel.sq_distance(drawn)).std(axis=1) / kernel.length_scale
+    assert spread.max() < 1.1 * (0.2 / n_observed) ** 0.2
+
+
+def test_the_threshold_of_a_fit_is_that_of_its_kernel():
+    X, _ = sheet(n=60, n_columns=4000)
+    used = {
+        kernel: IKD(2, kernel=kernel, affinity="correlation", graph=graph.Threshold(), refine=None)
+        .fit(X)
+        .settings_.graph.s0
+        for kernel in ("squared_exponential", "rational_quadratic")
+    }
+    assert used["squared_exponential"] == graph.auto_threshold(4000)
+    # Somewhat below that of a table without any noise.
+    highest = graph.auto_threshold(4000, "rational_quadratic")
+    assert used["squared_exponential"] < used["rational_quadratic"] <= highest
+    assert used["rational_quadratic"] > 0.7 * highest
+
+
+def test_half_of_the_threshold_is_left_where_half_of_the_variance_is_noise():
+    whole = graph.auto_threshold(10_000, "rational_quadratic")
+    half = graph.auto_threshold(10_000, "rational_quadratic", 0.5)
+    assert half == pytest.approx(whole / 2)
+    with pytest.raises(ValueError, match=r"noise_fraction must lie in \[0, 1\], got 1.5"):
+        graph.auto_threshold(10_000, "matern", 1.5)
+
+
 @pytest.mark.parametrize(("n_observed", "rate"), [(3, 0.2), (20, 1e-5), (90, 1e-3), (20, 0.7)])
 def test_the_sure_threshold_is_that_of_a_test_of_no_correlation(n_observed, rate):
     level = graph.sure_threshold(n_observed, rate)

@@ -20,7 +20,13 @@ import paper  # noqa: E402
 from paper import __main__ as runner  # noqa: E402
 from paper import _answers, _lab, _peers, _published_form, _recovery  # noqa: E402
 
-ELSEWHERE = {"fig8", "fig10", "fig11", "fig13"}  # need data that do not come with a package
+ELSEWHERE = {
+    "fig8",
+    "fig10",
+    "fig11",
+    "fig13",
+    "paired",
+}  # need data that do not come with a package
 
 
 @pytest.mark.slow

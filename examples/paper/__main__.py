@@ -23,6 +23,9 @@ def parse(argv=None):
     parser.add_argument("names", nargs="+", choices=(*NAMES, "all"), metavar="EXPERIMENT")
     parser.add_argument("--quick", action="store_true", help="small sizes, in seconds")
     parser.add_argument("--trials", type=int, help="data sets drawn for each cell")
+    parser.add_argument(
+        "--methods", default="", help="names with commas: only these, the others are kept as stored"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--redraw", action="store_true", help="from the .csv, without new trials")
     parser.add_argument("--output", "-o", type=Path, help=f"folder; default: {RESULTS.name}")
@@ -39,7 +42,11 @@ def main(argv=None):
         if args.redraw:
             table = Table.read(name, experiment, folder)
         else:
-            table = run(name, experiment, quick=args.quick, trials=args.trials, jobs=args.jobs)
+            methods = tuple(filter(None, args.methods.split(",")))
+            options = {"trials": args.trials, "jobs": args.jobs, "methods": methods}
+            table = run(name, experiment, quick=args.quick, **options)
+            if methods and (folder / f"{name}.csv").exists():
+                table = Table.read(name, experiment, folder).merged(table)
         if table.trials:
             print("wrote", *table.write(folder), flush=True)
     if folder == RESULTS:

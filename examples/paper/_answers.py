@@ -17,7 +17,8 @@ from ._recovery import FEW
 
 README = Path(__file__).parent / "results" / "README.md"
 IKD, GPLVM = "published IKD", "published GPLVM"
-SIZES = {f"N = {n}": {"N": n} for n in (100, 200, 1000, 10000)}
+SIZES = {f"N = {n}": {"N": n} for n in (100, 200, 500, 1000, 2000, 5000, 10000)}
+WITH_GPLVM = [f"N = {n}" for n in (100, 200, 1000)]
 
 
 class Stored:
@@ -107,11 +108,37 @@ def gplvm(folder):
     stored, rows = Stored("fig4", folder), []
     for method in ("gplvm", "ikd", "geodesic_stress"):
         row = ["GPLVM of GPy" if method == "gplvm" else f"`{method}`"]
-        for cell in list(SIZES.values())[:3]:
+        for cell in (SIZES[size] for size in WITH_GPLVM):
             row += [stored.ours(method, cell, m, FEW) for m in ("r2_affine", "cpu_seconds")]
         rows.append(row)
-    sizes = list(SIZES)[:3]
-    return lines([f"{n}{m}" for n in sizes for m in (": R2", ", s")], rows)
+    return lines([f"{n}{m}" for n in WITH_GPLVM for m in (": R2", ", s")], rows)
+
+
+def losses(folder):
+    """Fig. 4: cells in which closed forms lie below the published IKD by two errors."""
+    stored, rows = Stored("fig4", folder), []
+    for method in ("geodesic", "blockwise", "geodesic_stress", "paper_blockwise"):
+        row = [f"`{method}`"]
+        for cell in (*SIZES.values(), {}):
+            high, within, low = stored.counts(method, ("ikd",), cell)
+            row.append(f"{low} of {high + within + low}")
+        rows.append(row)
+    return lines([*SIZES, "all"], rows)
+
+
+def paired(folder):
+    """Differences from the published IKD on the same samples, with their errors."""
+    stored, rows = Stored("paired", folder), []
+    for method in ("ikd", "geodesic_stress", "blockwise", "geodesic", "paper_blockwise",
+                   "published_form"):  # fmt: skip
+        row = [f"`{method}`"]
+        for cell in SIZES.values():
+            own = [t for t in stored.table.trials if (t["method"], t["N"]) == (method, cell["N"])]
+            found = column(own, "above published ikd")
+            error = np.std(found, ddof=1) / len(found) ** 0.5 if len(found) > 1 else np.nan
+            row.append(f"{np.mean(found):+.3f} ± {error:.3f}" if len(found) else "-")
+        rows.append(row)
+    return lines(SIZES, rows)
 
 
 def own_method(folder):
@@ -151,8 +178,10 @@ def noise(folder):
 
 def cases(folder):
     """Fig. 6 at N = 1000."""
-    methods = ("paper_blockwise", "published_form", "paper_geodesic", "paper_geodesic_centered",
-               "blockwise", "geodesic", "ikd")  # fmt: skip
+    methods = (
+        *("paper_blockwise", "published_form", "paper_geodesic_at_threshold", "paper_geodesic"),
+        *("paper_geodesic_centered", "blockwise", "geodesic", "ikd"),
+    )
     rivals = [(f"published {m}", (m,)) for m in ("blockwise", "geodesic")]
     columns = {case: {"case": case} for case in ("match", "mismatch")}
     return pivot(folder, "fig6", methods, columns, rivals, {"N": 1000})
@@ -209,16 +238,17 @@ def study(folder):
 def faces(folder):
     """The comparison study's faces."""
     stored, rows = Stored("faces", folder), []
-    for method in ("pca", "kernel_pca", "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
-                   "paper_geodesic_centered", "blockwise", "ikd"):  # fmt: skip
-        rows.append([f"`{method}`", stored.ours(method, {}), stored.published((method,), {})])
+    for method in ("pca", "kernel_pca_rbf", "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
+                   "umap", "paper_geodesic_centered", "blockwise", "ikd"):  # fmt: skip
+        theirs = stored.published((method.removesuffix("_rbf"),), {})
+        rows.append([f"`{method}`", stored.ours(method, {}), theirs])
     return lines(["here", "study"], rows)
 
 
 TABLES = {
     f.__name__: f
-    for f in (accuracy, above, gplvm, own_method, rules, cases, noise, mappings, dimensions,
-              classes, study, faces)
+    for f in (losses, accuracy, above, paired, gplvm, own_method, rules, cases, noise, mappings,
+              dimensions, classes, study, faces)
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +37,11 @@ OURS = {
     "geodesic_stress": {"strategy": "geodesic", "refine": "stress"},
     "eigen": {"strategy": "eigen", "refine": None},
     "paper_geodesic": {**GEODESIC, "strategy": strategies.Geodesic.paper()},
+    "paper_geodesic_at_threshold": {
+        "affinity": "correlation",
+        "strategy": strategies.Geodesic.paper(),
+        "refine": None,
+    },
     "paper_geodesic_centered": {**GEODESIC, "strategy": strategies.Geodesic(path="covariance")},
     "paper_blockwise": {
         "affinity": "correlation",
@@ -105,7 +110,7 @@ def _solve(method, X, n_components, seed, kernel, **changes):
         kernel, fallback = kernel or "squared_exponential", method == "published_form"
         return _published_form.embed(X, n_components, kernel, fallback=fallback)
     settings = {} if kernel is None else {"kernel": kernel}
-    if method == "paper_blockwise":
+    if method in ("paper_blockwise", "paper_geodesic_at_threshold"):
         settings["graph"] = graph.Threshold(_published_form.threshold(X.shape[1]), prune=False)
     settings |= {**OURS[method], **changes}
     return IKD(n_components, random_state=seed, **settings).fit_transform(X)
@@ -144,12 +149,17 @@ class Experiment:
     command: str = ""  # that runs it, if it is none of this folder
 
 
-def run(name, experiment, *, quick=False, trials=None, jobs=1):
-    """Run every task in processes of one thread each; a missing data set is one line."""
+def run(name, experiment, *, quick=False, trials=None, jobs=1, methods=()):
+    """Run every task in processes of one thread each; a missing data set is one line.
+
+    With ``methods`` only these are fitted.
+    """
     from joblib import Parallel, delayed, parallel_config
     from tqdm import tqdm
 
     tasks = list(experiment.tasks(quick, trials or (1 if quick else experiment.trials)))
+    if methods:
+        tasks = [partial(task, only=methods) for task in tasks]
     rows, missing = [], set()
     with parallel_config(backend="loky", inner_max_num_threads=1):
         pool = Parallel(n_jobs=jobs, return_as="generator")
@@ -221,6 +231,21 @@ class Table:
         with (folder / f"{name}.csv").open(newline="") as file:
             stored = [{k: _value(v) for k, v in row.items()} for row in csv.DictReader(file)]
         return cls(name, experiment, stored)
+
+    def merged(self, new):
+        """Return the table with its methods that another has taken from there."""
+        again = {trial["method"] for trial in new.trials}
+        trials = [t for t in self.trials if t["method"] not in again] + new.trials
+        *columns, _ = self.experiment.by
+        texts = list(dict.fromkeys(str(t[key]) for t in new.trials for key in columns))
+
+        def place(trial):
+            values = [trial[key] for key in columns]
+            numbers = [float(v) for v in values if isinstance(v, (int, float))]
+            known = [v for v in map(str, values) if v in texts]
+            return numbers, [texts.index(v) for v in known]
+
+        return Table(self.name, self.experiment, sorted(trials, key=place))
 
     def cells(self):
         """Trials of each cell."""

@@ -63,8 +63,10 @@ def classify(title, by, draw, cells, *, notes=(), **options):
     )  # fmt: skip
 
 
-def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None):
-    """Accuracies of k neighbors in an embedding, one row for each k."""
+def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None, only=()):
+    """Accuracies of k neighbors in an embedding, one row for each k; none of a method not named."""
+    if only and method not in only:
+        return []
     y = dataset(data, n_samples).y
     done = embedded(data, method, M, kernel, n_samples)
     cell = {"data": data, "kernel": kernel, "M": M, "T": len(y)}

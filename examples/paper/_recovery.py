@@ -59,12 +59,13 @@ def recover(title, cells, draw, *, notes=(), **options):
     )
 
 
-def trial(cell, number):
-    """Draw the data of a cell and fit its methods."""
+def trial(cell, number, only=()):
+    """Draw the data of a cell and fit its methods, or those of them that are named."""
     data = cell.draw(seed=np.random.default_rng([0, number]))
     fits = {
         name: fit(name, data.X, data.latent.shape[1], number, kernel=cell.kernel())
         for name in (*cell.methods, *(cell.slow if number < FEW else ()))
+        if not only or name in only
     }
     return rows({**cell.columns, "trial": number}, fits, partial(r_squared, data.latent))
 

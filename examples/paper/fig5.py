@@ -9,10 +9,12 @@ from ._recovery import KERNELS, gplvm_cell, recover
 
 METHODS = ("ikd", "blockwise", "geodesic", "published_form", "paper_blockwise", "isomap", "pca")
 
+LEVELS = tuple(round(0.1 * step, 1) for step in range(11))
+
 
 def cells(quick):
     """Noise by N."""
-    noise, sizes = ((0.0, 0.5), (50,)) if quick else ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (100, 1000))
+    noise, sizes = ((0.0, 0.5), (50,)) if quick else (LEVELS, (100, 1000))
     return [
         gplvm_cell({"N": n, "noise": sd}, fixed_latent("medium"), n, KERNELS[0],
                    METHODS[1:] if quick else METHODS, noise=sd)

@@ -13,7 +13,15 @@ from .. import _jit
 from .. import _validation as check
 from .._validation import validate
 from .._warn import warn
-from ..graph import CsrGraph, GraphLike, any_graph, check_graph, read_only, subgraph
+from ..graph import (
+    CsrGraph,
+    GraphLike,
+    any_graph,
+    check_graph,
+    component_labels,
+    read_only,
+    subgraph,
+)
 from ._blocks import Blocks
 from ._search import StartGraph, iter_cliques, new_search, prepare, with_more_masks
 from ._sequence import Cliques, join
@@ -150,18 +158,29 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
-@validate(g=any_graph, max_cliques=check.optional(check.whole(1)))
-def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques:
+@validate(
+    g=any_graph,
+    min_shared=check.optional(check.whole(1)),
+    max_cliques=check.optional(check.whole(1)),
+)
+def covering_cliques(
+    g: GraphLike, *, min_shared: int | None = None, max_cliques: int | None = None
+) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
-    The early stop of the paper's blockwise solution. On dense graphs it can visit cliques without
-    end before it comes to the last point, so it has a budget; points that are not covered when it
-    is spent get cliques of `cover`, which covers edges too and is the better choice there.
+    The early stop of the paper's blockwise solution. The cliques visited until then need not be
+    linked to one another; with ``min_shared`` the visit goes on until those of a component hang
+    together on so many shared points, M + 1 for a unique rigid motion in M dimensions. On dense
+    graphs it can visit cliques without end before it comes to the last point, so it has a budget;
+    points that are not covered when it is spent get cliques of `cover`, which covers edges too and
+    is the better choice there.
 
     Parameters
     ----------
     g : CsrGraph
         The graph.
+    min_shared : int, optional
+        Points that link two groups of cliques; None does not ask for links.
     max_cliques : int, optional
         Most cliques visited; 20 for each point by default.
 
@@ -183,15 +202,18 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     [1, 1, 1]
     """
     budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
+    visits = itertools.islice(iter_cliques(g), budget)
     covered, visited = np.zeros(g.n_nodes, dtype=np.bool_), []
     n_open = g.n_nodes
-    for clique in itertools.islice(iter_cliques(g), budget):
+    for clique in visits:
         visited.append(clique)
         n_open -= int(np.count_nonzero(~covered[clique]))
         covered[clique] = True
         if n_open == 0:
             break
     if n_open == 0:
+        if min_shared is not None:
+            visited += _linking_cliques(visited, visits, component_labels(g), min_shared)
         return Cliques(visited, g.n_nodes)
     warn(
         f"{n_open} of {g.n_nodes} points were not covered by the first {len(visited)} "
@@ -200,6 +222,43 @@ def covering_cliques(g: GraphLike, *, max_cliques: int | None = None) -> Cliques
     filling = cover(g, 2, max_cliques=1)
     visited += [clique for clique in filling if not covered[clique].all()]
     return Cliques(visited, g.n_nodes)
+
+
+def _linking_cliques(
+    visited: list[NDArray[np.int32]],
+    further: Iterator[NDArray[np.int32]],
+    components: NDArray[np.integer],
+    min_shared: int,
+) -> list[NDArray[np.int32]]:
+    """Visit further cliques until as many groups are left as the graph has components."""
+    groups = np.zeros((0, components.size), dtype=np.bool_)
+    for clique in visited:
+        groups = _linked(groups, clique, min_shared)
+    added, n_components = [], np.unique(components).size
+    # Those that link nothing steady the motions of those that do.
+    while len(groups) > n_components:
+        clique = next(further, np.empty(0, np.int32))
+        if not clique.size:
+            break
+        groups = _linked(groups, clique, min_shared)
+        added.append(clique)
+    return added
+
+
+def _linked(
+    groups: NDArray[np.bool_], clique: NDArray[np.int32], min_shared: int
+) -> NDArray[np.bool_]:
+    """Return (n_groups, n) groups of linked cliques with one clique more."""
+    joined = np.zeros(groups.shape[1], dtype=np.bool_)
+    joined[clique] = True
+    near = groups[:, clique].sum(axis=1) >= min_shared
+    while near.any():
+        joined |= groups[near].any(axis=0)
+        groups = groups[~near]
+        near = (groups & joined).sum(axis=1) >= min_shared
+    # A group of fewer points than a link needs is linked by lying in another.
+    groups = groups[(groups & ~joined).any(axis=1)]
+    return np.vstack([groups, joined])
 
 
 def _empty_cover(g: CsrGraph) -> Cover:

@@ -30,7 +30,7 @@ MOST_PAIRS = 20_000_000
 """Pairs of members of all cliques that are followed through the resamples."""
 
 _HIGHEST = 1.0 - 1e-9
-_WIDTH = 0.06  # of the density of Fisher's z, at the least
+_WIDTH = 0.6  # of the kernel that estimates the density of z, in standard errors
 _RUNS = 4.0  # lengths of a run of columns, in columns that count as one independent one
 
 
@@ -218,6 +218,8 @@ def stability(
             f"X must have at least 8 columns to be halved, got {width}; stability is that on fresh "
             "columns"
         )
+    if n < 2:
+        raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
     with single_threaded_blas():
         corr = correlation(rows)
         build, g = _builder(graph, corr)
@@ -342,17 +344,20 @@ def _fresh(corr: Floats, free: float) -> tuple[Floats, Floats]:
     """Return the expected z of the truth, and what scales the deviation of a half."""
     z = _fisher(corr)
     variance = 1.0 / max(free - 3.0, 1.0)
-    slope, bend = _log_density(z[np.triu_indices(len(z), 1)], z, variance)
-    expected = z + variance * slope
-    of_truth = variance * np.clip(1.0 + variance * bend, 0.0, 1.0)
+    width = _WIDTH * np.sqrt(variance)
+    slope, bend = _log_density(z[np.triu_indices(len(z), 1)], z, width)
+    # The density is that of z with the error of the kernel estimate.
+    both = variance + width**2
+    expected = z + both * slope
+    of_truth = variance * np.clip(1.0 + both * bend, 0.0, 1.0)
     # A half differs from the whole by as much as the whole from the truth.
     return expected, np.sqrt((of_truth + variance) / variance)
 
 
-def _log_density(sample: Floats, at: Floats, variance: float) -> tuple[Floats, Floats]:
+def _log_density(sample: Floats, at: Floats, width: float) -> tuple[Floats, Floats]:
     """First and second derivative of the log density of z, each pair's own part included."""
-    width = max(float(np.sqrt(variance)) * 0.5, _WIDTH * max(float(sample.std()), 1e-6))
-    low, high = float(sample.min()) - 5.0 * width, float(sample.max()) + 5.0 * width
+    # More bins than the kernel has, whatever the sample.
+    low, high = float(sample.min()) - 8.0 * width, float(sample.max()) + 8.0 * width
     bins = int(np.clip(np.ceil((high - low) / (0.1 * width)), 10, 20_000))
     counts, edges = np.histogram(sample, bins=bins, range=(low, high))
     middle, step = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])

@@ -48,12 +48,17 @@ class Table(NamedTuple):
             check_finite("X", Y, "fill them in, or drop those rows or columns")
             yield at, Y - Y.mean(axis=0)
 
+    def of_rows(self, rows: Integers) -> Table:
+        """Return the table of some rows."""
+        return Table((rows.size, self.shape[1]), lambda which: self.take(which)[rows])
+
 
 class HeldOut(NamedTuple):
     """A map that was made without some of the columns, which are judged on it."""
 
     columns: Integers  # (k,) their positions
     smooth: Smoother
+    table: Table  # of the rows on the map
 
 
 def _check_errors(name: str, value: Any) -> Floats:
@@ -114,9 +119,9 @@ def columns(
         take them in.
     maps : sequence of (columns, coordinates), optional
         Maps of the same rows that were made without some columns, and the positions of these
-        columns, each in one map: R² and significance are those on that map. What the fractions
-        differ by between the maps, rigidly aligned, goes into their standard errors (the jackknife,
-        Efron and Stein 1981).
+        columns, each in one map: R² and significance are those on that map. Rows whose coordinates
+        are NaN are not on it. What the fractions differ by between the maps, rigidly aligned, goes
+        into their standard errors (the jackknife, Efron and Stein 1981).
     null : {"shift", "permute"}
         What a column is compared with. Rows that are sorted, as by class, are related to the next
         ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
@@ -160,24 +165,22 @@ def columns(
     if rows is not None:
         points, spread = points[rows], None if spread is None else spread[rows]
         others = [(which, other[rows]) for which, other in others]
-        whole = table.take
-        table = Table((rows.size, table.shape[1]), lambda which: whole(which)[rows])
+        table = table.of_rows(rows)
     _check_map(points)
     rng = np.random.default_rng(random_state)
     with single_threaded_blas():
         given = _smooth_kernel(kernel)
         smooth = smoother(points, given)
-        judges = [
-            HeldOut(which, smoother(_aligned(other, points), given)) for which, other in others
-        ] or [HeldOut(np.arange(table.shape[1]), smooth)]
+        judges = [_held_out(which, other, points, table, given) for which, other in others]
+        itself = HeldOut(np.arange(table.shape[1]), smooth, table)
         found = _describe(table, smooth, ends)
-        _judge(found, table, judges, null, rng)
-        if others:
+        _judge(found, judges or [itself], null, rng)
+        if judges:
             k = len(judges)
-            _widen(found, table, [judge.smooth for judge in judges], (k - 1.0) ** 2 / k)
+            _widen(found, judges, (k - 1.0) ** 2 / k)
         elif spread is not None:
-            moved = _imputed(smooth, spread, rng)
-            _widen(found, table, moved, 1.0 + 1.0 / _IMPUTATIONS)
+            drawn = [itself._replace(smooth=moved) for moved in _imputed(smooth, spread, rng)]
+            _widen(found, drawn, 1.0 + 1.0 / _IMPUTATIONS)
     return _sorted(found, table, labels, smooth, ends)
 
 
@@ -204,18 +207,14 @@ def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> dict[str, 
 
 
 def _judge(
-    found: dict[str, Any],
-    table: Table,
-    judges: Sequence[HeldOut],
-    null: str,
-    rng: np.random.Generator,
+    found: dict[str, Any], judges: Sequence[HeldOut], null: str, rng: np.random.Generator
 ) -> None:
     """Add R² and p value of every column, on the map that judges it."""
-    p = table.shape[1]
+    p = found["sd"].size
     n_draws = draws(p)
     found |= {"r2": np.zeros(p), "evidence": np.zeros(p)}
     null_values = np.zeros((n_draws, p))
-    for which, smooth in judges:
+    for which, smooth, table in judges:
         leverages = smooth.leverages()
         # Columns of a batch are shifted together.
         for at, Y in table.batches(int(np.clip(p // 8, 16, _BATCH)), which):
@@ -273,10 +272,10 @@ def _imputed(smooth: Smoother, spread: Floats, rng: np.random.Generator) -> list
     return [smoother(moved, smooth.kernel) for moved in drawn]
 
 
-def _widen(found: dict[str, Any], table: Table, others: Sequence[Smoother], factor: float) -> None:
+def _widen(found: dict[str, Any], others: Sequence[HeldOut], factor: float) -> None:
     """Add to the variance of fractions that between other maps, times a factor."""
     drawn = np.empty((len(others), *found["fraction"].shape))
-    for k, smooth in enumerate(others):
+    for k, (_, smooth, table) in enumerate(others):
         grads, leverages = gradients(smooth), smooth.leverages()
         for at, Y in table.batches(_BATCH):
             drawn[k, at] = fractions(fit_columns(Y, smooth, leverages), smooth, grads)[0]
@@ -403,12 +402,13 @@ def _fitting_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Integ
     for which, other in maps:
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at
-        place = check.table("coordinates of maps", other).astype(np.float64)
+        place = check.quantities("coordinates of maps", other)
         if place.shape != points.shape:
             raise ValueError(
                 f"coordinates of maps must have the shape of Z, {points.shape}, got {place.shape}; "
                 "make them from the same rows"
             )
+        _check_map(place[np.isfinite(place).all(axis=1)])
         found.append((check.check_nodes("columns of maps", at, n_columns), place))
     if found:
         every = np.sort(np.concatenate([which for which, _ in found]))
@@ -420,10 +420,15 @@ def _fitting_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Integ
     return found
 
 
-def _aligned(other: Floats, points: Floats) -> Floats:
-    """Turn a map onto another one, whose axes it gets; its size stays."""
+def _held_out(
+    which: Integers, other: Floats, points: Floats, table: Table, kernel: StationaryKernel | None
+) -> HeldOut:
+    """Turn another map onto the points, whose axes it gets, its size its own."""
+    rows = np.flatnonzero(np.isfinite(other).all(axis=1))
+    other, points = other[rows], points[rows]
     other = other - other.mean(axis=0)
-    return np.asarray(other @ orthogonal_procrustes(other, points - points.mean(axis=0))[0])
+    turn = orthogonal_procrustes(other, points - points.mean(axis=0))[0]
+    return HeldOut(which, smoother(other @ turn, kernel), table.of_rows(rows))
 
 
 def _check_map(points: Floats) -> None:

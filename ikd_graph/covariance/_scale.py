@@ -23,28 +23,34 @@ def _dense_or_sparse(name: str, value: Any) -> Any:
     return check.sparse(name, value) if sp.issparse(value) else check.square(name, value)
 
 
-@validate(cov=_dense_or_sparse)
-def to_correlation(cov: Any) -> Any:
-    """Divide a covariance by the standard deviations of both points.
+VARIANCES = ("each", "mean")
 
-    A sample covariance has variances that differ; dividing by their mean (Li & Wu 2024, Alg. 1,
-    line 3) makes correlations above 1 of it, which are distances of 0.
+
+@validate(cov=_dense_or_sparse, variance=check.one_of(VARIANCES))
+def to_correlation(cov: Any, variance: str = "each") -> Any:
+    """Divide a covariance by the variances of its points.
 
     Parameters
     ----------
     cov : (n, n) array_like of float64 or scipy sparse, symmetric
-        Covariances of any scales. A sparse matrix without a stored diagonal holds correlations.
+        Covariances of any scales, ``np.cov(X)`` for those of the rows of X. A sparse matrix without
+        a stored diagonal holds correlations.
+    variance : {"each", "mean"}
+        "each" divides by the standard deviations of both points. "mean" divides by one sigma², the
+        mean of the diagonal (Li & Wu 2024, Algorithm 1, line 3): variances of a sample differ, so
+        that some covariances of near points exceed it. They are set to 1, a distance of 0.
 
     Returns
     -------
     (n, n) ndarray of float64 or csr_array
         Correlations in [-1, 1], ones on the diagonal; a point without variance is correlated with
-        no other. Of a sparse matrix all that was stored, zeros included.
+        no other. Of a sparse matrix all that was stored, zeros included. Fit them with
+        ``affinity="precomputed"``.
 
     Warns
     -----
     UserWarning
-        With the count of covariances that are larger than their variances allow.
+        With the count of covariances that are larger than their variances allow, or than sigma².
 
     Examples
     --------
@@ -52,16 +58,28 @@ def to_correlation(cov: Any) -> Any:
     >>> covariance.to_correlation([[4.0, 1.0], [1.0, 1.0]])
     array([[1. , 0.5],
            [0.5, 1. ]])
+    >>> covariance.to_correlation([[4.0, 1.0], [1.0, 1.0]], variance="mean")
+    array([[1. , 0.4],
+           [0.4, 1. ]])
     """
     if sp.issparse(cov):
-        return _sparse_to_correlation(cov)
+        return _sparse_to_correlation(cov, variance)
     matrix = np.asarray(cov, dtype=np.float64)
-    spread = standard_deviations(matrix)
+    spread = _spread(matrix, variance)
     corr = matrix / np.outer(spread, spread)
-    _warn_above_one(corr)
+    _warn_above_one(corr[~np.eye(len(corr), dtype=np.bool_)], variance)
     np.clip(corr, -1.0, 1.0, out=corr)
     np.fill_diagonal(corr, 1.0)
     return corr
+
+
+def _spread(cov: Any, variance: str) -> Floats:
+    """Return standard deviations that the covariances of every point are divided by."""
+    each = standard_deviations(cov)
+    if variance == "each" or not (cov.diagonal() > 0.0).any():
+        return each
+    mean = float(np.mean(np.asarray(cov.diagonal(), dtype=np.float64)))
+    return np.full_like(each, mean**0.5)
 
 
 def standard_deviations(cov: Any) -> Floats:
@@ -75,7 +93,7 @@ def standard_deviations(cov: Any) -> Floats:
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
 
 
-def _sparse_to_correlation(cov: Any) -> sp.csr_array:
+def _sparse_to_correlation(cov: Any, variance: str) -> sp.csr_array:
     entries = sp.coo_array(cov, dtype=np.float64)
     off = entries.row != entries.col
     n_without = int(np.count_nonzero(~(cov.diagonal() > 0.0)))
@@ -84,18 +102,23 @@ def _sparse_to_correlation(cov: Any) -> sp.csr_array:
             f"cov must have a positive variance for every point on its diagonal, got {n_without} "
             "points without; store no diagonal at all if the entries are correlations"
         )
-    spread, every = standard_deviations(cov), np.arange(cov.shape[0])
+    spread, every = _spread(cov, variance), np.arange(cov.shape[0])
     row, column, data = (entry[off] for entry in (entries.row, entries.col, entries.data))
     data = data / (spread[row] * spread[column])
-    _warn_above_one(data)
+    _warn_above_one(data, variance)
     data = np.concatenate([np.clip(data, -1.0, 1.0), np.ones(every.size)])
     indices = np.concatenate([row, every]), np.concatenate([column, every])
     return sp.csr_array((data, indices), shape=cov.shape)
 
 
-def _warn_above_one(corr: Floats) -> None:
+def _warn_above_one(corr: Floats, variance: str) -> None:
     count = int(np.count_nonzero(corr > 1.0 + 1e-6))
-    if count:
+    if count and variance == "mean":
+        warn(
+            f"{count} covariances exceed the mean variance and are taken for it, a distance of 0; "
+            "variance='each' divides by the standard deviations of both points"
+        )
+    elif count:
         warn(
             f"{count} covariances exceed the standard deviations of their points (correlations "
             "above 1) and are taken for 1; check that the diagonal holds the variances"

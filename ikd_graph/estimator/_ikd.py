@@ -457,9 +457,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Columns of the same rows; by default those that the model was fitted to, missing values
             filled in.
         **options
-            Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. Up to
-            2000 rows, columns that the model was fitted to are judged on maps that are made without
-            them, a quarter each; ``maps=()`` judges them on the embedding itself.
+            Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. From
+            20 columns on, those that the model was fitted to are judged on maps of at most 600 rows
+            that are made without a quarter of the columns each; ``maps=()`` judges them on the
+            embedding itself.
 
         Returns
         -------

@@ -82,8 +82,9 @@ class Threshold(Rule):
     Parameters
     ----------
     s0 : float or "auto"
-        The threshold, in (0, 1). "auto" is min(5 / sqrt(N), 0.5) for N independent columns
-        (`covariance.effective_columns`), five standard errors of a correlation.
+        The threshold, in (0, 1). "auto" is five standard errors of a correlation of N independent
+        columns, 5 / sqrt(N), and more where the kernel makes the distance of such a correlation
+        uncertain, at most 0.5; see `graph.auto_threshold`.
     n_neighbors : int or None
         Also join each point to so many nearest neighbors, whatever the threshold. None is 6 where
         ``s0`` is "auto", which keeps every point in the graph, else none.

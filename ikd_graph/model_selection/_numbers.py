@@ -9,7 +9,7 @@ from .. import _fit as pipeline
 from .. import _limits, covariance, eigen, graph, kernels
 from .._settings import Settings
 from .._stages import Stages
-from .._table import SparseTable
+from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..graph import Neighbors, Threshold
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, GIVEN, compare
@@ -76,7 +76,7 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
         rule = rule.replace(k=_N_NEIGHBORS)
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         free = effective_columns(rows, settings.affinity, rule.n_removed)
-        s0 = graph.auto_threshold(free)
+        s0 = _threshold(rows, settings, free)
         rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or _MIN_NEIGHBORS, n_removed=0)
         width = rows.shape[1]
         if free is not None and free < width - settings.graph.n_removed:
@@ -85,6 +85,18 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
         prune = has_rows and not settings.model_based and not getattr(rule, "fdr", None)
         rule = rule.replace(prune=prune)
     return replace(settings, graph=rule)
+
+
+def _threshold(rows: Any, settings: Settings, free: float | None) -> float:
+    """Threshold of similarities that stand for so many independent columns."""
+    if settings.kernel == "auto" or settings.affinity in _DISTANCES:
+        return graph.auto_threshold(free)
+    s0 = graph.auto_threshold(free, settings.kernel)
+    if free is None or s0 <= graph.auto_threshold(free):
+        return s0
+    few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
+    noise = covariance.noise_fraction(AFFINITIES[settings.affinity].modeled(few), free)
+    return graph.auto_threshold(free, settings.kernel, noise)
 
 
 def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | None:

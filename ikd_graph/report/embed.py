@@ -33,8 +33,8 @@ _CANDIDATES_NOTE = (
 _COLUMNS_NOTE = (
     "R² of rows that are predicted from the others on the map; false discovery rate against the "
     "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
-    "± its standard error. Up to 2000 rows, a column is judged on a map that was made without it; "
-    "of more rows, the map has fitted some of its noise: weak columns look better than they are."
+    "± its standard error. From 20 columns on, a column is judged on a map that was made without "
+    "it; of fewer, the map has fitted some of its noise: weak columns look better than they are."
 )
 
 

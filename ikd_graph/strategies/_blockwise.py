@@ -95,7 +95,7 @@ class Blockwise(Strategy):
             with validating():
                 chosen = cliques.Cliques(self.cliques(graph), n)
         elif self.merge == "greedy":
-            chosen = cliques.covering_cliques(graph)
+            chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
         # Cliques of a caller are checked against the graph.
