@@ -287,29 +287,6 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     return int(steep[-1] if steep.size else np.argmax(ratios)) + 1
 
 
-def _turned_in_equal_axes(points: Floats) -> Floats:
-    """Coordinates whose equally long axes point to the outermost points, the first of these first.
-
-    Any rotation of such axes is as good: without a rule rounding would choose.
-    """
-    sizes = np.sum(points**2, axis=0)
-    near = np.abs(np.diff(sizes)) <= 1e-9 * sizes.max(initial=0.0)
-    for group in np.split(np.arange(sizes.size), np.flatnonzero(~near) + 1):
-        if group.size < 2 or not sizes[group].any():
-            continue
-        rest, axes = points[:, group].copy(), np.zeros((0, group.size))
-        for _ in group:
-            lengths = np.sum(rest**2, axis=1)
-            outermost = int(np.argmax(lengths >= (1.0 - 1e-6) * lengths.max()))
-            axis = rest[outermost] / (np.sqrt(lengths[outermost]) or 1.0)
-            axes = np.vstack([axes, axis])
-            rest = rest - np.outer(rest @ axis, axis)
-        if np.allclose(axes @ axes.T, np.eye(group.size), atol=1e-9):
-            points = points.copy()
-            points[:, group] = points[:, group] @ axes.T
-    return points
-
-
 class PrincipalAxes(NamedTuple):
     """Coordinates along their principal axes, and how far they reach along each."""
 
