@@ -1,7 +1,7 @@
 """Which cliques stay: calibration on fresh columns, false cliques of null tables, time.
 
 ``python clique_stability.py --tables 60 --seed 0`` prints the tables of
-docs/decisions/015-cliques-that-stay.md.
+docs/decisions/017-cliques-that-stay.md.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Which columns make a map: false discoveries, recall, fractions of the axes, and time.
 
 ``python column_relevance.py --tables 60 --seed 0`` prints the tables of
-docs/decisions/014-columns-of-a-map.md.
+docs/decisions/016-columns-of-a-map.md.
 """
 
 import argparse

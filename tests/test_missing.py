@@ -191,7 +191,7 @@ def test_the_order_of_rows_and_the_bits_of_a_single_row_do_not_matter():
 
 
 def test_sparse_rows_hold_nan_where_a_value_is_unknown():
-    X = table(share=0.1)[0]
+    X = table(fraction=0.1)[0]
     dense = IKD(1, missing="pairwise", refine=None).fit_transform(X)
     assert np.array_equal(
         IKD(1, missing="pairwise", refine=None).fit_transform(sp.csr_array(X)), dense

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from .._files import write_whole
 from .._fitted_process import FittedProcess
@@ -124,6 +125,8 @@ class _Writer:
             return {"dict": [[self.encode(a), self.encode(b)] for a, b in value.items()]}
         if isinstance(value, np.ndarray) and value.dtype.kind == "O":
             return {"names": [str(name) for name in value]}
+        if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+            return {"words": value.tolist()}
         if sp.issparse(value):
             matrix = value.tocsr()
             return {"csr": self.encode((matrix.data, matrix.indices, matrix.indptr, matrix.shape))}
@@ -168,6 +171,8 @@ class _Reader:
             if array.dtype.kind not in "biuf":
                 raise ValueError(f"an array holds {array.dtype} and no numbers")
             return array if kind == "array" else array[()]
+        if kind == "words":
+            return np.array(content, dtype=str)
         if kind in ("tuple", "list"):
             return (tuple if kind == "tuple" else list)(map(self.decode, content))
         if kind == "dict":
@@ -207,6 +212,13 @@ _NUMBERS = ("_first", "_inverse", "component_labels_")
 
 def _check_values(state: dict[str, Any]) -> None:
     """Raise unless results of a fit are numbers that a fit can give, and objects of their kinds."""
+    has_unknown = state["missing"] != "error"
+
+    def finite(values: NDArray[np.floating], of_rows: bool) -> bool:
+        """Whether values are finite, but for those of X that are unknown."""
+        known = values[~np.isnan(values)] if of_rows and has_unknown else values
+        return bool(np.isfinite(known).all())
+
     for name in _FLOATS + _NUMBERS:
         value = state[name]
         kinds = "f" if name in _FLOATS else "iu"
@@ -217,14 +229,14 @@ def _check_values(state: dict[str, Any]) -> None:
             continue
         if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
             raise ValueError(f"{name} holds {getattr(value, 'dtype', type(value).__name__)}")
-        if kinds == "f" and not np.isfinite(value).all():
+        if kinds == "f" and not finite(value, name == "_rows"):
             raise ValueError(f"{name} holds values that are not finite")
     result: Result = state["_result"]
     own = np.asarray(result.coordinates)
     if own.dtype != np.float64 or own.shape != state["_points"].shape or not np.isfinite(own).all():
         raise ValueError("the coordinates of its result do not belong to its points")
     for name, held in vars(result.similarity).items():
-        if isinstance(held, np.ndarray) and held.dtype.kind == "f" and not np.isfinite(held).all():
+        if isinstance(held, np.ndarray) and held.dtype.kind == "f" and not finite(held, True):
             raise ValueError(f"{name} of its similarity holds values that are not finite")
         if name == "rows" and held is not None and len(held) != len(own):
             raise ValueError("the rows that it compares are of another number than its points")
