@@ -215,8 +215,9 @@ def _check_values(state: dict[str, Any]) -> None:
     has_unknown = state["missing"] != "error"
 
     def finite(values: NDArray[np.floating], of_rows: bool) -> bool:
-        """Whether values are finite, but for those of X that are unknown."""
-        known = values[~np.isnan(values)] if of_rows and has_unknown else values
+        """Whether values are finite, but for NaN of X and minus infinity of unknown pairs."""
+        unknown = np.isnan(values) | np.isneginf(values)
+        known = values[~unknown] if of_rows and has_unknown else values
         return bool(np.isfinite(known).all())
 
     for name in _FLOATS + _NUMBERS:
