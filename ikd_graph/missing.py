@@ -15,6 +15,8 @@ from sklearn.impute import KNNImputer
 
 from ._validation import check_choice, check_integer, few
 
+__all__ = ["Impute", "Pairwise"]
+
 MIN_COLUMNS = 20
 """Columns that two rows must both have to be compared: of fewer a correlation is mostly chance."""
 

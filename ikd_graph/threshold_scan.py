@@ -17,6 +17,8 @@ from .plotting import colors
 from .plotting.charts import Chart, Curve
 from .similarity import AFFINITIES, GIVEN, Similarity, compare
 
+__all__ = ["ThresholdScan", "threshold_scan"]
+
 MOST_EDGES = 1_500_000
 """Thresholds whose graph would have more edges are left out: looking should take seconds."""
 

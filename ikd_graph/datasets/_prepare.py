@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import _limits
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
 from .._suggest import suggest
+from .._table import evenly_spaced
 from .._types import Floats
+from ..missing import MIN_COLUMNS
 from ..preprocessing import TRANSFORMS, TablePreprocessor
 from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, kind_of, parse_numbers
 from ._header import numbers_rows
@@ -118,7 +121,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     problems = []
     for bad, kind, cure in (
-        (fillable, "missing", f"{_KEEP_MISSING}, --impute median (or mean) fills them"),
+        (fillable, "missing", f"{_keep_missing(X)}, --impute median (or mean) fills them"),
         (holes & empty, "missing", "the column has no others"),
         (np.isinf(X), "infinite", "--na inf,-inf --impute median takes them for missing"),
     ):
@@ -135,7 +138,14 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     return problems + _outside(X, columns, reading.transform)
 
 
-_KEEP_MISSING = "--missing pairwise (of embed) compares rows by the columns that both have"
+def _keep_missing(X: Floats) -> str:
+    """Name the rule for missing values that a table has columns enough for."""
+    few = np.isfinite(X[evenly_spaced(len(X), _limits.DIAGNOSED_SAMPLE)])
+    shared = few.astype(np.float64) @ few.T
+    width = X.shape[1]
+    if shared.min() >= (MIN_COLUMNS if width >= MIN_COLUMNS else width // 2):
+        return "--missing pairwise (of embed) compares rows by the columns that both have"
+    return "--missing impute (of embed) fills them from similar rows"
 
 
 def _or_drop(names: Sequence[str], columns: Sequence[str]) -> str:

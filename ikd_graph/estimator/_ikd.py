@@ -27,8 +27,8 @@ from .. import (
     strategies,
     uncertainty,
 )
+from .. import _out_of_sample as placement
 from .. import fingerprint as reproducible
-from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages

@@ -188,7 +188,8 @@ class PairwiseSimilarity(Similarity):
             f"rows must be related by at least {self.least} columns that both have, directly or by "
             f"way of others, got {sizes.size} groups without any between them: "
             f"{'; '.join(listed)}{more}; fit each group separately, measure columns that they "
-            "share, or lower missing=Pairwise(min_columns=...)"
+            "share, lower missing=Pairwise(min_columns=...), or fill in holes at random by "
+            "missing='impute'"
         )
 
     def _of_known(self, g: CsrGraph) -> CsrGraph:
