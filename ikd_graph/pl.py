@@ -14,6 +14,8 @@ from .plotting.colors import Paint
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["ikd"]
+
 
 def ikd(
     adata: Any,

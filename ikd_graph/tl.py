@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from ._used_settings import used_parameters
 from .estimator import IKD
 
+__all__ = ["ikd", "place"]
+
 
 def ikd(
     adata: Any,

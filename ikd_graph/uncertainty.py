@@ -41,6 +41,8 @@ from ._types import Floats
 from .alignment import rigid_fit
 from .gplvm import GaussianProcess
 
+__all__ = ["LatentPosterior", "posterior", "reliability", "supported_r2"]
+
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
 

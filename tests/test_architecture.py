@@ -1,6 +1,7 @@
 """Layers, compiled code, docstrings, imports. Every guard is shown a planted fault."""
 
 import ast
+import importlib
 import inspect
 import itertools
 import re
@@ -186,3 +187,18 @@ def test_importing_the_package_loads_and_compiles_nothing_heavy():
     code = f"import sys, ikd_graph; print([m for m in {HEAVY} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+PARTLY_PUBLIC = {"cli", "estimator", "pl", "plotting", "report", "tl"}
+"""Modules of which the reference lists a part: a command line, `IKD`, pages, AnnData."""
+
+
+def test_modules_without_an_underscore_are_public_and_in_the_reference():
+    reference = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   ikd_graph\.(\w+)$", reference, re.M))
+    public = {module_name(path) for path in module_files()} - {"__init__"}
+    public = {name for name in public if not name.startswith("_")} - PARTLY_PUBLIC
+    assert public <= listed
+    for name in public:
+        module = importlib.import_module(f"ikd_graph.{name}")
+        assert set(module.__all__) <= set(dir(module))
