@@ -9,6 +9,7 @@ from ._bound import MergeBound, merge_bound
 from ._consensus import merge
 from ._greedy import MergeResult, merge_greedy
 from ._joints import KINDS, Joints, joints, mirror, solved_blocks
+from ._joints import describe_open as describe_open
 from ._rigid import RigidMap, place_groups, rigid_fit
 from ._rounds import proposals, residuals
 

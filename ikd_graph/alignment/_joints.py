@@ -25,7 +25,7 @@ from scipy.linalg import null_space
 from .. import _validation as check
 from .._jit.merging import FLAT, ROUNDING
 from .._types import Floats, Integers
-from .._validation import validate
+from .._validation import few, validate
 from ..blocks import SolvedBlocks
 from ..cliques import Blocks
 from ._rounds import check_places, residuals
@@ -58,6 +58,10 @@ class Joints(NamedTuple):
         """Number of joints that are mirrored or free."""
         return int(np.count_nonzero(self.kinds != "fixed"))
 
+    def of_rows(self, inverse: Integers) -> Joints:
+        """Return the joints with what they say of points said of rows, ``inverse`` (n,) of them."""
+        return self._replace(fixed=self.fixed[inverse], body=self.body[inverse])
+
     def __str__(self) -> str:
         lines = [
             f"blocks {a} and {b}: {kind}, {n} shared points, singular values "
@@ -74,6 +78,19 @@ class Joints(NamedTuple):
         ]
         counts = ", ".join(f"{int((self.fixed == kind).sum())} {kind}" for kind in KINDS)
         return "\n".join([f"points: {counts}", *lines])
+
+
+def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
+    """Say how many points open joints leave mirrored or free, and which; "" where none is."""
+    words = {"mirrored": "may be mirrored", "free": "are free"}
+    found = {kind: np.flatnonzero(fixed == kind) for kind in words}
+    parts = [f"{rows.size} {words[kind]}: {few(rows)}" for kind, rows in found.items() if rows.size]
+    if not parts:
+        return ""
+    return (
+        f"{n_open} joints are open, so that of {fixed.size} points {'; '.join(parts)}; "
+        "str(joints_) lists the joints"
+    )
 
 
 class _Body(NamedTuple):

@@ -827,29 +827,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Keep which points are fixed, and say how many are not."""
         self.joints_: alignment.Joints | refine.SessionJoints | None = None
         self.fixed_: NDArray[np.str_] | None = None
-        joints = result.joints
-        if joints is None:
+        if result.joints is None:
             return
-        if isinstance(joints, alignment.Joints):
-            joints = joints._replace(fixed=joints.fixed[inverse], body=joints.body[inverse])
-        else:
-            joints = joints._replace(sessions=joints.sessions[inverse])
-        self.joints_, self.fixed_ = joints, joints.fixed
-        mirrored, free = (np.flatnonzero(self.fixed_ == kind) for kind in ("mirrored", "free"))
-        parts = [
-            f"{rows.size} {word}: {few(rows)}"
-            for word, rows in (("may be mirrored", mirrored), ("are free", free))
-            if rows.size
-        ]
-        if not parts:
+        self.joints_ = result.joints.of_rows(inverse)
+        self.fixed_ = self.joints_.fixed
+        text = alignment.describe_open(self.fixed_, self.joints_.n_open)
+        if not text:
             return
-        text = (
-            f"{joints.n_open} joints are open, so that of {joints.fixed.size} points "
-            f"{'; '.join(parts)}; str(joints_) lists the joints"
-        )
         self.settings_ = self.settings_.explain(joints=text)
-        exact = self.affinity == "precomputed_distance"
-        if exact or isinstance(joints, refine.SessionJoints):
+        # Noisy cliques of one table leave much open, which the geodesic solution settles.
+        has_unknown = isinstance(missing.get(self.missing), missing.Pairwise)
+        if self.affinity == "precomputed_distance" or has_unknown:
             warn(text)
 
     def _warn_components(self) -> None:

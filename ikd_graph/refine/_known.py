@@ -6,6 +6,8 @@ groups of columns. Sessions that overlap have a few groups; holes at random have
 column.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -275,6 +277,10 @@ class SessionJoints(NamedTuple):
     def n_open(self) -> int:
         """Number of sessions that may be mirrored."""
         return int(np.count_nonzero(self.kinds != "fixed"))
+
+    def of_rows(self, inverse: NDArray[np.int64]) -> SessionJoints:
+        """Return the same of all rows, of which ``inverse`` (n,) names the distinct ones."""
+        return self._replace(sessions=self.sessions[inverse])
 
     @property
     def fixed(self) -> NDArray[np.str_]:
