@@ -1,7 +1,8 @@
 """Recovery of latents with and without gaps by the likelihood: ``python benchmarks/open_gaps.py``.
 
-Six shapes, three numbers of columns and noises, three seeds each; the affine R² of the truth. Run at
-two revisions it says what a change of the search does (docs/decisions/004-likelihood-by-restarts.md).
+Six shapes, three numbers of columns and noises, three seeds each; the affine R² of the truth. Run
+at two revisions it says what a change of the search does
+(docs/decisions/004-likelihood-by-restarts.md).
 """
 
 import itertools
