@@ -85,7 +85,7 @@ shuffled = model.columns(null="permute")
 print(f"{columns.n_significant} of {len(columns)} volumes; shuffled: {shuffled.n_significant}")
 
 # %%
-# 78 of the 250 volumes are found at a false discovery rate of 5 % (Benjamini and Hochberg) when each
+# 78 of the 250 volumes are found at a false discovery rate of 5 % (Benjamini and Hochberg) if each
 # is compared with itself, shifted along the list of regions; 159 when it is compared with itself,
 # shuffled. Related regions stand next to one another in the list, so we keep to the stricter one.
 # Many moments make the map, not a single one.
