@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+
+from ikd_graph import IKD, cliques
 
 TUTORIALS = Path(__file__).parent.parent / "docs" / "tutorials"
 PACKAGES = {"plot_6_states": "libpysal", "plot_7_tumors": "sklearn", "plot_8_regions": "nitime"}
@@ -66,6 +69,13 @@ def test_a_story_without_its_package_ends_with_a_sentence(name, monkeypatch):
         runpy.run_path(str(TUTORIALS / f"{name}.py"))
 
 
+def test_the_site_leaves_out_stories_whose_package_is_absent():
+    settings = (TUTORIALS.parent / "conf.py").read_text()
+    named = dict(re.findall(r'"(plot_\w+)": "(\w+)"', settings))
+    assert named == {name: package for name, package in PACKAGES.items() if package != "sklearn"}
+    assert all((TUTORIALS / f"{name}.py").exists() for name in PACKAGES)
+
+
 @pytest.mark.slow
 def test_the_story_of_the_states():
     story = told("plot_6_states")
@@ -109,6 +119,30 @@ def test_the_story_of_the_states():
     )
     regions = np.array(story["regions"])[np.argsort(gaps)[1:4]]
     assert set(regions) <= EAST, regions
+
+    check_reading_of_states(story)
+
+
+def check_reading_of_states(story):
+    """Compare the page on columns with the map from which the mean year was regressed out."""
+    text = " ".join((TUTORIALS.parent / "columns.md").read_text().split())
+    regressed, growth = story["regressed"], story["growth"]
+    columns = regressed.columns(names=growth.columns)
+    along_second, along_first = columns.top(1, 3), columns.top(0, 2)
+    correlations = np.corrcoef(story["own"])
+    opposite = int((correlations[np.triu_indices(len(growth), 1)] < -0.4).sum())
+    listed = story["listed"]
+    cars = stays(listed, "Indiana, Michigan, Ohio")
+    sentences = [
+        f"{columns.n_significant} of the {len(columns)} years are related to it",
+        "{}, {} and {} run along dimension 2".format(*along_second),
+        "{} and {} along dimension 1".format(*along_first),
+        f"agree by an R² of {regressed.agreement_:.2f} only".replace("0.", "."),
+        f"{opposite} pairs correlate below -.4",
+        f"with {np.ceil(100 * cars) / 100:.2f}".replace("0.", "."),
+    ]
+    assert [sentence for sentence in sentences if sentence not in text] == []
+    assert {*growth["1987"].nsmallest(4).index} == {"Oklahoma", "Wyoming", "Louisiana", "Texas"}
 
 
 EAST = {"N Eng", "Mid Atl", "S Atl", "E N Cen"}
@@ -155,6 +189,32 @@ def test_the_story_of_the_tumors():
             f"to ± {errors.max():.2f} for others",
         ],
     )
+
+
+@pytest.mark.slow
+def test_the_reading_of_the_tumors_on_the_page_of_columns():
+    bunch = load_breast_cancer(as_frame=True)
+    cells, kind = bunch.data, bunch.target
+    text = " ".join((TUTORIALS.parent / "columns.md").read_text().split())
+    model = IKD(2).fit(cells)
+    table = model.columns().to_pandas()
+    centers = [model.embedding_[kind == each].mean(axis=0) for each in (1, 0)]
+    path = model.columns(where=centers).to_pandas().set_index("column")
+    change = (path["change"] / cells.std()).abs()
+    size = table.set_index("column").loc["worst radius"]
+    logs = cliques.stability(np.log1p(cells.to_numpy()).T, 0.8)
+    listed = logs.to_pandas(cells.columns)
+    largest = cliques.communities(logs.cliques, 3).to_pandas(cells.columns)["size"].max()
+    sentences = [
+        f"(fraction {fraction(table, 'mean concave points', 1)})".replace("0.", "."),
+        f"({size['fraction_1']:.2f} to {size['fraction_2']:.2f})".replace("0.", "."),
+        f"the worst cells change most, by {change.max():.1f} standard deviations",
+        f"measures of size has {listed['stability'].iloc[0] + 1e-9:.2f}".replace("0.", "."),
+    ]
+    assert [sentence for sentence in sentences if sentence not in text] == []
+    assert set(change.nlargest(2).index) == {"worst radius", "worst perimeter"}
+    assert stays(listed, "radius error, perimeter error, area error") == 1.0
+    assert (listed["size"].iloc[0], largest) == (7, 13)
 
 
 @pytest.mark.slow
