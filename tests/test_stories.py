@@ -108,6 +108,10 @@ def test_the_story_of_the_states():
             f"with a stability of {np.floor(100 * cars) / 100:.2f}",
             f"None of the others is above {np.ceil(100 * large['stability'].iloc[1]) / 100:.2f}",
             f"Halves of the years agree by {found.agreement:.2f}.",
+            f"counts all {found.n_effective:.0f} years of growth as independent",
+            f"of {story['incomes'].shape[1]} years of income only {story['levels'].n_effective:.0f}.",
+            *(f"{at} next to {story['nearest'][at][0]}" for at in ("Iowa", "Texas")),
+            f"Ohio lands next to {story['nearest']['Ohio'][0]}",
             f"the R² of the places falls to {story['r2_regressed']:.2f}",
         ],
     )

@@ -36,7 +36,8 @@ import warnings
 import ikd_graph
 
 warnings.simplefilter("ignore", UserWarning)  # they are in what is printed as well
-print(ikd_graph.diagnose(incomes))
+levels = ikd_graph.diagnose(incomes)
+print(levels)
 
 # %%
 # The first warning is the finding of this step. Nearly all pairs of states correlate, by 1.00 in
@@ -154,6 +155,10 @@ for state, two in nearest.items():
     print(f"{state} lands next to {' and '.join(two)}")
 
 # %%
+# Ohio lands next to Indiana, Iowa next to Minnesota, Texas next to Oklahoma: each in its own part of
+# the country, of which the fit knew nothing.
+
+# %%
 # Figure
 # ------
 from matplotlib import pyplot as plt
@@ -184,7 +189,8 @@ for ax, points in zip(axs, (places, on_map), strict=True):
 # - **What all states share.** With the mean year taken off by regression before the fit, rather
 #   than by scaling, the R² of the places falls to 0.24. Some geography is left in either way; how
 #   much of it, this table does not say.
-# - **Independence.** Years were taken as independent. Growth is close to that, levels are not.
+# - **Independence.** Years follow one another. ``diagnose`` counts all 80 years of growth as
+#   independent, but of 81 years of income only 24.
 # - **Names.** "Harvest" and "cars" are our words. The table holds incomes, and no cause.
 regressed = IKD(n_components=2).fit(own)
 r2_regressed = metrics.held_out_r2(regressed.embedding_, places)
