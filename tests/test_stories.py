@@ -80,7 +80,7 @@ def test_the_site_leaves_out_stories_whose_package_is_absent():
 def test_the_story_of_the_states():
     story = told("plot_6_states")
     growth, found, years = story["growth"], story["found"], story["years"]
-    own, large = story["own"], story["large"]
+    own, large, levels = story["own"], story["large"], story["levels"]
     n_found = story["columns"].n_significant
     first, second = years.iloc[0], years.iloc[1]
     cars = stays(story["listed"], "Indiana, Michigan, Ohio")
@@ -109,7 +109,7 @@ def test_the_story_of_the_states():
             f"None of the others is above {np.ceil(100 * large['stability'].iloc[1]) / 100:.2f}",
             f"Halves of the years agree by {found.agreement:.2f}.",
             f"counts all {found.n_effective:.0f} years of growth as independent",
-            f"of {story['incomes'].shape[1]} years of income only {story['levels'].n_effective:.0f}.",
+            f"of {story['incomes'].shape[1]} years of income only {levels.n_effective:.0f}.",
             *(f"{at} next to {story['nearest'][at][0]}" for at in ("Iowa", "Texas")),
             f"Ohio lands next to {story['nearest']['Ohio'][0]}",
             f"the R² of the places falls to {story['r2_regressed']:.2f}",

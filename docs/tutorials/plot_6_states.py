@@ -155,8 +155,8 @@ for state, two in nearest.items():
     print(f"{state} lands next to {' and '.join(two)}")
 
 # %%
-# Ohio lands next to Indiana, Iowa next to Minnesota, Texas next to Oklahoma: each in its own part of
-# the country, of which the fit knew nothing.
+# Ohio lands next to Indiana, Iowa next to Minnesota, Texas next to Oklahoma: each in its own part
+# of the country, of which the fit knew nothing.
 
 # %%
 # Figure
