@@ -3,6 +3,7 @@
 import shutil
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
@@ -58,11 +59,15 @@ def saved_picture(block, variables, settings):
     return figure_rst([target], settings["src_dir"])
 
 
+# Tutorials on tables that a package brings, which has to be installed.
+tables_of = {"plot_6_states": "libpysal", "plot_8_regions": "nitime"}
+without_table = [name for name, package in tables_of.items() if find_spec(package) is None]
+
 sphinx_gallery_conf = {
     "examples_dirs": ["tutorials", "../examples"],
     "gallery_dirs": ["gallery/tutorials", "gallery/examples"],
     "filename_pattern": r"/(plot_\d|\d\d)_\w+\.py$",
-    "ignore_pattern": r"^(?!plot_\d|\d\d_)",
+    "ignore_pattern": "|".join([r"^(?!plot_\d|\d\d_)", *without_table]),
     "image_scrapers": ["matplotlib", saved_picture],
     "doc_module": ("ikd_graph",),
     "backreferences_dir": "generated/examples",

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from tables import process
 
-from ikd_graph import IKD, datasets
+from ikd_graph import IKD, cliques, columns, datasets, diagnose
 from ikd_graph.cli import main
 from ikd_graph.cli.entry import build_parser
 
@@ -132,6 +134,86 @@ def test_the_guide_for_programs_names_pages_that_are_there():
     links = re.findall(r"\((\w+)\.html\)", (DOCS / "llms.txt").read_text())
     assert len(links) >= 10
     assert all((DOCS / f"{name}.md").exists() or name == "api" for name in links)
+
+
+def terms(page, heading):
+    """Quoted terms of a definition list under a heading, as patterns."""
+    section = page.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    quoted = re.findall(r"^`(.+)`$", section, re.MULTILINE)
+    return {term: re.escape(term).replace("…", ".+") for term in quoted}
+
+
+def heard(run):
+    """Return what a function answers, raises and warns of, as one text."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            said = str(run())
+        except ValueError as error:
+            said = str(error)
+    return "\n".join([said, *(str(each.message) for each in caught)])
+
+
+def folded_town():
+    """Distances of two parts of a map that share the points of one street."""
+    rng = np.random.default_rng(0)
+    street = np.column_stack([np.zeros(5), np.arange(5.0)])
+    sides = [
+        rng.uniform([0.5, 0.0], [3.0, 4.0], (n, 2)) * [way, 1] for n, way in ((20, -1), (12, 1))
+    ]
+    town = np.vstack([street, *sides])
+    gaps = np.linalg.norm(town[:, None] - town, axis=-1)
+    across = np.outer(np.sign(town[:, 0]), np.sign(town[:, 0])) < 0.0
+    return sp.csr_array(np.where(across, 0.0, gaps))
+
+
+def three_sessions(n_columns):
+    """A curve in three sessions, each of which knows half of the columns."""
+    t = np.linspace(0.0, 4.0, 150)
+    X = process(np.column_stack([t, np.sin(2.0 * t)]), 4 * n_columns, noise=0.1)
+    for k in range(3):
+        X[50 * k : 50 * (k + 1), : k * n_columns] = np.nan
+        X[50 * k : 50 * (k + 1), (k + 2) * n_columns :] = np.nan
+    return X
+
+
+def what_is_printed():
+    """What a program says about joints, unknown pairs, cliques and columns."""
+    model = IKD(2, strategy="blockwise", affinity="precomputed_distance")
+    yield heard(lambda: f"{model.fit(folded_town()).joints_}\n{model.joints_.fixed}")
+    X, few = three_sessions(30), three_sessions(10)
+    holes = IKD(2, missing="pairwise")
+    yield heard(lambda: holes.fit(X).settings_)
+    yield heard(lambda: IKD(2, missing="pairwise", refine="likelihood").fit(X).joints_)
+    yield heard(lambda: IKD(2, missing="pairwise", strategy="eigen").fit(X))
+    yield heard(lambda: holes.fit(few))
+    yield heard(lambda: diagnose(X, missing="pairwise"))
+    rng = np.random.default_rng(0)
+    Z, slow = rng.normal(size=(120, 2)), np.cumsum(rng.normal(size=(120, 4)), axis=0)
+    yield heard(lambda: columns(Z, Z @ rng.normal(size=(2, 6))))
+    yield heard(lambda: columns(np.sort(Z, axis=0), slow))
+    yield " ".join(columns(Z, Z @ rng.normal(size=(2, 6))).to_pandas())
+    yield " ".join(cliques.stability(rng.normal(size=(9, 40)), 0.1).to_pandas())
+
+
+@pytest.mark.slow
+def test_messages_are_explained_as_the_program_prints_them(folder, capsys):
+    page = (DOCS / "messages.md").read_text()
+    command = "cliques returns.csv --graph 0.4 --stability 20 --output results"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert main(command.split()) == 0
+    printed = "\n".join([*what_is_printed(), (folder / "results/returns_cliques.html").read_text()])
+    headings = (
+        "What is fixed, mirrored or free",
+        "Pairs that stay unknown",
+        "Cliques that stay",
+        "Columns that make the map",
+    )
+    for heading in headings:
+        patterns = terms(page, heading)
+        assert len(patterns) >= 3
+        assert [term for term, each in patterns.items() if not re.search(each, printed)] == []
 
 
 def test_figures_of_the_paper_are_those_of_committed_files():
