@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from tables import process
 
 from ikd_graph import IKD, covariance, diagnose, graph, missing
+from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
 
@@ -217,3 +218,25 @@ def test_diagnose_says_how_many_pairs_are_known():
     assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
     with pytest.raises(ValueError, match="NaN"):
         diagnose(X)
+
+
+def test_columns_of_a_table_with_holes_are_asked_for():
+    X, _, whole = table()
+    model = IKD(1, missing="pairwise", refine=None).fit(X)
+    with pytest.raises(ValueError, match=rf"got a table with {np.isnan(X).sum()} missing values"):
+        model.columns()
+    assert len(model.columns(whole[:, :8], null="permute")) == 8
+    filled = IKD(1, missing="impute", refine=None).fit(X)
+    assert len(filled.columns(null="permute")) == X.shape[1]
+
+
+def test_embed_of_unknown_cells_writes_all_but_the_columns(tmp_path, capsys):
+    X, _, _ = table(n=40, width=40)
+    file = tmp_path / "holes.csv"
+    np.savetxt(file, X, delimiter=",")
+    words = ["embed", str(file), "--components", "1", "--missing", "pairwise", "--refine", "none"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"holes_embedding.csv", "holes_embedding.png", "holes_report.html"} <= written
+    assert "holes_columns.csv" not in written
+    assert f"{np.isnan(X).sum()} missing cells" in " ".join(capsys.readouterr().err.split())
