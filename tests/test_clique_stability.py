@@ -120,6 +120,34 @@ def test_two_rows_and_equal_rows_are_no_obstacle():
         cliques.stability(two[:, :5], 0.5)
 
 
+def test_a_graph_without_edges_is_stable():
+    found = cliques.stability(modules(60), 0.999, n_resamples=5, n_shifted=2)
+    assert len(found.cliques) == found.edges.size == found.of_cliques.size == 0
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_stability_does_not_depend_on_the_unit(unit):
+    X = modules(60)
+    there, here = (cliques.stability(t, 0.3, n_resamples=9, n_shifted=2) for t in (X, X * unit))
+    np.testing.assert_allclose(here.edges, there.edges)
+    assert here.expected_false == there.expected_false
+
+
+def test_what_a_function_must_return_is_said():
+    X = modules(60)
+    with pytest.raises(ValueError, match="must return a CsrGraph of 40 points, got ndarray"):
+        cliques.stability(X, lambda corr: corr > 0.3)
+    with pytest.raises(ValueError, match="of 40 points, got one of 5"):
+        cliques.stability(X, lambda corr: graph.threshold(corr[:5, :5], 0.3))
+
+
+def test_a_graph_is_no_list_of_cliques():
+    g = graph.threshold(np.corrcoef(modules(60)), 0.3)
+    with pytest.raises(TypeError, match=r"got a graph; pass cliques.maximal_cliques\(graph\)"):
+        cliques.communities(g)
+    cliques.communities(cliques.maximal_cliques(g))
+
+
 # Communities --------------------------------------------------------------------------------------
 
 

@@ -75,3 +75,11 @@ def test_the_command_follows_cliques_through_windows(tmp_path, capsys):
     assert page.count('"visible":[') >= 5
     assert "t0 to t99" in page
     assert "stock 0, stock 1" in page
+
+
+def test_one_graph_is_no_rule_of_windows():
+    X = switching()
+    with pytest.raises(ValueError, match="must make a graph of each window, got CsrGraph"):
+        cliques.over_time(X, graph.threshold(np.corrcoef(X), 0.3), 100, 50)
+    with pytest.raises(ValueError, match="must return a CsrGraph of 24 points, got ndarray"):
+        cliques.over_time(X, lambda corr: corr, 100, 50)

@@ -235,8 +235,9 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     holes = int(np.isnan(data.X).sum()) if isinstance(data.X, np.ndarray) else 0
     if holes and model.missing != "impute":
         warn(
-            f"the columns that make the map are not listed, since the table has "
-            f"{count(holes, 'missing cell')} and --missing pairwise fills nothing in; --impute median (or mean) does"
+            "the columns that make the map are not listed, since the table has "
+            f"{count(holes, 'missing cell')} and --missing pairwise fills nothing in; "
+            "--impute median (or mean) does"
         )
         return None
     with warnings.catch_warnings():
