@@ -240,3 +240,23 @@ def test_embed_of_unknown_cells_writes_all_but_the_columns(tmp_path, capsys):
     assert {"holes_embedding.csv", "holes_embedding.png", "holes_report.html"} <= written
     assert "holes_columns.csv" not in written
     assert f"{np.isnan(X).sum()} missing cells" in " ".join(capsys.readouterr().err.split())
+
+
+def test_roots_of_negative_values_are_no_missing_values():
+    X, _, _ = table()
+    with pytest.raises(ValueError, match="X must not be negative for affinity='hellinger'"):
+        IKD(1, missing="pairwise", affinity="hellinger").fit(X)
+    model = IKD(1, missing="pairwise", affinity="hellinger", refine=None).fit(np.abs(X))
+    with pytest.raises(ValueError, match="X must not be negative for affinity='hellinger'"):
+        model.transform(X[:2] - 10.0)
+
+
+def test_rows_that_cannot_be_compared_are_told_why():
+    X, _, _ = table()
+    model = IKD(1, missing="pairwise", affinity="correlation", refine=None).fit(X)
+    few = np.where(np.arange(X.shape[1]) < 5, 1.0 + np.arange(X.shape[1]), np.nan)[None]
+    with pytest.warns(UserWarning, match="or sharing fewer than 20 columns with each"):
+        assert np.isnan(model.transform(few)).all()
+    X[3] = np.where(np.isnan(X[3]), np.nan, 2.0)
+    with pytest.raises(ValueError, match=r"rows of X must vary .* 1 constant row\(s\): 3; drop"):
+        IKD(1, missing="pairwise", affinity="correlation").fit(X)

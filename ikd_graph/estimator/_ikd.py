@@ -947,7 +947,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             silent = new[~comparable]
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"(all zero, constant, or without values) and get NaN: {few(silent)}"
+                f"({similarity.incomparable}) and get NaN: {few(silent)}"
             )
             new, rows = new[comparable], some_rows(rows, np.flatnonzero(comparable))
         if new.size:
