@@ -15,7 +15,7 @@ from .. import graph as graphs
 from .._threads import single_threaded_blas
 from .._types import Floats
 from .._validation import check_integer, validate
-from ..covariance import correlation, effective_columns
+from ..covariance import correlation, effective_columns, rows_vary
 from ..graph import CsrGraph
 from ._blocks import Blocks
 from ._search import maximal_cliques
@@ -222,6 +222,7 @@ def stability(
         )
     if n < 2:
         raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
+    check_varying(rows, "")
     with single_threaded_blas():
         corr = correlation(rows)
         build, g = _builder(graph, corr)
@@ -260,6 +261,17 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
     else:
         build = lambda values: made_by(graph, values)  # noqa: E731
     return build, build(corr)
+
+
+def check_varying(rows: Floats, part: str) -> None:
+    """Raise if a row is constant in a part of the columns."""
+    flat = np.flatnonzero(~rows_vary(rows, "correlation"))
+    if flat.size:
+        cure = f"drop them{', or take longer windows' if part else ''}"
+        raise ValueError(
+            f"rows of X must vary for a correlation, got {flat.size} constant row(s){part}: "
+            f"{check.few(flat)}; {cure}"
+        )
 
 
 def made_by(build: GraphOf, corr: Floats) -> CsrGraph:

@@ -17,7 +17,7 @@ from .._validation import check_integer, validate
 from ..covariance import correlation
 from ..graph import CsrGraph
 from ._search import maximal_cliques
-from ._stability import GraphOf, made_by, rule_of_correlations
+from ._stability import GraphOf, check_varying, made_by, rule_of_correlations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,6 +194,7 @@ def over_time(
     with single_threaded_blas():
         for at, start in enumerate(starts.tolist()):
             part = rows[:, start : start + window]
+            check_varying(part, f" in columns {start} to {start + window - 1}")
             g = build_graph(graph, correlation(part))
             listed = maximal_cliques(g, min_size, limit=_LIMIT)
             significant = graphs.significant_graph(part, fdr).n_edges if len(rows) > 2 else 0
