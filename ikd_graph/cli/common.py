@@ -232,7 +232,8 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
-    holes = int(np.isnan(data.X).sum()) if isinstance(data.X, np.ndarray) else 0
+    rows: Any = data.X
+    holes = int(np.isnan(rows).sum()) if isinstance(rows, np.ndarray) else 0
     if holes and model.missing != "impute":
         warn(
             "the columns that make the map are not listed, since the table has "

@@ -276,7 +276,7 @@ def check_varying(rows: Floats, part: str) -> None:
 
 def made_by(build: GraphOf, corr: Floats) -> CsrGraph:
     """Return the graph that a function makes of correlations, checked."""
-    made = build(corr)
+    made: Any = build(corr)
     if not isinstance(made, CsrGraph) or made.n_nodes != len(corr):
         got = f"one of {made.n_nodes}" if isinstance(made, CsrGraph) else type(made).__name__
         raise ValueError(
