@@ -303,3 +303,22 @@ def test_equal_rows_and_every_rule_have_their_stability(rule):
     model = IKD(strategy="blockwise", affinity="correlation", graph=rule, refine=None).fit(data.X)
     view = report.view_cliques(model, data, n_resamples=10)
     assert view.stability.of_cliques.shape == (len(view.cliques),)
+
+
+def test_labels_count_by_position_and_may_be_unknown():
+    found = cliques.communities([[0, 1, 2], [1, 2, 3]], n_points=6)
+    plain = ["a", "a", "a", "b", None, "c"]
+    series = pd.Series(plain, index=[5, 4, 3, 2, 1, 0], dtype="string")
+    assert found.compare(series) == found.compare(plain)
+    assert found.to_pandas(labels=series).labels[0] == "a × 3, b × 1"
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf"])
+def test_an_attribute_of_several_kinds_is_text(ending, tmp_path):
+    g = graph.threshold(np.corrcoef(modules(n=4)), 0.2)
+    mixed = np.array([1, 2.5, "a", True], dtype=object)
+    path = cliques.export(tmp_path / f"g.{ending}", g, nodes={"x": mixed, "n": [1, 2, 3, 4.5]})
+    read = nx.read_graphml if ending == "graphml" else nx.read_gexf
+    nodes = read(path).nodes
+    assert [nodes[str(k)]["x"] for k in range(4)] == ["1", "2.5", "a", "True"]
+    assert [nodes[str(k)]["n"] for k in range(4)] == [1.0, 2.0, 3.0, 4.5]
