@@ -315,7 +315,7 @@ def test_labels_count_by_position_and_may_be_unknown():
 
 @pytest.mark.parametrize("ending", ["graphml", "gexf"])
 def test_an_attribute_of_several_kinds_is_text(ending, tmp_path):
-    g = graph.threshold(np.corrcoef(modules(n=4)), 0.2)
+    g = graph.threshold(np.full((4, 4), 0.5), 0.2)
     mixed = np.array([1, 2.5, "a", True], dtype=object)
     path = cliques.export(tmp_path / f"g.{ending}", g, nodes={"x": mixed, "n": [1, 2, 3, 4.5]})
     read = nx.read_graphml if ending == "graphml" else nx.read_gexf
