@@ -260,3 +260,11 @@ def test_rows_that_cannot_be_compared_are_told_why():
     X[3] = np.where(np.isnan(X[3]), np.nan, 2.0)
     with pytest.raises(ValueError, match=r"rows of X must vary .* 1 constant row\(s\): 3; drop"):
         IKD(1, missing="pairwise", affinity="correlation").fit(X)
+
+
+def test_diagnose_says_what_to_do_with_holes_at_random():
+    X, _, _ = table()
+    with pytest.raises(ValueError, match=r"got \d+ rows with missing values: 0, 1.*'pairwise'"):
+        diagnose(X)
+    with pytest.raises(ValueError, match=r"block without holes .* got 1 row and .*; fill in"):
+        diagnose(X, missing="pairwise")
