@@ -846,13 +846,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         mirrored, free = (np.flatnonzero(self.fixed_ == kind) for kind in ("mirrored", "free"))
         parts = [
             f"{rows.size} {word}: {few(rows)}"
-            for word, rows in (("may be mirrored", mirrored), ("are free", free))
+            for word, rows in (
+                ("may be mirrored", mirrored),
+                ("is free" if free.size == 1 else "are free", free),
+            )
             if rows.size
         ]
         if not parts:
             return
         text = (
-            f"{joints.n_open} joints are open, so that of {joints.fixed.size} points "
+            f"{joints.n_open} joint{'s are' if joints.n_open != 1 else ' is'} open, so that of "
+            f"{joints.fixed.size} points "
             f"{'; '.join(parts)}; str(joints_) lists the joints"
         )
         self.settings_ = self.settings_.explain(joints=text)
