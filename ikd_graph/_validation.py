@@ -307,6 +307,19 @@ def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> Non
         ) from None
 
 
+def check_magnitude(name: str, values: Any, bound: float = 1e70, least: float = 1e-70) -> None:
+    """Raise if the largest value is so large or small that its moments are infinite or zero."""
+    largest = max(
+        float(np.fmax.reduce(values, None, initial=0.0)),
+        -float(np.fmin.reduce(values, None, initial=0.0)),
+    )
+    if 0.0 < largest < np.inf and not least <= largest <= bound:
+        raise ValueError(
+            f"the largest value of {name} must lie between {1.0 / bound:g} and {bound:g}, got "
+            f"{largest:g}; multiply {name} by a power of ten"
+        )
+
+
 def rounding_of(values: Any) -> float:
     """Relative error that numbers may have: that of float32 where they are, or came from, such.
 

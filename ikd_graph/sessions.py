@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from . import alignment, missing
+from ._format import count
 from ._types import Floats
-from ._validation import check_choice, check_integer, quantities
+from ._validation import check_choice, check_integer, few, quantities
 from ._warn import warn
 from .alignment import RigidMap
 from .estimator import IKD
@@ -81,7 +82,8 @@ class AlignedSessions:
     _groups: tuple[_Group, ...]
 
     def __repr__(self) -> str:
-        return f"AlignedSessions({len(self.coordinates)} sessions, {len(self.groups)} groups)"
+        groups = count(len(self.groups), "group")
+        return f"AlignedSessions({count(len(self.coordinates), 'session')}, {groups})"
 
     def __str__(self) -> str:
         lines = [repr(self)]
@@ -93,7 +95,9 @@ class AlignedSessions:
                 for kind in alignment.KINDS
                 if (self.fixed[number] == kind).any()
             )
-            lines.append(f"session {number}: {len(points)} rows ({kinds}), residual {residual:.3g}")
+            lines.append(
+                f"session {number}: {count(len(points), 'row')} ({kinds}), residual {residual:.3g}"
+            )
         return "\n".join(lines)
 
     def transform(self, session: int, X: ArrayLike) -> Floats:
@@ -217,11 +221,20 @@ def align(
 def _read(sessions: Any, rows: Any, columns: Any) -> tuple[_Session, ...]:
     """Tables with the names of their rows and columns."""
     if not isinstance(sessions, (list, tuple)) or len(sessions) < 2:
+        listed = isinstance(sessions, (list, tuple))
         raise ValueError(
             "sessions must be a list of at least two tables, got "
-            f"{type(sessions).__name__}; a single table goes to IKD"
+            f"{count(len(sessions), 'table') if listed else type(sessions).__name__}; "
+            "a single table goes to IKD"
         )
     tables = [_table(number, X) for number, X in enumerate(sessions)]
+    for kind, given, axis in (("rows", rows, 0), ("columns", columns, 1)):
+        sizes = [table.shape[axis] for table in tables]
+        if isinstance(given, str) and len(set(sizes)) > 1:
+            raise ValueError(
+                f"{kind}={given!r} must be of sessions with as many {kind}, got "
+                f"{', '.join(map(str, sizes))}; pass names for each session"
+            )
     read = []
     for number, (X, table) in enumerate(zip(sessions, tables, strict=True)):
         named = [
@@ -240,6 +253,12 @@ def _table(number: int, X: Any) -> Floats:
     if table.ndim != 2 or not table.size:
         raise ValueError(
             f"sessions[{number}] must be a table, got shape {table.shape}; it has rows and columns"
+        )
+    infinite = np.flatnonzero(np.isinf(table).any(axis=1))
+    if infinite.size:
+        raise ValueError(
+            f"sessions[{number}] must be finite or NaN, got {count(infinite.size, 'row')} with "
+            f"infinite values: {few(infinite)}; take them for missing, X[np.isinf(X)] = np.nan"
         )
     return table
 
@@ -389,15 +408,15 @@ def _check_shared_rows(groups: list[_Group]) -> None:
     if not labels.any():
         return
     parts = [
-        ", ".join(
-            str(k) for group, own in zip(groups, labels, strict=True) if own == label
+        _numbered([
+            k for group, own in zip(groups, labels, strict=True) if own == label
             for k in group.sessions
-        )
+        ])
         for label in range(labels.max() + 1)
     ]  # fmt: skip
     raise ValueError(
         "sessions must share rows or columns with the others, got parts that share neither: "
-        f"sessions {'; sessions '.join(parts)}; name what they share by rows= and columns=, "
+        f"{'; '.join(parts)}; name what they share by rows= and columns=, "
         "or lower min_columns"
     )
 
@@ -410,11 +429,17 @@ def _warn_open(joints: alignment.Joints, groups: list[_Group]) -> None:
     ):
         if kind != "fixed":
             names = (", ".join(map(str, groups[k].sessions)) for k in (a, b))
-            texts.append(f"sessions {' and '.join(names)} share {shared} rows: {kind}")
+            texts.append(f"sessions {' and '.join(names)} share {count(shared, 'row')}: {kind}")
+    are = "is" if joints.n_open == 1 else "are"
     warn(
-        f"{joints.n_open} joints between sessions are open: {'; '.join(texts)}; the rows that they "
-        "share do not span the embedding: measure more rows in both"
+        f"{count(joints.n_open, 'joint')} between sessions {are} open: {'; '.join(texts)}; the "
+        "rows that they share do not span the embedding: measure more rows in both"
     )
+
+
+def _numbered(sessions: Sequence[int]) -> str:
+    """Name sessions by their numbers."""
+    return f"session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
 
 
 def _residual(table: _Session, points: Floats, settings: dict[str, Any]) -> float:

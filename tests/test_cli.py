@@ -460,3 +460,34 @@ def test_sessions_are_aligned_from_files(tmp_path, capsys):
     assert affine_r2(z, placed[["ikd0", "ikd1"]].to_numpy()) > 0.95
     assert run("align", tmp_path / "a.csv", "-o", tmp_path) == 2
     assert "two files or more, got 1" in capsys.readouterr().err
+
+
+def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
+    X, _ = made_data()
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "day.csv"
+        pd.DataFrame(X, columns=[f"n{k}" for k in range(N_FEATURES)]).to_csv(file, index=False)
+    files = [tmp_path / folder / "day.csv" for folder in ("one", "two")]
+    assert run("align", *files, files[1], "-o", tmp_path / "out") == 0
+    placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
+    assert sorted(placed["session"].unique()) == sorted(
+        [str(files[0]), f"{files[1]} (2)", f"{files[1]} (3)"]
+    )
+    np.savetxt(tmp_path / "other.csv", X, delimiter=",")
+    capsys.readouterr()
+    assert run("align", files[0], tmp_path / "other.csv") == 2
+    assert "alike in the files (--header, --index), or lower --min-columns" in one_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--header 0", "--header must be the number of a line"),
+        ("--header 0", "; --no-header says that there is none"),
+        ("--header 1 --no-header", "--header must not come with --no-header, got --header 1"),
+    ],
+)
+def test_a_wrong_header_is_told_by_its_flag(words, told, table, capsys):
+    assert run("embed", table, *words.split()) == 2
+    assert told in one_line(capsys)

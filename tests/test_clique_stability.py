@@ -120,6 +120,34 @@ def test_two_rows_and_equal_rows_are_no_obstacle():
         cliques.stability(two[:, :5], 0.5)
 
 
+def test_a_graph_without_edges_is_stable():
+    found = cliques.stability(modules(60), 0.999, n_resamples=5, n_shifted=2)
+    assert len(found.cliques) == found.edges.size == found.of_cliques.size == 0
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_stability_does_not_depend_on_the_unit(unit):
+    X = modules(60)
+    there, here = (cliques.stability(t, 0.3, n_resamples=9, n_shifted=2) for t in (X, X * unit))
+    np.testing.assert_allclose(here.edges, there.edges)
+    assert here.expected_false == there.expected_false
+
+
+def test_what_a_function_must_return_is_said():
+    X = modules(60)
+    with pytest.raises(ValueError, match="must return a CsrGraph of 40 points, got ndarray"):
+        cliques.stability(X, lambda corr: corr > 0.3)
+    with pytest.raises(ValueError, match="of 40 points, got one of 5"):
+        cliques.stability(X, lambda corr: graph.threshold(corr[:5, :5], 0.3))
+
+
+def test_a_graph_is_no_list_of_cliques():
+    g = graph.threshold(np.corrcoef(modules(60)), 0.3)
+    with pytest.raises(TypeError, match=r"got a graph; pass cliques.maximal_cliques\(graph\)"):
+        cliques.communities(g)
+    cliques.communities(cliques.maximal_cliques(g))
+
+
 # Communities --------------------------------------------------------------------------------------
 
 
@@ -275,3 +303,22 @@ def test_equal_rows_and_every_rule_have_their_stability(rule):
     model = IKD(strategy="blockwise", affinity="correlation", graph=rule, refine=None).fit(data.X)
     view = report.view_cliques(model, data, n_resamples=10)
     assert view.stability.of_cliques.shape == (len(view.cliques),)
+
+
+def test_labels_count_by_position_and_may_be_unknown():
+    found = cliques.communities([[0, 1, 2], [1, 2, 3]], n_points=6)
+    plain = ["a", "a", "a", "b", None, "c"]
+    series = pd.Series(plain, index=[5, 4, 3, 2, 1, 0], dtype="string")
+    assert found.compare(series) == found.compare(plain)
+    assert found.to_pandas(labels=series).labels[0] == "a × 3, b × 1"
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf"])
+def test_an_attribute_of_several_kinds_is_text(ending, tmp_path):
+    g = graph.threshold(np.full((4, 4), 0.5), 0.2)
+    mixed = np.array([1, 2.5, "a", True], dtype=object)
+    path = cliques.export(tmp_path / f"g.{ending}", g, nodes={"x": mixed, "n": [1, 2, 3, 4.5]})
+    read = nx.read_graphml if ending == "graphml" else nx.read_gexf
+    nodes = read(path).nodes
+    assert [nodes[str(k)]["x"] for k in range(4)] == ["1", "2.5", "a", "True"]
+    assert [nodes[str(k)]["n"] for k in range(4)] == [1.0, 2.0, 3.0, 4.5]

@@ -293,3 +293,25 @@ def test_rows_that_are_not_on_a_map_are_left_out_of_it():
     alone = ikd_graph.columns(Z[:150], X[:150])
     at = np.argsort(found.position)
     np.testing.assert_allclose(found.r2[at], alone.r2[np.argsort(alone.position)])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_that_have_no_squares_are_refused(unit):
+    Z, X = planted(40, 10)
+    with pytest.raises(ValueError, match="largest value of X must lie between 1e-70 and"):
+        ikd_graph.columns(Z, X * unit)
+    with pytest.raises(ValueError, match="largest value of Z must lie between 1e-70 and"):
+        ikd_graph.columns(Z * unit, X)
+    found, scaled = ikd_graph.columns(Z, X), ikd_graph.columns(Z * 2.0**99, X * 2.0**-99)
+    np.testing.assert_allclose(scaled.r2, found.r2)
+    np.testing.assert_allclose(scaled.fraction, found.fraction)
+
+
+def test_wrong_errors_paths_and_maps_are_named():
+    Z, X = planted(40, 10)
+    with pytest.raises(ValueError, match=r"errors must not be negative, got -0\.1"):
+        ikd_graph.columns(Z, X, errors=np.full(Z.shape, -0.1))
+    with pytest.raises(ValueError, match="where must be finite, got 1 NaN"):
+        ikd_graph.columns(Z, X, where=[[np.nan, 0.0], [1.0, 1.0]])
+    with pytest.raises(ValueError, match="maps must be pairs of columns and coordinates"):
+        ikd_graph.columns(Z, X, maps=[Z])

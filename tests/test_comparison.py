@@ -112,6 +112,14 @@ def test_a_truth_that_is_given_scores_as_that_of_a_data_set():
         compare(data.X, truth=np.where(np.arange(60) == 3, np.nan, 1.0), **options)
 
 
+def test_a_truth_that_cannot_be_scored_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 25))
+    with pytest.raises(ValueError, match="largest value of truth must lie between"):
+        compare(X, truth=X[:, :2] * 1e200)
+    with pytest.raises(ValueError, match="truth must hold real numbers, got <U1"):
+        compare(X, truth=["a"] * 30)
+
+
 def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
     data = datasets.gplvm_data("medium", 600, noise=0.3)
     pairs = [("blockwise", "geodesic"), ("paper_blockwise", "paper_geodesic")]

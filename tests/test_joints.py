@@ -5,8 +5,9 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from ikd_graph import alignment
+from ikd_graph import IKD, alignment
 
 
 def framework(seed, n=None, width=2):
@@ -142,3 +143,32 @@ def test_the_other_mirror_image_keeps_all_distances_of_the_blocks():
     assert np.abs(other - merged).max() > 0.1
     with pytest.raises(ValueError, match="joint must be one that is mirrored, got 99"):
         alignment.mirror(solved, merged, 99)
+
+
+@pytest.mark.parametrize(
+    ("members", "coordinates", "told"),
+    [
+        ([], [], "members must hold at least one block"),
+        ([[0, 1, 2]], [], "coordinates must be those of 1 blocks, got 0"),
+        ([[0, 1, 2]], [np.zeros((2, 2))], r"coordinates\[0\] must have shape \(3, 2\)"),
+        ([[0, 1], [1]], [np.zeros((2, 2)), np.zeros((1, 3))], r"\[1\] must have shape \(1, 2\)"),
+        ([[0, 1]], [np.full((2, 2), np.nan)], r"coordinates\[0\] must be finite"),
+    ],
+)
+def test_wrong_coordinates_of_blocks_are_named(members, coordinates, told):
+    with pytest.raises(ValueError, match=told):
+        alignment.solved_blocks(members, coordinates)
+
+
+def test_one_open_joint_is_one():
+    first, second = np.random.default_rng(0).normal(size=(2, 8, 2))
+    second[0] = first[0]
+    points = np.vstack([first, second[1:]])
+    distances = np.zeros((15, 15))
+    for block in (np.arange(8), np.r_[0, 8:15]):
+        at = np.ix_(block, block)
+        distances[at] = np.linalg.norm(points[block][:, None] - points[block], axis=-1)
+    model = IKD(2, affinity="precomputed_distance", strategy="blockwise")
+    with pytest.warns(UserWarning, match="1 joint is open, so that of 15 points 7 are free: "):
+        model.fit(sp.csr_array(distances))
+    assert "free, 1 shared point, singular" in str(model.joints_)

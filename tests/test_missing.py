@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from tables import process
 
 from ikd_graph import IKD, covariance, diagnose, graph, missing
+from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
 
@@ -217,3 +218,53 @@ def test_diagnose_says_how_many_pairs_are_known():
     assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
     with pytest.raises(ValueError, match="NaN"):
         diagnose(X)
+
+
+def test_columns_of_a_table_with_holes_are_asked_for():
+    X, _, whole = table()
+    model = IKD(1, missing="pairwise", refine=None).fit(X)
+    with pytest.raises(ValueError, match=rf"got a table with {np.isnan(X).sum()} missing values"):
+        model.columns()
+    assert len(model.columns(whole[:, :8], null="permute")) == 8
+    filled = IKD(1, missing="impute", refine=None).fit(X)
+    assert len(filled.columns(null="permute")) == X.shape[1]
+
+
+def test_embed_of_unknown_cells_writes_all_but_the_columns(tmp_path, capsys):
+    X, _, _ = table(n=40, width=40)
+    file = tmp_path / "holes.csv"
+    np.savetxt(file, X, delimiter=",")
+    words = ["embed", str(file), "--components", "1", "--missing", "pairwise", "--refine", "none"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"holes_embedding.csv", "holes_embedding.png", "holes_report.html"} <= written
+    assert "holes_columns.csv" not in written
+    assert f"{np.isnan(X).sum()} missing cells" in " ".join(capsys.readouterr().err.split())
+
+
+def test_roots_of_negative_values_are_no_missing_values():
+    X, _, _ = table()
+    with pytest.raises(ValueError, match="X must not be negative for affinity='hellinger'"):
+        IKD(1, missing="pairwise", affinity="hellinger").fit(X)
+    model = IKD(1, missing="pairwise", affinity="hellinger", refine=None).fit(np.abs(X))
+    with pytest.raises(ValueError, match="X must not be negative for affinity='hellinger'"):
+        model.transform(X[:2] - 10.0)
+
+
+def test_rows_that_cannot_be_compared_are_told_why():
+    X, _, _ = table()
+    model = IKD(1, missing="pairwise", affinity="correlation", refine=None).fit(X)
+    few = np.where(np.arange(X.shape[1]) < 5, 1.0 + np.arange(X.shape[1]), np.nan)[None]
+    with pytest.warns(UserWarning, match="or sharing fewer than 20 columns with each"):
+        assert np.isnan(model.transform(few)).all()
+    X[3] = np.where(np.isnan(X[3]), np.nan, 2.0)
+    with pytest.raises(ValueError, match=r"rows of X must vary .* 1 constant row\(s\): 3; drop"):
+        IKD(1, missing="pairwise", affinity="correlation").fit(X)
+
+
+def test_diagnose_says_what_to_do_with_holes_at_random():
+    X, _, _ = table()
+    with pytest.raises(ValueError, match=r"got \d+ rows with missing values: 0, 1.*'pairwise'"):
+        diagnose(X)
+    with pytest.raises(ValueError, match=r"block without holes .* got 1 row and .*; fill in"):
+        diagnose(X, missing="pairwise")

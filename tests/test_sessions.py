@@ -81,7 +81,7 @@ def test_rows_on_a_line_leave_a_session_mirrored():
 
 def test_sessions_that_share_nothing_are_named():
     parts, _, _ = by_columns()
-    with pytest.raises(ValueError, match=r"sessions 0; sessions 1; sessions 2; name what they"):
+    with pytest.raises(ValueError, match=r"session 0; session 1; session 2; name what they"):
         ikd_graph.align(parts)
     with pytest.raises(ValueError, match="list of at least two tables"):
         ikd_graph.align(parts[:1])
@@ -100,3 +100,29 @@ def test_distances_in_other_units_are_brought_to_one():
     assert affine_r2(z, everyone) > 0.98
     placed = found.transform(1, 1000.0 * turned[70:80] + 1e-3)
     assert np.abs(placed - found.coordinates[1][30:40]).max() < 0.2
+
+
+def test_infinite_values_are_no_missing_ones():
+    parts, names, _ = by_columns(n_sessions=2)
+    parts[1][7, 3] = np.inf
+    with pytest.raises(ValueError, match=r"sessions\[1\] must be finite .* 1 row .*: 7; take"):
+        ikd_graph.align(parts, columns=names)
+
+
+def test_same_columns_are_as_many():
+    X = np.random.default_rng(0).normal(size=(40, 60))
+    with pytest.raises(ValueError, match=r"columns='same' must be of sessions .* got 60, 50; pass"):
+        ikd_graph.align([X[:20], X[20:, :50]], columns="same")
+
+
+def test_sessions_are_counted_in_messages():
+    z = points_of(1, 60)
+    X = process(z, 150, 0.1, 1)
+    with pytest.raises(ValueError, match="at least two tables, got 1 table; a single"):
+        ikd_graph.align([X])
+    with pytest.raises(ValueError, match="share neither: session 0; session 1; name"):
+        ikd_graph.align([X[:30], X[30:]])
+    rows = [np.arange(40), np.arange(39, 60)]
+    with pytest.warns(UserWarning, match="1 joint between sessions is open: .* share 1 row:"):
+        found = ikd_graph.align([X[:40, :80], X[39:, 80:]], rows=rows)
+    assert repr(found) == "AlignedSessions(2 sessions, 2 groups)"

@@ -75,3 +75,45 @@ def test_the_command_follows_cliques_through_windows(tmp_path, capsys):
     assert page.count('"visible":[') >= 5
     assert "t0 to t99" in page
     assert "stock 0, stock 1" in page
+
+
+def test_one_graph_is_no_rule_of_windows():
+    X = switching()
+    with pytest.raises(ValueError, match="must make a graph of each window, got CsrGraph"):
+        cliques.over_time(X, graph.threshold(np.corrcoef(X), 0.3), 100, 50)
+    with pytest.raises(ValueError, match="must return a CsrGraph of 24 points, got ndarray"):
+        cliques.over_time(X, lambda corr: corr, 100, 50)
+
+
+def test_rows_that_are_constant_in_a_window_are_named_with_it():
+    X = switching()
+    X[3, 90:210] = 1.0
+    with pytest.raises(ValueError, match=r"1 constant row\(s\) in columns 100 to 199: 3; drop"):
+        cliques.over_time(X, 0.3, 100, 100)
+    X[3] = 1.0
+    with pytest.raises(ValueError, match=r"1 constant row\(s\): 3; drop them$"):
+        cliques.stability(X, 0.3, 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--step 10", "--step must come with --window, got --step 10 alone"),
+        ("--window 7", "--window must be an integer at least 8, got 7"),
+        ("--window 70", "--window must be an integer from 8 to 60, got 70"),
+        ("--stability 1", "--stability must be an integer at least 2, got 1"),
+        ("--window 20 --affinity euclidean", "--window must be of correlations"),
+        ("--stability 9 --affinity cosine", "--stability must be of correlations"),
+        ("--stability 9 --missing pairwise", "--stability must have complete rows"),
+        ("--window 20 --missing pairwise", "--window must have complete rows"),
+        ("--stability 9", "got 1 constant row(s): 3; drop them, or leave --stability out"),
+    ],
+)
+def test_flags_of_correlations_are_refused_by_their_names(words, told, tmp_path, capsys):
+    X = switching()[:, :60]
+    X[3] = 1.0
+    np.savetxt(tmp_path / "table.csv", X, delimiter=",")
+    out = tmp_path / "out"
+    assert main(["cliques", str(tmp_path / "table.csv"), *words.split(), "-o", str(out)]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from .. import _validation as check
+from .._format import count
 from .._jit.merging import FLAT, ROUNDING
 from .._types import Floats, Integers
 from .._validation import few, validate
@@ -64,7 +65,7 @@ class Joints(NamedTuple):
 
     def __str__(self) -> str:
         lines = [
-            f"blocks {a} and {b}: {kind}, {n} shared points, singular values "
+            f"blocks {a} and {b}: {kind}, {count(int(n), 'shared point')}, singular values "
             + ", ".join(f"{value:.3g}" for value in values)
             for a, b, n, kind, values in zip(
                 self.first,
@@ -82,14 +83,17 @@ class Joints(NamedTuple):
 
 def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
     """Say how many points open joints leave mirrored or free, and which; "" where none is."""
-    words = {"mirrored": "may be mirrored", "free": "are free"}
-    found = {kind: np.flatnonzero(fixed == kind) for kind in words}
+    found = {kind: np.flatnonzero(fixed == kind) for kind in ("mirrored", "free")}
+    words = {
+        "mirrored": "may be mirrored",
+        "free": "is free" if found["free"].size == 1 else "are free",
+    }
     parts = [f"{rows.size} {words[kind]}: {few(rows)}" for kind, rows in found.items() if rows.size]
     if not parts:
         return ""
     return (
-        f"{n_open} joints are open, so that of {fixed.size} points {'; '.join(parts)}; "
-        "str(joints_) lists the joints"
+        f"{n_open} joint{' is' if n_open == 1 else 's are'} open, so that of {fixed.size} points "
+        f"{'; '.join(parts)}; str(joints_) lists the joints"
     )
 
 
@@ -230,8 +234,8 @@ class _Search:
     def _join_blocks(self) -> None:
         """Join blocks whose shared points span all dimensions, the most shared points first."""
         first, second, counts = self._overlaps()
-        for a, b, count in zip(first, second, counts, strict=True):
-            if count <= self.m:
+        for a, b, shared in zip(first, second, counts, strict=True):
+            if shared <= self.m:
                 break
             left, right = self._find(a), self._find(b)
             if left == right:
@@ -239,7 +243,7 @@ class _Search:
             kind, values, noise = self._joint_of_blocks(a, b)
             if kind == "fixed":
                 self.parent[max(left, right)] = min(left, right)
-                self.rows.append((a, b, int(count), kind, values, noise))
+                self.rows.append((a, b, int(shared), kind, values, noise))
 
     def _overlaps(self) -> tuple[list[int], list[int], list[int]]:
         """Pairs of blocks that share points, those that share most first."""
@@ -507,6 +511,27 @@ def bodies_of_blocks(solved: SolvedBlocks, points: Floats) -> tuple[Integers, fl
     return labels, variance
 
 
+def _check_blocks(members: list[list[int]], coordinates: list[Floats]) -> None:
+    """Raise unless every block has finite coordinates of each of its points, all of one width."""
+    if not len(members):
+        raise ValueError("members must hold at least one block, got none")
+    if len(members) != len(coordinates):
+        raise ValueError(
+            f"coordinates must be those of {len(members)} blocks, got {len(coordinates)}; pass one "
+            "array for each block"
+        )
+    width = None
+    for number, (part, place) in enumerate(zip(members, coordinates, strict=True)):
+        name = f"coordinates[{number}]"
+        values = check.table(name, place)
+        width = values.shape[1] if width is None else width
+        if values.shape != (len(part), width):
+            raise ValueError(
+                f"{name} must have shape {(len(part), width)}, a row for each point of the block, "
+                f"got {values.shape}"
+            )
+
+
 def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
     """Blocks from the points of each and their coordinates, all weighed alike.
 
@@ -522,6 +547,11 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     SolvedBlocks
         The blocks, members ascending.
 
+    Raises
+    ------
+    ValueError
+        If coordinates are not finite, or not those of the points of their block.
+
     Examples
     --------
     >>> import numpy as np
@@ -529,6 +559,7 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     >>> alignment.solved_blocks([[1, 0]], [np.array([[5.0], [4.0]])]).coordinates.ravel()
     array([4., 5.])
     """
+    _check_blocks(members, coordinates)
     orders = [np.argsort(np.asarray(part)) for part in members]
     sizes = [len(part) for part in members]
     parts = [np.asarray(p, dtype=np.int32)[o] for p, o in zip(members, orders, strict=True)]

@@ -6,6 +6,8 @@ Coordinates of all sessions are saved as one .csv, with a picture as .png.
 
 import argparse
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     typed = {name: value for name, value in vars(arguments).items() if name not in own}
     given = flags.method_parameters(argparse.Namespace(**typed))
     rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
-    with common.named_stage("aligning the sessions"):
+    with common.named_stage("aligning the sessions"), _in_words_of_files():
         found = align(
             [each.X for each in sessions], rows=rows, columns=columns,
             n_components=arguments.n_components, min_columns=arguments.min_columns, **given,
@@ -50,6 +52,17 @@ def run(arguments: argparse.Namespace) -> None:
     text = coordinates_text(found, sessions)
     files = {"sessions.csv": text, "sessions.png": png}
     common.finish(arguments, data, files, summary(found, sessions), step, record(found, sessions))
+
+
+@contextmanager
+def _in_words_of_files() -> Iterator[None]:
+    """Say where files have the names that `align` is given as lists."""
+    try:
+        yield
+    except ValueError as error:
+        files = "name rows and columns alike in the files (--header, --index)"
+        text = str(error).replace("name what they share by rows= and columns=", files)
+        raise ValueError(text) from error
 
 
 def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
@@ -67,7 +80,16 @@ def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
             sessions.append(data)
             for remark in data.remarks:
                 warnings.warn(f"{data.name}: {remark}", UserWarning, stacklevel=2)
-    return sessions
+    return _with_names_apart(sessions, arguments.data)
+
+
+def _with_names_apart(sessions: list[Dataset], typed: list[str]) -> list[Dataset]:
+    """Call files of one name by what was typed, and the same file by its number too."""
+    names = [data.name for data in sessions]
+    for labels in (typed, [f"{path} ({number})" for number, path in enumerate(typed, 1)]):
+        twice = [names.count(name) > 1 for name in names]
+        names = [new if both else old for old, new, both in zip(names, labels, twice, strict=True)]
+    return [replace(data, name=name) for data, name in zip(sessions, names, strict=True)]
 
 
 def _names(data: Dataset, number: int, kind: int) -> list[Any]:

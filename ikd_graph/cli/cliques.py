@@ -7,10 +7,14 @@ import argparse
 import warnings
 from typing import Any
 
+import numpy as np
+
 from .. import cliques, report
 from .._format import format_number
 from .._stages import progress_bar
-from .._validation import check_integer
+from .._table import dense_rows, rows_of
+from .._validation import check_integer, few
+from ..covariance import rows_vary
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
@@ -64,14 +68,28 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
-    n_resamples = check_integer("--stability", arguments.stability, 0)
+    n_resamples = _number("--stability", arguments.stability, 2)
+    window = _number("--window", arguments.window, 8)
+    apart = _number("--step", arguments.step, 1) or max(window // 2, 1)
+    if arguments.step and not window:
+        raise ValueError(
+            f"--step must come with --window, got --step {arguments.step} alone; pass --window N"
+        )
     fixed = dict(_FIXED)
-    window = check_integer("--window", arguments.window, 0)
-    apart = check_integer("--step", arguments.step, 0) or max(window // 2, 1)
-    if (n_resamples or window) and not hasattr(arguments, "affinity"):
-        fixed["affinity"] = "correlation"
+    flag = "--stability" if n_resamples else "--window"
+    if n_resamples or window:
+        fixed |= _of_correlations(arguments, flag)
     parameters = flags.method_parameters(arguments, **fixed)
     data = common.read_data(arguments)
+    if window:
+        check_integer("--window", window, 8, data.n_features, f"{data.name} has no more columns")
+    if n_resamples or window:
+        flat = np.flatnonzero(~rows_vary(dense_rows(rows_of(data.X)), "correlation"))
+        if flat.size:
+            raise ValueError(
+                f"rows of {data.name} must vary for {flag}, got {flat.size} constant row(s): "
+                f"{few(flat)}; drop them, or leave {flag} out"
+            )
     with common.named_stage("solving the cliques"), warnings.catch_warnings():
         # The advice covers components.
         warnings.filterwarnings("ignore", "the graph has", UserWarning)
@@ -110,6 +128,27 @@ def run(arguments: argparse.Namespace) -> None:
     lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]
     result = {**common.fit_record(model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, lines, step, result)
+
+
+def _number(flag: str, value: int, least: int) -> int:
+    """Return the number of a flag, 0 where it is left out or turned off."""
+    return check_integer(flag, value, least, cure="0 is none") if value else 0
+
+
+def _of_correlations(arguments: argparse.Namespace, flag: str) -> dict[str, Any]:
+    """Return the affinity of what is done to correlations of complete rows; raise for another."""
+    affinity = getattr(arguments, "affinity", "correlation")
+    if affinity != "correlation":
+        raise ValueError(
+            f"{flag} must be of correlations, got --affinity {affinity}; "
+            "pass --affinity correlation"
+        )
+    if getattr(arguments, "missing", "error") != "error":
+        raise ValueError(
+            f"{flag} must have complete rows, got --missing {arguments.missing}; pass --impute "
+            "median (or mean), which fills missing cells in, or leave it out"
+        )
+    return {"affinity": affinity}
 
 
 def _windows(

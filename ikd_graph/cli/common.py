@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from .. import datasets, report
 from .._files import check_writable, write_together, write_whole
-from .._format import versions
+from .._format import count, versions
+from .._warn import warn
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..diagnosis.quality import check_data_quality
@@ -228,8 +229,17 @@ def coordinates_csv(
 
 
 def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
-    """Find the columns that make an embedding; None where values between points were given."""
+    """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
+        return None
+    rows: Any = data.X
+    holes = int(np.isnan(rows).sum()) if isinstance(rows, np.ndarray) else 0
+    if holes and model.missing != "impute":
+        warn(
+            "the columns that make the map are not listed, since the table has "
+            f"{count(holes, 'missing cell')} and --missing pairwise fills nothing in; "
+            "--impute median (or mean) does"
+        )
         return None
     with warnings.catch_warnings():
         # The quality of the data has been judged, and the result tells of ordered rows.

@@ -83,11 +83,12 @@ class Communities(Sequence[NDArray[np.int32]]):
             if given is not None:
                 self._check_one_each(what, given)
         called = [*map(str, range(self.n_points) if names is None else names)]
+        given = [] if labels is None else list(labels)
         rows: list[list[Any]] = []
         for number, members in enumerate(self._members):
             row = [number, members.size, ", ".join(called[point] for point in members)]
             if labels is not None:
-                counted = Counter(str(labels[point]) for point in members.tolist())
+                counted = Counter(str(given[point]) for point in members.tolist())
                 row.append(", ".join(f"{name} × {n}" for name, n in counted.most_common()))
             rows.append(row)
         heads = ["community", "size", "members", *["labels"] * (labels is not None)]
@@ -99,7 +100,7 @@ class Communities(Sequence[NDArray[np.int32]]):
         Parameters
         ----------
         labels : sequence of length n_points
-            Label of each point; None and NaN are no labels.
+            Label of each point; None, NaN and NA are no labels.
 
         Returns
         -------
@@ -113,11 +114,15 @@ class Communities(Sequence[NDArray[np.int32]]):
         from sklearn.metrics.cluster import contingency_matrix
 
         self._check_one_each("labels", labels)
-        known = np.array([value is not None and value == value for value in labels], dtype=bool)
+        import pandas as pd
+
+        # By position, whatever index a series has.
+        given = list(labels)
+        known = ~pd.isna(pd.Series(given, dtype=object)).to_numpy()
         held = known & (self.labels >= 0)
         if not held.any():
             return {"adjusted_rand": 0.0, "purity": 0.0, "covered": 0.0}
-        truth = [str(labels[point]) for point in np.flatnonzero(held).tolist()]
+        truth = [str(given[point]) for point in np.flatnonzero(held).tolist()]
         own = self.labels[held]
         return {
             "adjusted_rand": float(adjusted_rand_score(truth, own)),

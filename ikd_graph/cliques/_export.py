@@ -151,7 +151,7 @@ def _networkx(
             raise ValueError(
                 f"{title} must be one for each of {g.n_nodes} points, got shape {column.shape}"
             )
-        plain = [v if isinstance(v, (bool, int, float)) else _text(v) for v in column.tolist()]
+        plain = _of_one_kind(column.tolist())
         nx.set_node_attributes(G, dict(enumerate(plain)), _text(title))
     for _, data in G.nodes(data=True):
         if "name" in data:
@@ -161,6 +161,14 @@ def _networkx(
         stays = zip(low.tolist(), high.tolist(), _stability_of(g, stability).tolist(), strict=True)
         nx.set_edge_attributes(G, {(a, b): value for a, b, value in stays}, "stability")
     return G
+
+
+def _of_one_kind(values: list[Any]) -> list[Any]:
+    """Return values as what all of them are, numbers or text, as files declare an attribute."""
+    for kinds in (bool, int, (int, float)):
+        if all(isinstance(v, kinds) and isinstance(v, bool) == (kinds is bool) for v in values):
+            return values if kinds in (bool, int) else [*map(float, values)]
+    return [*map(_text, values)]
 
 
 def _xml(G: Any, ending: str) -> str:

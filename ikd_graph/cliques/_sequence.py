@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._validation import as_array, check_integer
+from ..graph import CsrGraph
 from ._blocks import Blocks, check_blocks
 
 if TYPE_CHECKING:
@@ -150,6 +151,11 @@ def as_blocks(
     if isinstance(cliques, (Blocks, Cliques)):
         blocks = cliques.blocks if isinstance(cliques, Cliques) else cliques
         return check_blocks("cliques", blocks, most)
+    if isinstance(cliques, CsrGraph):
+        raise TypeError(
+            "cliques must be a list of lists of points, got a graph; pass "
+            "cliques.maximal_cliques(graph)"
+        )
     scalar = isinstance(cliques, (str, bytes)) or (
         isinstance(cliques, np.ndarray) and not cliques.ndim
     )

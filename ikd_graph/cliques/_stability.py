@@ -15,7 +15,7 @@ from .. import graph as graphs
 from .._threads import single_threaded_blas
 from .._types import Floats
 from .._validation import check_integer, validate
-from ..covariance import correlation, effective_columns
+from ..covariance import correlation, effective_columns, rows_vary
 from ..graph import CsrGraph
 from ._blocks import Blocks
 from ._search import maximal_cliques
@@ -212,6 +212,8 @@ def stability(
     (True, 0.0)
     """
     rows = np.asarray(X, dtype=np.float64)
+    # Their squares neither overflow nor vanish.
+    rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(float).tiny)
     n, width = rows.shape
     if width < 8:
         raise ValueError(
@@ -220,6 +222,7 @@ def stability(
         )
     if n < 2:
         raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
+    check_varying(rows, "")
     with single_threaded_blas():
         corr = correlation(rows)
         build, g = _builder(graph, corr)
@@ -256,8 +259,31 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
     elif isinstance(graph, float):
         build = lambda values: graphs.threshold(values, graph)  # noqa: E731
     else:
-        build = graph
+        build = lambda values: made_by(graph, values)  # noqa: E731
     return build, build(corr)
+
+
+def check_varying(rows: Floats, part: str) -> None:
+    """Raise if a row is constant in a part of the columns."""
+    flat = np.flatnonzero(~rows_vary(rows, "correlation"))
+    if flat.size:
+        cure = f"drop them{', or take longer windows' if part else ''}"
+        raise ValueError(
+            f"rows of X must vary for a correlation, got {flat.size} constant row(s){part}: "
+            f"{check.few(flat)}; {cure}"
+        )
+
+
+def made_by(build: GraphOf, corr: Floats) -> CsrGraph:
+    """Return the graph that a function makes of correlations, checked."""
+    made: Any = build(corr)
+    if not isinstance(made, CsrGraph) or made.n_nodes != len(corr):
+        got = f"one of {made.n_nodes}" if isinstance(made, CsrGraph) else type(made).__name__
+        raise ValueError(
+            f"graph must return a CsrGraph of {len(corr)} points, got {got}; graph.threshold and "
+            "graph.neighbors make one"
+        )
+    return made
 
 
 def _pairs_of(found: Cliques, g: CsrGraph) -> sp.csr_array:
@@ -310,10 +336,8 @@ def _lost_edges(
         fresh = np.tanh(expected + scale * (_fisher(part) - z))
         np.fill_diagonal(fresh, 1.0)
         again = build(fresh)
-        present = sp.csr_array(
-            (np.ones(again.indices.size), again.indices, again.indptr), shape=(n, n)
-        )
-        lost[:, k] = np.asarray(present[low, high]).ravel() == 0.0
+        first, second, _ = graphs.edges(again)
+        lost[:, k] = ~np.isin(low * n + high, first * n + second, assume_unique=True)
     return lost
 
 

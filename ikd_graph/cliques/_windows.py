@@ -15,8 +15,9 @@ from .._threads import single_threaded_blas
 from .._types import Integers
 from .._validation import check_integer, validate
 from ..covariance import correlation
+from ..graph import CsrGraph
 from ._search import maximal_cliques
-from ._stability import GraphOf, rule_of_correlations
+from ._stability import GraphOf, check_varying, made_by, rule_of_correlations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,9 +116,19 @@ class CliquesOverTime:
         return pd.DataFrame(rows, columns=heads)
 
 
+def _rule_of_windows(name: str, value: Any) -> Any:
+    """Return a threshold, a number of neighbors, or a function."""
+    if isinstance(value, CsrGraph):
+        raise ValueError(
+            f"{name} must make a graph of each window, got {value!r}, which is one of all columns; "
+            "pass its threshold, its number of neighbors, or a function of the correlations"
+        )
+    return rule_of_correlations(name, value)
+
+
 @validate(
     X=check.table,
-    graph=rule_of_correlations,
+    graph=_rule_of_windows,
     window=check.whole(8),
     step=check.whole(1),
     min_size=check.whole(2),
@@ -183,6 +194,7 @@ def over_time(
     with single_threaded_blas():
         for at, start in enumerate(starts.tolist()):
             part = rows[:, start : start + window]
+            check_varying(part, f" in columns {start} to {start + window - 1}")
             g = build_graph(graph, correlation(part))
             listed = maximal_cliques(g, min_size, limit=_LIMIT)
             significant = graphs.significant_graph(part, fdr).n_edges if len(rows) > 2 else 0
@@ -211,7 +223,7 @@ def window_starts(width: int, window: int, step: int) -> Integers:
 def build_graph(graph: Any, corr: NDArray[np.float64]) -> Any:
     """Graph of correlations by a threshold, a number of neighbors, or a function."""
     if callable(graph):
-        return graph(corr)
+        return made_by(graph, corr)
     if isinstance(graph, int):
         return graphs.neighbors(corr, min(graph, len(corr) - 1))
     return graphs.threshold(corr, graph)

@@ -62,7 +62,12 @@ class HeldOut(NamedTuple):
 
 
 def _check_errors(name: str, value: Any) -> Floats:
-    return np.asarray(check.quantities(name, value))
+    errors = np.asarray(check.quantities(name, value))
+    if (errors < 0.0).any():
+        raise ValueError(
+            f"{name} must not be negative, got {np.nanmin(errors):.3g}; pass model.standard_errors_"
+        )
+    return errors
 
 
 @validate(
@@ -352,6 +357,7 @@ def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDAr
         def take(which: Integers) -> Floats:
             return np.asarray(dense[:, which], dtype=np.float64)
 
+    check.check_magnitude("X", stored.data if sp.issparse(X) else dense)
     if shape[0] != n_rows:
         raise ValueError(
             f"X must have a row for each of the {n_rows} rows of Z, got {shape[0]}; pass the table "
@@ -379,6 +385,7 @@ def _place_of(where: Any, points: Floats) -> tuple[Floats | None, NDArray[np.int
         check.check_nodes("where", given.astype(np.int64), len(points))
         return points[given], None
     if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
+        check_finite("where", given, "pass where the path begins and ends")
         return np.asarray(given, dtype=np.float64), None
     raise ValueError(
         f"where must be True or False for each of the {len(points)} rows, two numbers of rows, or "
@@ -399,7 +406,13 @@ def _fitting_errors(errors: Floats, points: Floats) -> Floats | None:
 def _fitting_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Integers, Floats]]:
     """Return maps without some columns, every column in one of them."""
     found = []
-    for which, other in maps:
+    for pair in maps:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(
+                "maps must be pairs of columns and coordinates, got an item of type "
+                f"{type(pair).__name__}; pass [(columns, coordinates), ...]"
+            )
+        which, other = pair
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at
         place = check.quantities("coordinates of maps", other)
@@ -439,6 +452,7 @@ def _check_map(points: Floats) -> None:
         )
     if not np.ptp(points, axis=0).any():
         raise ValueError("Z must hold different points, got one place for all rows; pass a map")
+    check.check_magnitude("Z", points)
 
 
 def _smooth_kernel(kernel: Any) -> StationaryKernel | None:

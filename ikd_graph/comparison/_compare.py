@@ -17,7 +17,13 @@ from .._label_scores import score_labels
 from .._stages import progress_bar
 from .._types import Floats
 from .._used_settings import describe_settings
-from .._validation import check_choice, check_integer, check_positive
+from .._validation import (
+    check_choice,
+    check_integer,
+    check_magnitude,
+    check_positive,
+    quantities,
+)
 from ..covariance import effective_columns
 from ..datasets import Dataset
 from ..estimator import IKD
@@ -357,7 +363,7 @@ def _with_truth(data: Dataset, truth: ArrayLike | None) -> Dataset:
     """Return the data set with the true latent that was given, if any."""
     if truth is None:
         return data
-    latent = np.asarray(truth, dtype=np.float64)
+    latent = quantities("truth", truth)
     latent = latent[:, None] if latent.ndim == 1 else latent
     if latent.ndim != 2 or len(latent) != data.n_samples or not latent.shape[1]:
         raise ValueError(
@@ -368,6 +374,7 @@ def _with_truth(data: Dataset, truth: ArrayLike | None) -> Dataset:
         raise ValueError(
             f"truth must be finite, got {bad} rows that are not; leave them out of X and truth"
         )
+    check_magnitude("truth", latent)
     return replace(data, latent=latent)
 
 

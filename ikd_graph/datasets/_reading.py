@@ -118,6 +118,10 @@ class Reading:
                 f"header must be the number of a line, the first being 1, or lines, as 2-4, got "
                 f"{self.header!r}; no_header says that there is none"
             )
+        if self.header is not None and self.no_header:
+            raise ValueError(
+                f"header must not come with no_header, got header={self.header!r}; leave one out"
+            )
         if self.bin is not None:
             check_positive("bin", self.bin)
         self.periods()

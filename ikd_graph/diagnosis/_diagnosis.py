@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
 from .. import missing as holes
+from .._format import count
 from .._stages import Stages
 from .._types import Floats
 from .._used_settings import describe_settings, used_parameters
@@ -19,6 +20,7 @@ from .._validation import (
     check_components,
     check_enough_columns,
     check_enough_rows,
+    few,
     quantities,
 )
 from .._warn import warn
@@ -413,6 +415,8 @@ def diagnose(
     (True, 0.005, True)
     """
     known, X = _known_pairs(X, missing)
+    if known is not None:
+        _check_block(known.block, n_components)
     table, data, picked, n_points = _sampled(X)
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3)
@@ -498,11 +502,28 @@ def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
     return known, block
 
 
+def _check_block(shape: tuple[int, int], n_components: int) -> None:
+    """Raise where a table with holes has too small a part without any to be examined."""
+    n_rows, n_columns = shape
+    if n_rows <= max(n_components, 2) or n_columns < 2:
+        raise ValueError(
+            "X must have a block without holes of more rows than dimensions, got "
+            f"{count(n_rows, 'row')} and {count(n_columns, 'column')} as the largest; fill in "
+            "holes at random first, as by sklearn.impute.KNNImputer().fit_transform(X)"
+        )
+
+
 def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
     """Return the rows to examine, as they came and as floats, their numbers, and how many."""
     # The estimator knows a table of counts, where a row may be silent, by its type.
     counts = np.asarray(X).dtype.kind in "iub"
-    data = check_array(X, dtype=np.float64)
+    data = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+    rows = np.flatnonzero(np.isnan(data).any(axis=1))
+    if rows.size:
+        raise ValueError(
+            f"X contains NaN: got {count(rows.size, 'row')} with missing values: {few(rows)}; "
+            "pass missing='pairwise', which examines a block without any, or fill them in"
+        )
     n_points, n_observed = data.shape
     check_enough_rows(n_points)
     check_enough_columns(n_observed, "correlation")

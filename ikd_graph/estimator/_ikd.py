@@ -470,8 +470,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n_samples, n_features) array_like, data frame or scipy sparse matrix, optional
-            Columns of the same rows; by default those that the model was fitted to, missing values
-            filled in.
+            Columns of the same rows; by default those that the model was fitted to, where
+            ``missing="impute"`` has filled in what was missing.
         **options
             Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. From
             20 columns on, those that the model was fitted to are judged on maps of at most 600 rows
@@ -486,7 +486,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If covariances or distances were given and no X.
+            If covariances or distances were given and no X, or ``missing="pairwise"`` left values
+            of the table unknown.
 
         Examples
         --------
@@ -498,6 +499,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         own: dict[str, Any] = {"errors": self.standard_errors_}
         if X is None:
             self._require_rows("columns")
+            if has_holes(self._rows):
+                raise ValueError(
+                    "columns must have a value in every row, got a table with "
+                    f"{int(np.isnan(self._rows).sum())} missing values, which missing='pairwise' "
+                    "left unknown; pass those columns that have no holes, or fit with "
+                    "missing='impute'"
+                )
             X = self._rows.stored if isinstance(self._rows, SparseTable) else self._rows
             own["names"] = getattr(self, "feature_names_in_", None)
             if "maps" not in options:
@@ -927,7 +935,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             silent = new[~comparable]
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"(all zero, constant, or without values) and get NaN: {few(silent)}"
+                f"({similarity.incomparable}) and get NaN: {few(silent)}"
             )
             new, rows = new[comparable], some_rows(rows, np.flatnonzero(comparable))
         if new.size:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from .. import missing
-from .._validation import check_sparse, check_symmetric, check_unmasked, few
+from .._validation import check_magnitude, check_sparse, check_symmetric, check_unmasked, few
 from ..similarity import GIVEN
 from ._objects import as_table, check_labels, printable
 
@@ -76,19 +76,10 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         raise ValueError(
             f"Input X contains NaN: got {holes.size} rows with missing values: {few(holes)}; {cure}"
         )
-    # Moments of larger values would be infinite, of smaller ones zero.
-    largest = max(
-        float(np.fmax.reduce(values, None, initial=0.0)),
-        -float(np.fmin.reduce(values, None, initial=0.0)),
-    )
     bound = 1e140 if model.affinity == "precomputed" else 1e70
     # What is small beside the rows of the fit is placed alone as it is among others.
     least = 1.0 / bound if options.get("reset", True) else 0.0
-    if largest > 0.0 and not least <= largest <= bound:
-        raise ValueError(
-            f"the largest value of X must lie between {1.0 / bound:g} and {bound:g}, got "
-            f"{largest:g}; multiply X by a power of ten"
-        )
+    check_magnitude("X", values, bound, least)
     return X
 
 

@@ -40,7 +40,8 @@ class Affinity:
         """Table whose columns the likelihood takes for samples of a Gaussian process."""
         if self.square_roots:
             sparse = isinstance(X, SparseTable)
-            least = float((X.stored.data if sparse else X).min(initial=0.0))
+            # Missing values have no least.
+            least = float(np.fmin.reduce(X.stored.data if sparse else X, None, initial=0.0))
             if least < 0.0:
                 raise ValueError(
                     f"X must not be negative for affinity={self.name!r}, which takes the roots of "

@@ -107,6 +107,11 @@ class Similarity(ABC):
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""
 
+    @property
+    def incomparable(self) -> str:
+        """What keeps a new row from being compared, in words that follow "rows are"."""
+        return "all zero, constant, or without values"
+
     def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
         """Which of the points near to a new row are known to it and to one another, (k,)."""
         return np.ones(near.size, dtype=np.bool_)

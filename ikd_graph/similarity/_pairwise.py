@@ -145,6 +145,11 @@ class PairwiseSimilarity(Similarity):
         """See `Similarity.comparable`: a new row must share enough columns with some row."""
         return np.asarray(np.isfinite(self.factor_of(X)).any(axis=1))
 
+    @property
+    def incomparable(self) -> str:
+        """See `Similarity.incomparable`."""
+        return f"all zero, constant, or sharing fewer than {self.least} columns with each"
+
     def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
         """See `Similarity.neighbor_graph`; a pair that is not known is no pair of neighbors."""
         return self._of_known(super().neighbor_graph(k, mutual=mutual))
@@ -178,6 +183,7 @@ class PairwiseSimilarity(Similarity):
         if not labels.any():
             return
         names = np.arange(labels.size) if names is None else names
+        self._check_vary(names)
         sizes = np.bincount(labels)
         order = np.argsort(-sizes, kind="stable")
         listed = [
@@ -191,6 +197,19 @@ class PairwiseSimilarity(Similarity):
             "share, lower missing=Pairwise(min_columns=...), or fill in holes at random by "
             "missing='impute'"
         )
+
+    def _check_vary(self, names: Integers) -> None:
+        """Raise where rows that share columns enough have no direction to be compared by."""
+        others = ~np.eye(len(self.known), dtype=np.bool_)
+        sharing = ((self.counts >= self.least) & others).any(axis=1)
+        flat = names[sharing & ~(self.known & others).any(axis=1)]
+        if flat.size:
+            what = "constant" if self.affinity.over_pairs == "correlation" else "all zero"
+            raise ValueError(
+                f"rows of X must vary for {self.affinity.name!r}, got {flat.size} {what} row(s): "
+                f"{few(np.sort(flat))}; drop them, or use affinity='euclidean', which compares "
+                "values"
+            )
 
     def _of_known(self, g: CsrGraph) -> CsrGraph:
         first, second, weights = graph.edges(g)
