@@ -206,7 +206,7 @@ class Comparison:
         """
         width, height = self.figure_size
         ax = plot.drawing_axes(ax, width, height)
-        figure, above = plot.figure_of(ax), 2.4 * len(self.levels)
+        figure, (across, _, above) = plot.figure_of(ax), self._panels()
         halves = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=[above, height - above])
         hole = np.full((self.data.n_samples, 2), np.nan)
         panels = {
@@ -218,15 +218,27 @@ class Comparison:
         }
         labels = self.data.y if self.data.labels is None else self.data.labels
         paint = colors.paint(labels, title=self.data.label_title)
+        # Names stay apart in the size that pictures have with everything around them.
+        scores = plot.chart(self.scores_chart(), ax=figure.add_subplot(halves[1]))
+        points = plot.names_of_points(self.data.row_names)
         upper = figure.add_subplot(halves[0])
-        plot.small_multiples(panels, paint, n_columns=len(self.titles), ax=upper)
-        return plot.chart(self.scores_chart(), ax=figure.add_subplot(halves[1]))
+        plot.small_multiples(panels, paint, points=points, n_columns=across, ax=upper)
+        return scores
 
     @property
     def figure_size(self) -> tuple[float, float]:
         """Width and height of the figure in inches."""
         bars = max(1.2 + 0.16 * len(self.titles) * (1 + len(self.levels)), 2.8)
-        return max(7.0, 2.4 * len(self.titles)), 2.4 * len(self.levels) + bars
+        _, width, height = self._panels()
+        return max(7.0, width), height + bars
+
+    def _panels(self) -> tuple[int, float, float]:
+        """Pictures in a row, and the width and height of all in inches: wide ones have names."""
+        named = bool(plot.names_of_points(self.data.row_names))
+        across = min(len(self.titles), 3) if named else len(self.titles)
+        side = 4.6 if named else 2.4
+        down = -(-len(self.titles) * len(self.levels) // across)
+        return across, side * across, side * down
 
     def scores_chart(self) -> Chart:
         """Describe the scores as lying bars with standard errors, noise levels side by side."""
