@@ -147,6 +147,31 @@ def _ellipses(at: Floats, covariances: Floats) -> Curve:
     return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7, opacity=0.7)
 
 
+_BEYOND = 0.3
+"""Fraction of the longer side of all points by which a picture goes on for lines around them."""
+
+
+def limits(chart: Chart) -> Floats | None:
+    """Lower left and upper right corner, (2, 2), of what a chart of points is to show.
+
+    Error bars much larger than the map leave the picture. None where nothing is finite.
+    """
+    assert chart.points is not None
+    named = [] if chart.names is None else [chart.names.at[:, :2]]
+    at = np.vstack([chart.points.at[:, :2], *named])
+    at = at[np.isfinite(at).all(axis=1)]
+    if not at.size:
+        return None
+    low, high = at.min(axis=0), at.max(axis=0)
+    # A single point has no side.
+    most = _BEYOND * float((high - low).max()) or np.inf
+    lines = np.vstack([at, *(np.column_stack([line.x, line.y]) for line in chart.curves)])
+    lines = lines[np.isfinite(lines).all(axis=1)]
+    return np.array([
+        np.maximum(lines.min(axis=0), low - most), np.minimum(lines.max(axis=0), high + most)
+    ])  # fmt: skip
+
+
 def with_gaps(paths: Floats) -> Floats:
     """Paths, (k, n, 2), as one line of (2, k (n + 1)) with a gap after each."""
     return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import colors
-from .charts import Bars, Chart, Curve, Names, Points
+from .charts import Bars, Chart, Curve, Names, Points, limits
 from .colors import Paint, escape
 
 MANY = 4000
@@ -69,6 +69,7 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
         for axis in ("xaxis", "yaxis"):
             layout[axis] |= {"showgrid": False, "zeroline": False, "showticklabels": False}
         layout["yaxis"]["scaleanchor"] = "x"
+        _within_limits(layout, charts[0])
     if small:
         layout.pop("updatemenus", None)
         layout["margin"] = dict.fromkeys("lrtb", 6)
@@ -224,6 +225,17 @@ def _around_points(layout: dict[str, Any], points: Points) -> None:
 def _axis(log: bool) -> dict[str, Any]:
     """Scale of an axis: linear, or logarithmic with a tick at whole powers of ten."""
     return {"type": "log", "dtick": 1, "exponentformat": "SI"} if log else {"type": "linear"}
+
+
+def _within_limits(layout: dict[str, Any], chart: Chart) -> None:
+    """Leave out of sight what lies far around the points; else plotly finds the limits."""
+    seen = limits(chart)
+    lines = np.vstack([np.zeros((0, 2)), *(np.c_[line.x, line.y] for line in chart.curves)])
+    lines = lines[np.isfinite(lines).all(axis=1)]
+    if seen is None or not ((lines < seen[0]) | (lines > seen[1])).any():
+        return
+    for axis, ends in zip(("xaxis", "yaxis"), seen.T.tolist(), strict=True):
+        layout[axis]["range"] = ends
 
 
 def _span(chart: Chart) -> tuple[float, float]:

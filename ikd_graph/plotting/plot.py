@@ -415,6 +415,7 @@ def small_multiples(
     captions: Mapping[str, str] | None = None,
     points: Mapping[int, str] | None = None,
     n_columns: int = 3,
+    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Small scatters of the same points, each with its name above, in the same colors.
@@ -433,6 +434,8 @@ def small_multiples(
         Names of points, by row, to write next to them in every picture where there is room.
     n_columns : int
         Pictures in a row.
+    legend : bool
+        Whether to name the classes.
     ax : matplotlib.axes.Axes, optional
         Axes whose position the pictures take.
 
@@ -456,7 +459,7 @@ def small_multiples(
         panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=colors.INK)
         drawn.append(panel)
         places.append(small.at)
-    if paint.groups is not None:
+    if paint.groups is not None and legend:
         class_legend(figure, paint.groups, paint.title, loc="outside lower center", ncols=6)
     for panel, at in zip(drawn, places, strict=True):
         if points and np.isfinite(at).all():
@@ -609,15 +612,11 @@ def _explain(ax: Axes, points: Points, paint: Paint, *, on_map: bool) -> None:
 
 def _frame(ax: Axes, what: Chart) -> None:
     """Limits around everything; a narrow latent keeps a third of the height, for its names."""
-    assert what.points is not None
     ax.margins(0.04)
-    lines = [np.column_stack([line.x, line.y]) for line in what.curves]
-    named = [] if what.names is None else [what.names.at[:, :2]]
-    every = np.vstack([what.points.at[:, :2], *named, *lines])
-    finite = every[np.isfinite(every).all(axis=1)]
-    if not what.equal or not finite.size:
+    corners = charts.limits(what) if what.equal else None
+    if corners is None:
         return
-    low, high = finite.min(axis=0), finite.max(axis=0)
+    low, high = corners
     half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
     half = np.where(half > 0.0, half, 1.0)
     center = 0.5 * (low + high)
@@ -670,12 +669,11 @@ def _write_beside(ax: Axes, at: Floats, names: Sequence[str], others: Floats | N
     # Many names are small.
     size = SMALL if len(names) <= 25 else 6.5
     words = [shortened(name) for name in names]
-    if ax.get_aspect() != "auto":
-        # All of the panel is room for names.
-        ax.set_adjustable("datalim")
     # Names stay apart in the size that the picture has: it is laid out first.
     figure_of(ax).draw_without_rendering()
     figure_of(ax).set_layout_engine("none")
+    if ax.get_aspect() != "auto":
+        _fill_panel(ax)
     scale = _scale(ax)
     corners = np.sort([ax.get_xlim(), ax.get_ylim()], axis=1).T * scale
     dots = at if others is None else np.vstack([at, others])
@@ -686,6 +684,16 @@ def _write_beside(ax: Axes, at: Floats, names: Sequence[str], others: Floats | N
         ax, at[found], shifts[found], [words[row] for row in found], [colors.INK] * found.size,
         size=size, fontweight="normal", arrowprops=line,
     )  # fmt: skip
+
+
+def _fill_panel(ax: Axes) -> None:
+    """Widen the limits of an Axes of equal scales, so that names have all of its panel."""
+    box = np.array(figure_of(ax).get_size_inches()) * ax.get_position(original=True).size
+    ends = np.array([ax.get_xlim(), ax.get_ylim()])
+    half = 0.5 * box * float((np.ptp(ends, axis=1) / box).max())
+    (left, bottom), (right, top) = ends.mean(axis=1) - half, ends.mean(axis=1) + half
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    ax.apply_aspect()
 
 
 def _annotate(
