@@ -420,8 +420,11 @@ class Diagnosis:
         # The last, since names stay apart in the size that the map has in the end.
         at = figure.add_subplot(grid[:, 0])
         chart = self.map(names, labels)
-        at.set_title(fill(chart.title, 60), loc="left", fontsize=plot.SMALL, color=colors.INK)
+        title = {"loc": "left", "fontsize": plot.SMALL, "color": colors.INK}
+        at.set_title(fill(chart.title, 60), **title)
         plot.chart(chart, ax=at)
+        # Classes that are named on the map have written theirs.
+        at.set_title(fill(chart.title, 60), **title)
         return ax
 
     def __str__(self) -> str:

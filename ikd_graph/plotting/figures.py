@@ -110,8 +110,9 @@ def with_slider(
         "pad": {"t": 60}, "ticklen": 0, "minorticklen": 0, "font": {"size": 1},
     }]  # fmt: skip
     layout["sliders"][0]["currentvalue"]["font"] = {"size": 13}
-    layout["margin"]["t"] = 130
-    layout["legend"] = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
+    layout["margin"]["t"] = 150
+    # Above the text of a mark.
+    layout["legend"] = {"orientation": "h", "y": 1.1, "yanchor": "bottom", "x": 0}
     return spec
 
 
@@ -188,7 +189,7 @@ def _named(names: Names) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "showlegend": False, "x": packed(x), "y": packed(y),
         "text": [colors.short(text) for text in names.texts], "zorder": 2,
-        "marker": {"color": colors.INK, "size": 4, "line": {"color": "white", "width": 0.5}},
+        "marker": {"color": colors.MUTED, "size": 5, "line": {"color": "white", "width": 0.5}},
         "hovertemplate": "%{text}<extra></extra>",
     }  # fmt: skip
 

@@ -238,9 +238,10 @@ class CliqueView:
                 f"{np.median(self.residual):.2g}, at most {self.residual.max():.2g})."
             )
         if (fraction := model.merge_start_weight_ or 0.0) >= 0.1:
+            times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
             advice.append(
-                "The cliques are noisy: the geodesic solution has "
-                f"{fraction:.1g} times their total weight in the merge."
+                f"The cliques are noisy: the geodesic solution has {times} times their total "
+                "weight in the merge."
             )
         return advice
 
