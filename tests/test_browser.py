@@ -333,3 +333,36 @@ def test_a_planted_script_does_not_run(browser, pages, tmp_path):
     browser.open(tmp_path / "planted.html")
     assert browser.run("return window.planted === undefined")
     assert any("Content Security Policy" in one for one in complaints(browser))
+
+
+def boxes_of(browser, selector):
+    """Left, right, top and bottom of all elements of a page that a selector finds."""
+    return browser.run(
+        f"return Array.from(document.querySelectorAll({selector!r})).map(e => {{"
+        "const b = e.getBoundingClientRect();"
+        "return [b.left, b.right, b.top + scrollY, b.bottom + scrollY]})"
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("name", ["one label", "embed", "cliques", "diagnose"])
+def test_nothing_is_written_over_a_legend_and_no_text_is_cut(show, pages, fitted, name, width):
+    made = datasets.Dataset(
+        X=np.zeros((60, 2)), y=np.arange(60) % 3, label_names=("a", "b", "c"), label_title="kind"
+    )
+    page = report.embed_page(fitted, made)
+    (pages / "one label.html").write_text(page, encoding="utf-8")
+    browser = show(name, width)
+    legends = boxes_of(browser, ".legend .bg") + boxes_of(browser, ".updatemenu-header")
+    assert legends or name == "diagnose"
+    words = [".modebar-btn", ".gtitle", ".xtitle", ".ytitle", ".shape-label text"]
+    above = [box for word in words for box in boxes_of(browser, word)]
+    for left, right, top, bottom in legends:
+        for other in above:
+            apart = right <= other[0] + 1 or left >= other[1] - 1
+            assert apart or bottom <= other[2] + 1 or top >= other[3] - 1
+    words = [".shape-label text", ".legendtext", ".legendtitletext", ".gtitle", ".xtitle"]
+    inside = [box for word in words for box in boxes_of(browser, word)]
+    assert inside
+    assert all(left >= 0 and right <= width for left, right, *_ in inside)
+    assert boxes_of(browser, ".modebar-btn")

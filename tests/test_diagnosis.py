@@ -12,6 +12,7 @@ import ikd_graph
 from ikd_graph import IKD, _limits, covariance, datasets, graph, model_selection
 from ikd_graph.diagnosis._diagnosis import diagnose
 from ikd_graph.metrics import affine_r2
+from ikd_graph.plotting import plot
 
 
 def drawn(n_observed, noise, *, seed=0, n_points=60):
@@ -227,3 +228,28 @@ def test_few_columns_are_not_halved():
 def test_what_cannot_be_diagnosed_says_why(X, more, message):
     with pytest.raises(ValueError, match=message):
         diagnose(X, **more)
+
+
+def test_the_map_draws_the_significant_pairs_between_named_points():
+    line = np.linspace(0.0, 3.0, 15)[:, None]
+    X = datasets.gplvm_data(line, 300, noise=0.1).X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = diagnose(X, 2)
+    names = [f"site {k}" for k in range(15)]
+    chart = found.map(names)
+    assert chart.points.at.shape == (15, 2)
+    (lines,) = chart.curves
+    ends = np.column_stack([lines.x, lines.y]).reshape(-1, 3, 2)[:, :2]
+    drawn = found.trusted_pairs[: len(ends)]
+    assert 0 < len(drawn) == min(found.n_trusted, 5 * 15)
+    np.testing.assert_array_equal(ends, found.embedding[drawn])
+    ax = found.plot(plot.axes(11, 5.6), names, ["a", "b", "c"] * 5)
+    pairs, measures, where = (one for one in ax.figure.axes)
+    assert pairs is ax
+    # All three have their axes, and the map its names.
+    assert [one.axison for one in (pairs, measures, where)] == [True, True, True]
+    assert pairs.get_xlabel() == "correlation"
+    assert {text.get_text() for text in where.texts} <= set(names)
+    assert len(where.texts) > 7
+    assert "significantly" in where.get_title(loc="left")

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 
 from ikd_graph import IKD
 from ikd_graph.dimension import DimensionEstimate
-from ikd_graph.plotting import charts, colors, plot
+from ikd_graph.plotting import charts, colors, figures, plot
 from ikd_graph.plotting.charts import Chart, Curve
 
 
@@ -314,3 +314,84 @@ def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     ax = plot.embedding(np.zeros((60, 2)), points=plot.names_of_points(names), ax=plot.axes())
     assert 0 < len(ax.texts) < 60
     assert plot.names_of_points(["a"] * 101) == {}
+
+
+def overlapping(boxes):
+    """Pairs of boxes that share more than a line."""
+    return [
+        (a, b)
+        for a in range(len(boxes))
+        for b in range(a)
+        if boxes[a].padded(-1).overlaps(boxes[b].padded(-1))
+    ]
+
+
+def test_discs_of_cliques_do_not_hide_one_another_and_are_drawn_whole():
+    graph = cliques_like(40)
+    # Cliques that share nearly all of their points have nearly the same middle.
+    at = np.random.default_rng(0).normal(size=(8, 2)).repeat(5, axis=0)
+    at += 0.01 * np.random.default_rng(1).normal(size=(40, 2))
+    ax = plot.chart(charts.network(graph, at), ax=plot.axes(7.2, 5.6))
+    FigureCanvasAgg(ax.figure).draw()
+    (discs,) = ax.collections
+    middles = ax.transData.transform(discs.get_offsets())
+    reach = 0.5 * np.sqrt(discs.get_sizes()) * ax.figure.dpi / 72.0
+    gap = np.linalg.norm(middles[:, None] - middles, axis=2) - (reach[:, None] + reach)
+    assert gap[np.triu_indices(40, 1)].min() > -0.15 * reach.max()
+    assert not discs.get_clip_on()
+
+
+def test_a_graph_of_cliques_names_the_points():
+    graph, names = cliques_like(12), [f"cell {k}" for k in range(30)]
+    rng = np.random.default_rng(0)
+    named = charts.Names(rng.normal(size=(30, 2)), names)
+    what = charts.network(graph, rng.normal(size=(12, 2)), names=named)
+    ax = plot.chart(what, ax=plot.axes(7.2, 5.6))
+    FigureCanvasAgg(ax.figure).draw()
+    assert len(ax.texts) > 25
+    assert {text.get_text() for text in ax.texts} <= set(names)
+    assert not overlapping([Text.get_window_extent(text) for text in ax.texts])
+    assert what.names is not None
+    assert figures.figure(what)["data"][1]["text"] == names
+
+
+def test_names_stay_inside_the_picture_and_apart_in_small_multiples():
+    rng = np.random.default_rng(0)
+    panels = {"one": rng.normal(size=(30, 2)), "two": rng.normal(size=(30, 2))}
+    names = {row: f"row {row}" for row in range(30)}
+    ax = plot.axes(9, 5)
+    plot.small_multiples(panels, points=names, n_columns=2, ax=ax)
+    FigureCanvasAgg(ax.figure).draw()
+    for panel in ax.figure.axes[1:]:
+        boxes = [Text.get_window_extent(text) for text in panel.texts]
+        assert len(boxes) > 20
+        assert not overlapping(boxes)
+        whole = panel.get_window_extent().padded(2)
+        assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 for box in boxes)
+
+
+def test_error_bars_much_larger_than_the_map_do_not_shrink_it():
+    Z = np.random.default_rng(0).normal(size=(30, 2))
+    errors = np.full_like(Z, 0.1)
+    errors[3] = 1000.0
+    ax = plot.embedding(Z, errors=errors, ax=plot.axes())
+    assert np.ptp(ax.get_xlim()) < 2.0 * np.ptp(Z[:, 0]) + 2.0
+    spec = figures.figure(charts.scatter(Z, errors=errors))
+    assert np.ptp(spec["layout"]["xaxis"]["range"]) < 2.0 * np.ptp(Z[:, 0])
+    assert "range" not in figures.figure(charts.scatter(Z, errors=0 * Z + 0.1))["layout"]["xaxis"]
+
+
+@pytest.mark.parametrize("mark", [0.05, 0.95])
+def test_the_text_of_a_mark_stays_over_its_picture(mark):
+    bars = charts.Bars(np.linspace(0, 1, 21), np.ones(21), name="pairs")
+    curve = charts.Curve("chance", bars.at, bars.at, "#000000")
+    what = charts.Chart("a", "b", "c", curves=(curve,), bars=(bars,), mark=(mark, "x" * 20))
+    ax = plot.chart(what, ax=plot.axes(5, 3))
+    FigureCanvasAgg(ax.figure).draw()
+    (text,) = ax.texts
+    box, whole = Text.get_window_extent(text), ax.get_window_extent()
+    assert whole.x0 <= box.x0
+    assert box.x1 <= whole.x1
+    assert not ax.get_legend().get_window_extent().overlaps(box)
+    label = figures.figure(what)["layout"]["shapes"][0]["label"]
+    assert label["xanchor"] == ("right" if mark > 0.5 else "left")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..diagnosis import FIGURE_SIZE
 from ..diagnosis._diagnosis import Diagnosis, diagnose
+from ..plotting.colors import paint_points
 from . import common, flags
 from .console import aligned
 
@@ -34,14 +35,14 @@ def run(arguments: argparse.Namespace) -> None:
     diagnosis = replace(diagnosis, warnings=tuple(map(flags.in_flags, heard)))
     steps = next_steps(diagnosis, arguments)
     numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
-    for name in ("trusted_pairs", "trusted_correlations", "steps"):
+    for name in ("trusted_pairs", "trusted_correlations", "steps", "rows", "embedding"):
         del numbers[name]
     numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     numbers["known"] = None if diagnosis.known is None else diagnosis.known._asdict()
     png, html = common.drawings(
-        arguments, lambda ax: diagnosis.plot(ax), FIGURE_SIZE,
-        "diagnosis_page", diagnosis, data.name, steps=steps,
+        arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
+        "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
     )  # fmt: skip
     pairs = diagnosis.pairs(data.row_names or None)
     files = {

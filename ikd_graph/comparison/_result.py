@@ -67,6 +67,15 @@ class Difference(NamedTuple):
         return "" if abs(self.mean) + self.half_width < TIE else None
 
 
+class _Part(NamedTuple):
+    """Embeddings that a figure shows in one size."""
+
+    levels: list[float]
+    across: int  # pictures in a row
+    side: float  # of each, in inches
+    points: dict[int, str]  # names that are written
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What `compare` returns; ``print`` it, ``plot`` it, or take it to pandas.
@@ -206,27 +215,58 @@ class Comparison:
         """
         width, height = self.figure_size
         ax = plot.drawing_axes(ax, width, height)
-        figure, above = plot.figure_of(ax), 2.4 * len(self.levels)
-        halves = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=[above, height - above])
-        hole = np.full((self.data.n_samples, 2), np.nan)
-        panels = {
-            title + (f", noise {level:g}" if len(self.levels) > 1 else ""): self.embeddings.get(
-                (title, level), hole
-            )
-            for level in self.levels
-            for title in self.titles
-        }
+        figure, parts = plot.figure_of(ax), self._parts()
+        grid = plot.subplot_of(ax).subgridspec(
+            len(parts) + 1, 1, height_ratios=[*self._heights(), self._bars_height()]
+        )
+        # Names stay apart in the size that pictures have with everything around them.
+        scores = plot.chart(self.scores_chart(), ax=figure.add_subplot(grid[-1]))
         labels = self.data.y if self.data.labels is None else self.data.labels
         paint = colors.paint(labels, title=self.data.label_title)
-        upper = figure.add_subplot(halves[0])
-        plot.small_multiples(panels, paint, n_columns=len(self.titles), ax=upper)
-        return plot.chart(self.scores_chart(), ax=figure.add_subplot(halves[1]))
+        hole = np.full((self.data.n_samples, 2), np.nan)
+        # The first part, which has the names, is the last that is drawn.
+        for number, part in reversed([*enumerate(parts)]):
+            panels = {
+                title + (f", noise {level:g}" if len(self.levels) > 1 else ""): self.embeddings.get(
+                    (title, level), hole
+                )
+                for level in part.levels
+                for title in self.titles
+            }
+            plot.small_multiples(
+                panels, paint, points=part.points, n_columns=part.across, legend=number == 0,
+                ax=figure.add_subplot(grid[number]),
+            )  # fmt: skip
+        return scores
 
     @property
     def figure_size(self) -> tuple[float, float]:
         """Width and height of the figure in inches."""
-        bars = max(1.2 + 0.16 * len(self.titles) * (1 + len(self.levels)), 2.8)
-        return max(7.0, 2.4 * len(self.titles)), 2.4 * len(self.levels) + bars
+        width = max(part.across * part.side for part in self._parts())
+        return max(7.0, width), sum(self._heights()) + self._bars_height()
+
+    def _bars_height(self) -> float:
+        """Height of the scores in inches."""
+        return max(1.2 + 0.16 * len(self.titles) * (1 + len(self.levels)), 2.8)
+
+    def _heights(self) -> list[float]:
+        """Height of each part of the figure with embeddings, in inches."""
+        n = len(self.titles)
+        return [part.side * -(-n * len(part.levels) // part.across) for part in self._parts()]
+
+    def _parts(self) -> list[_Part]:
+        """Parts of the figure: with few named rows large pictures of the first level, with names.
+
+        All others are small.
+        """
+        points = plot.names_of_points(self.data.row_names)
+        if not points:
+            return [_Part(self.levels, len(self.titles), 2.4, {})]
+        across = min(len(self.titles), 3)
+        large = _Part(self.levels[:1], across, 4.6, points)
+        small = _Part(self.levels[1:], max(len(self.titles), across), 4.6 * across, {})
+        small = small._replace(side=small.side / small.across)
+        return [large, small] if small.levels else [large]
 
     def scores_chart(self) -> Chart:
         """Describe the scores as lying bars with standard errors, noise levels side by side."""

@@ -59,7 +59,8 @@ def _ungrouped(text: str, reading: Reading) -> str:
 def as_number(text: str) -> float:
     """Return a text as a number, NaN if it is none."""
     try:
-        return float(text)
+        # Typeset tables have the sign of mathematics.
+        return float(text.replace("\u2212", "-", 1))
     except ValueError:
         return float("nan")
 

@@ -21,7 +21,7 @@ from ._cells import LABEL_NAMES
 from ._reading import Reading, check_size, choose_table, listed, package, refuse
 from ._table import Table, asked_columns, from_array
 
-_ATTRIBUTES = ("label_names", "feature_names", "image_shape")
+_ATTRIBUTES = ("label_names", "feature_names", "row_names", "image_shape")
 
 
 class Stored(NamedTuple):
@@ -313,6 +313,8 @@ def _from_arrays(arrays: Mapping[str, Stored], path: Path, reading: Reading) -> 
             raise ValueError(_objects(path.name, key, cure))
         X = unfolded(arrays[key].load(), reading)
     features = features if X.shape[-1:] == (len(features),) else ()
+    written = _texts(arrays, "row_names")
+    row_names = written if X.shape[:1] == (len(written),) else row_names
     if reading.transpose:
         X, features, row_names = X.T, row_names, features
     next_to: dict[str, NDArray[Any]] = {}

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,8 +71,18 @@ class KnownPairs(NamedTuple):
         return text
 
 
-FIGURE_SIZE = (9.0, 3.6)
+FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
+_DRAWN_PER_POINT = 5
+"""Significant pairs that a map shows for each point, the strongest of all."""
+
+
+def _no_rows() -> NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_coordinates() -> Floats:
+    return np.zeros((0, 2))
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,10 @@ class Diagnosis:
         What is wrong, in clauses.
     steps : tuple of Step
         What to do next.
+    rows : (n_used,) ndarray of int64
+        Rows of X that were examined.
+    embedding : (n_used, n_components) ndarray of float64
+        Coordinates of these rows by the default fit.
     known : KnownPairs or None
         Which pairs of rows of a table with holes are known; all else is said of its largest block
         without holes. None for a table without holes.
@@ -171,6 +186,8 @@ class Diagnosis:
     reasons: dict[str, str]
     warnings: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    rows: NDArray[np.int64] = field(repr=False, compare=False, default_factory=_no_rows)
+    embedding: Floats = field(repr=False, compare=False, default_factory=_no_coordinates)
     known: KnownPairs | None = None
 
     @property
@@ -330,15 +347,65 @@ class Diagnosis:
             "independent noise": self.noise_fraction,
         }
         finite = {name: value for name, value in measures.items() if np.isfinite(value)}
-        return pairs, charts.level_bars(finite, "{:.2f}".format, "fraction")
+        bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
+        return pairs, bars._replace(title="what the features say of the embedding")
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the correlations of all pairs, and next to them what the features say.
+    def map(self, names: Sequence[str] = (), labels: Any = None) -> Chart:
+        """Describe the embedding of the default fit, with its significantly correlated pairs.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Name of every row of X; none are written without them, or beyond 100 rows.
+        labels : (n_points,) array_like or None
+            What colors the points.
+
+        Returns
+        -------
+        ikd_graph.plotting.charts.Chart
+            Description of the map.
+        """
+        rows, shade = self.rows, colors.paint(labels)
+        chart = charts.scatter(
+            self.embedding,
+            colors.paint_of(shade, rows),
+            title=self.map_note(),
+            fractions=colors.variance_fractions(self.embedding),
+            hover=[colors.short(names[row] if names else f"row {row}") for row in rows],
+        )
+        assert chart.points is not None
+        at = chart.points.at[:, :2]
+        ends = np.searchsorted(rows, self.trusted_pairs[: self._n_drawn])
+        x, y = charts.with_gaps(at[ends])
+        strong = float(np.clip(3.0 * len(rows) / max(len(ends), 1), 0.25, 1.0))
+        links = Curve("", x, y, colors.MUTED, width=0.6 + strong, opacity=0.35 + 0.4 * strong)
+        named = [str(names[row]) for row in rows] if names else []
+        written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
+        return chart._replace(curves=(links,), names=written)
+
+    @property
+    def _n_drawn(self) -> int:
+        """Pairs that the map shows."""
+        return min(self.n_trusted, _DRAWN_PER_POINT * len(self.rows))
+
+    def map_note(self) -> str:
+        """Tell what the lines of the map are, and how many of them are drawn."""
+        if not self.n_trusted:
+            return "embedding of the default fit; no pair is significantly correlated"
+        which = "significantly correlated pairs"
+        if self._n_drawn < self.n_trusted:
+            which = f"the {self._n_drawn} strongest of {self.n_trusted} {which}"
+        return f"embedding of the default fit; lines are {which}"
+
+    def plot(self, ax: Any = None, names: Sequence[str] = (), labels: Any = None) -> Any:
+        """Draw the map with its significant pairs, all correlations, and what the features say.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
+        names, labels
+            As in `map`.
 
         Returns
         -------
@@ -347,10 +414,19 @@ class Diagnosis:
         """
         pairs, measures = self.charts()
         ax = plot.drawing_axes(ax, *FIGURE_SIZE)
-        grid = plot.subplot_of(ax).subgridspec(1, 2)
-        ax.set_subplotspec(grid[0])
+        grid = plot.subplot_of(ax).subgridspec(2, 2, width_ratios=(6, 5), height_ratios=(5, 4))
+        ax.set_subplotspec(grid[0, 1])
         plot.chart(pairs, ax=ax)
-        plot.chart(measures, ax=plot.figure_of(ax).add_subplot(grid[1]))
+        figure = plot.figure_of(ax)
+        plot.chart(measures, ax=figure.add_subplot(grid[1, 1]))
+        # The last, since names stay apart in the size that the map has in the end.
+        at = figure.add_subplot(grid[:, 0])
+        chart = self.map(names, labels)
+        title = {"loc": "left", "fontsize": plot.SMALL, "color": colors.INK}
+        at.set_title(fill(chart.title, 60), **title)
+        plot.chart(chart, ax=at)
+        # Classes that are named on the map have written theirs.
+        at.set_title(fill(chart.title, 60), **title)
         return ax
 
     def __str__(self) -> str:
@@ -467,6 +543,8 @@ def diagnose(
         parameters=parameters,
         reasons=why,
         row_levels=row_levels,
+        rows=picked,
+        embedding=np.asarray(model.embedding_, dtype=np.float64),
         known=known,
     )
     texts = (*diagnosis.row_levels, *model.settings_.warnings, *problems(diagnosis))

@@ -1,5 +1,7 @@
 """Objects that users hold instead of an array: told apart by what they have, before any work."""
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -53,6 +55,10 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X)
         return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.matrix):
+        return np.asarray(X)
+    if (cure := _how_to_stack(X, pairs=pairs)) is not None:
+        raise ValueError(f"X must be a table of numbers, got a {kind}; pass {cure}")
     if isinstance(X, np.ndarray) and X.dtype.names:
         return _from_structured(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
@@ -254,8 +260,42 @@ def _from_structured(X: NDArray[Any]) -> NDArray[np.float64]:
     return np.column_stack([np.asarray(X[name], dtype=np.float64) for name in names])
 
 
+def _how_to_stack(X: Any, *, pairs: bool) -> str | None:
+    """How to make a table of what holds rows or columns and is none; None of anything else."""
+    if isinstance(X, Mapping):
+        return "pandas.DataFrame(X)"
+    if isinstance(X, Iterator):
+        return "list(X)"
+    values = getattr(X, "to_numpy", lambda: X)()
+    if getattr(values, "ndim", 0) != 1:
+        return None
+    if values.dtype.kind == "O" and all(np.ndim(row) == 1 for row in values[:100]):
+        return "numpy.vstack(X)"
+    square = np.sqrt(2.0 * values.size + 0.25) + 0.5
+    return "scipy.spatial.distance.squareform(X)" if pairs and square == int(square) else None
+
+
+def _check_names(X: Any) -> None:
+    """Raise if names of columns of a data frame are of several kinds, or the same twice."""
+    names = list(X.columns)
+    kinds = sorted({type(name).__name__ for name in names})
+    if "str" in kinds and len(kinds) > 1:
+        raise ValueError(
+            f"names of columns of X must be of one kind, got {' and '.join(kinds)}; X.columns = "
+            "X.columns.astype(str) makes them text"
+        )
+    twice = [str(name) for name, number in Counter(names).items() if number > 1]
+    if twice:
+        more = f" and {len(twice) - 6} more" if len(twice) > 6 else ""
+        raise ValueError(
+            f"names of columns of X must be unique, got {', '.join(map(repr, twice[:6]))}{more} "
+            "more than once; X.to_numpy() is the table without names"
+        )
+
+
 def _check_frame(X: Any) -> None:
     """Raise if columns of a data frame are not numbers, naming all of them."""
+    _check_names(X)
     types = X.dtypes
     listed = list(types) if not hasattr(types, "tolist") else types.tolist()
     wrong = [
@@ -270,6 +310,13 @@ def _check_frame(X: Any) -> None:
     names = [name for name, _ in wrong[:6]]
     cure = f"X.drop({names})" if _is_polars(X) else f"X.drop(columns={names})"
     text = "column" if len(wrong) == 1 else "columns"
+    if len(wrong) == len(listed):
+        # Without them nothing would be left.
+        whole = "X.cast(polars.Float64)" if _is_polars(X) else "X.astype(float)"
+        raise ValueError(
+            f"X must hold numbers only, got {text} {columns_listed}{more}; {whole} reads numbers "
+            "that are written as text"
+        )
     raise ValueError(
         f"X must hold numbers only, got {text} {columns_listed}{more}; {cure} leaves them out "
         "(names or times of rows belong into the index, labels into a variable of their own)"

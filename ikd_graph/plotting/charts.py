@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
 from .._types import Floats
 from . import colors
@@ -50,6 +51,14 @@ class Bars(NamedTuple):
     texts: tuple[str, ...] = ()  # at the ends
 
 
+class Names(NamedTuple):
+    """Names of positions, which a picture on paper writes where there is room."""
+
+    at: Floats  # (k, 2)
+    texts: Sequence[str]  # k
+    dots: bool = True  # whether there is a small dot at each
+
+
 class Chart(NamedTuple):
     """What a chart shows, whatever draws it."""
 
@@ -65,6 +74,7 @@ class Chart(NamedTuple):
     log_y: bool = False
     ceiling: float | None = None  # height that no value can exceed, and so no band
     equal: bool = False  # both axes have one scale and no unit
+    names: Names | None = None  # of points, or of other positions
 
 
 def scatter(
@@ -137,19 +147,53 @@ def _ellipses(at: Floats, covariances: Floats) -> Curve:
     return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7, opacity=0.7)
 
 
+_BEYOND = 0.3
+"""Fraction of the longer side of all points by which a picture goes on for lines around them."""
+
+
+def limits(chart: Chart) -> Floats | None:
+    """Lower left and upper right corner, (2, 2), of what a chart of points is to show.
+
+    Error bars much larger than the map leave the picture. None where nothing is finite.
+    """
+    assert chart.points is not None
+    named = [] if chart.names is None else [chart.names.at[:, :2]]
+    at = np.vstack([chart.points.at[:, :2], *named])
+    at = at[np.isfinite(at).all(axis=1)]
+    if not at.size:
+        return None
+    low, high = at.min(axis=0), at.max(axis=0)
+    # A single point has no side.
+    most = _BEYOND * float((high - low).max()) or np.inf
+    lines = np.vstack([at, *(np.column_stack([line.x, line.y]) for line in chart.curves)])
+    lines = lines[np.isfinite(lines).all(axis=1)]
+    return np.array([
+        np.maximum(lines.min(axis=0), low - most), np.minimum(lines.max(axis=0), high + most)
+    ])  # fmt: skip
+
+
 def with_gaps(paths: Floats) -> Floats:
     """Paths, (k, n, 2), as one line of (2, k (n + 1)) with a gap after each."""
     return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
 
 
-def network(graph: Any, positions: ArrayLike, *paints: Paint, **points: Any) -> Chart:
+def network(
+    graph: Any, positions: ArrayLike, *paints: Paint, names: Names | None = None, **points: Any
+) -> Chart:
     """Cliques as discs joined where they share points.
 
     Nodes of the NetworkX graph have ``size``, the area of a disc; edges have ``overlap``, in three
     strengths, of which the strongest are drawn, five for each node. Discs stand at ``positions``
-    (the first two columns); ``points`` are further fields of `Points`.
+    (the first two columns), those that would hide one another moved apart; ``names`` are those of
+    other positions, and ``points`` further fields of `Points`.
     """
+    sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
+    widest = float(np.clip(110.0 / np.sqrt(max(sizes.size, 1)), 4.5, 20.0))
+    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
     at = np.asarray(positions, dtype=float)[:, :2]
+    every = at if names is None else np.vstack([at, names.at[:, :2]])
+    extent = float(np.ptp(every, axis=0).max()) if len(every) else 0.0
+    at = _discs_apart(at, diameters, (extent or 1.0) / _LONGER_SIDE)
     row_of = {node: row for row, node in enumerate(graph)}
     edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-5 * len(at) :]
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
@@ -161,12 +205,36 @@ def network(graph: Any, positions: ArrayLike, *paints: Paint, **points: Any) -> 
         Curve("", x, y, colors.MUTED, width=0.6 + 0.9 * level, opacity=fade * (0.25 + 0.2 * level))
         for level, (x, y) in enumerate(lines)
     )
-    sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
-    widest = float(np.clip(165.0 / np.sqrt(max(len(at), 1)), 4.5, 25.0))
-    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
-    points = {"size": diameters, "opacity": 0.9, **points}
+    points = {"size": diameters, "opacity": 0.8, **points}
     drawn = Points(at, paints or (Paint(),), **points)
-    return Chart("graph of cliques", points=drawn, curves=curves, equal=True)
+    return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
+
+
+_LONGER_SIDE = 330.0
+"""Points of the page on which the longer side of a picture of discs is drawn at least."""
+
+
+def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300) -> Floats:
+    """Middles of discs, (n, 2), moved apart until none hides another.
+
+    ``diameters``, (n,), are in points of the page; ``unit`` is how much of the axes one is.
+    """
+    # Discs in one place need some way to go.
+    middles = at / unit + 1e-3 * np.random.default_rng(0).normal(size=at.shape)
+    for _ in range(n_rounds):
+        pairs = cKDTree(middles).query_pairs(diameters.max(initial=1.0), output_type="ndarray")
+        first, second = pairs.T
+        gap = middles[first] - middles[second]
+        distance = np.linalg.norm(gap, axis=1)
+        overlap = 0.5 * (diameters[first] + diameters[second]) - distance
+        close = overlap > 1e-2
+        if not close.any():
+            break
+        push = (0.25 * overlap / np.maximum(distance, 1e-9))[close, None] * gap[close]
+        np.add.at(middles, first[close], push)
+        np.add.at(middles, second[close], -push)
+    moved = np.linalg.norm(middles - at / unit, axis=1) > 0.1
+    return np.where(moved[:, None], middles * unit, at)
 
 
 def counts(values: ArrayLike, xlabel: str, ylabel: str, most_bars: int = 40) -> Chart:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import colors
-from .charts import Bars, Chart, Curve, Points
+from .charts import Bars, Chart, Curve, Names, Points, limits
 from .colors import Paint, escape
 
 MANY = 4000
@@ -50,7 +50,8 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
         traces = _traces(chart)
         data += [{**trace, "yaxis": f"y{suffix}"} if row else trace for trace in traces]
         if chart.mark is not None:
-            layout["shapes"].append(_upright(*chart.mark, yref=f"y{suffix} domain"))
+            left = chart.mark[0] > 0.5 * sum(_span(chart))
+            layout["shapes"].append(_upright(*chart.mark, left, yref=f"y{suffix} domain"))
     chart = charts[-1]
     layout["xaxis"] = {"title": {"text": escape(chart.xlabel)}, **_axis(chart.log_x)}
     layout["xaxis"] |= {"showgrid": bool(chart.rows)}
@@ -68,6 +69,7 @@ def figure(*charts: Chart, small: bool = False, legend: bool = True) -> dict[str
         for axis in ("xaxis", "yaxis"):
             layout[axis] |= {"showgrid": False, "zeroline": False, "showticklabels": False}
         layout["yaxis"]["scaleanchor"] = "x"
+        _within_limits(layout, charts[0])
     if small:
         layout.pop("updatemenus", None)
         layout["margin"] = dict.fromkeys("lrtb", 6)
@@ -108,8 +110,9 @@ def with_slider(
         "pad": {"t": 60}, "ticklen": 0, "minorticklen": 0, "font": {"size": 1},
     }]  # fmt: skip
     layout["sliders"][0]["currentvalue"]["font"] = {"size": 13}
-    layout["margin"]["t"] = 130
-    layout["legend"] = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
+    layout["margin"]["t"] = 150
+    # Above the text of a mark.
+    layout["legend"] = {"orientation": "h", "y": 1.1, "yanchor": "bottom", "x": 0}
     return spec
 
 
@@ -120,6 +123,8 @@ def _traces(chart: Chart) -> list[dict[str, Any]]:
         for number, paint in enumerate(chart.points.paints):
             hidden = {"visible": False} if number else {}
             traces += [trace | hidden for trace in _paint(chart.points, paint)]
+    if chart.names is not None:
+        traces.append(_named(chart.names))
     traces += [_bars(bars, lying=bool(chart.rows)) for bars in chart.bars]
     for curve in chart.curves:
         traces += [*_band(curve, chart.ceiling), _curve(curve)]
@@ -178,10 +183,23 @@ def _dots(
     return trace | {"hovertemplate": "%{text}<extra></extra>"}
 
 
+def _named(names: Names) -> dict[str, Any]:
+    """Small dots that say their names."""
+    x, y = names.at[:, :2].T
+    return {
+        "type": "scatter", "mode": "markers", "showlegend": False, "x": packed(x), "y": packed(y),
+        "text": [colors.short(text) for text in names.texts], "zorder": 2,
+        "marker": {"color": colors.MUTED, "size": 5, "line": {"color": "white", "width": 0.5}},
+        "hovertemplate": "%{text}<extra></extra>",
+    }  # fmt: skip
+
+
 def _around_points(layout: dict[str, Any], points: Points) -> None:
     """Legend, camera, and a menu of the columns that can color points."""
     layout["dragmode"] = "zoom"
     layout["legend"] = {"itemsizing": "constant"}
+    # The tools stand above the picture and its legend, also where both are narrow.
+    layout["margin"]["t"] = 40
     if len(points.paints) == 1:
         layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
     if points.at.shape[1] == 3:
@@ -210,13 +228,31 @@ def _axis(log: bool) -> dict[str, Any]:
     return {"type": "log", "dtick": 1, "exponentformat": "SI"} if log else {"type": "linear"}
 
 
-def _upright(at: float, text: str, yref: str) -> dict[str, Any]:
-    """Dashed upright line with its text above."""
+def _within_limits(layout: dict[str, Any], chart: Chart) -> None:
+    """Leave out of sight what lies far around the points; else plotly finds the limits."""
+    seen = limits(chart)
+    lines = np.vstack([np.zeros((0, 2)), *(np.c_[line.x, line.y] for line in chart.curves)])
+    lines = lines[np.isfinite(lines).all(axis=1)]
+    if seen is None or not ((lines < seen[0]) | (lines > seen[1])).any():
+        return
+    for axis, ends in zip(("xaxis", "yaxis"), seen.T.tolist(), strict=True):
+        layout[axis]["range"] = ends
+
+
+def _span(chart: Chart) -> tuple[float, float]:
+    """Least and largest position of what stands on the horizontal axis."""
+    at = [values for line in chart.curves for values in line.x[np.isfinite(line.y)]]
+    at += [value for bars in chart.bars for value in bars.at]
+    return (float(min(at)), float(max(at))) if at else (0.0, 0.0)
+
+
+def _upright(at: float, text: str, left: bool, yref: str) -> dict[str, Any]:
+    """Dashed upright line with its text above, to the left or to the right of it."""
     return {
         "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": yref,
         "line": {"color": colors.SECOND, "width": 1.5, "dash": "dash"},
         "label": {"text": escape(text), "textposition": "end", "textangle": 0, "yanchor": "bottom",
-                  "font": {"color": colors.SECOND}},
+                  "xanchor": "right" if left else "left", "font": {"color": colors.SECOND}},
     }  # fmt: skip
 
 

@@ -247,6 +247,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     'points'
     """
     ax = drawing_axes(ax, 6.4, 4.6 if what.points is not None else 4.0)
+    ax.set_axis_on()
     for bars in what.bars:
         _draw_bars(ax, bars, lying=bool(what.rows))
     for curve in what.curves:
@@ -273,11 +274,14 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
         _draw_mark(ax, *what.mark)
     ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
     if what.points is not None:
-        _draw_points(ax, what, legend)
+        _draw_points(ax, what, legend and not (what.names and what.points.paints[0].groups))
+        if what.names is not None:
+            _name_positions(ax, what, legend)
     elif legend and len(ax.get_legend_handles_labels()[1]) > 1:
-        outside: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3}
-        ax.legend(frameon=False, fontsize=SMALL, labelcolor=colors.INK,
-                  **(outside if what.rows else {}))  # fmt: skip
+        # Above what is drawn, and above the text of a mark.
+        height = 1.0 if what.mark is None else 1.1
+        ax.legend(frameon=False, fontsize=SMALL, labelcolor=colors.INK, loc="lower center",
+                  bbox_to_anchor=(0.5, height), ncols=3, borderaxespad=0.1)  # fmt: skip
     return ax
 
 
@@ -299,9 +303,11 @@ def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
 def _draw_mark(ax: Axes, at: float, text: str) -> None:
     """Dashed upright line with its text above."""
     ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
-    ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(5, 2),
-                textcoords="offset points", va="bottom", fontsize=SMALL,
-                color=colors.INK)  # fmt: skip
+    # On the side that has more room.
+    left = ax.transData.transform((at, 1.0))[0] > ax.transAxes.transform((0.5, 0.0))[0]
+    ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(-5 if left else 5, 2),
+                textcoords="offset points", va="bottom", ha="right" if left else "left",
+                fontsize=SMALL, color=colors.INK)  # fmt: skip
 
 
 def mark_open(ax: Axes, points: NDArray[np.float64], is_open: NDArray[np.bool_]) -> None:
@@ -398,7 +404,7 @@ def embedding(
     assert what.points is not None
     if legend:
         _explain(ax, what.points, paint, on_map=False)
-    _write(ax, what.points.at[[*named]], [*named.values()], next_to=True)
+    _write_beside(ax, what.points.at[[*named]], [*named.values()])
     return ax
 
 
@@ -407,7 +413,9 @@ def small_multiples(
     labels: Any = None,
     *,
     captions: Mapping[str, str] | None = None,
+    points: Mapping[int, str] | None = None,
     n_columns: int = 3,
+    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Small scatters of the same points, each with its name above, in the same colors.
@@ -422,8 +430,12 @@ def small_multiples(
         Classes, or numbers with fractions, which become a continuous scale.
     captions : mapping of str to str, optional
         What is written under a picture.
+    points : mapping of int to str, optional
+        Names of points, by row, to write next to them in every picture where there is room.
     n_columns : int
         Pictures in a row.
+    legend : bool
+        Whether to name the classes.
     ax : matplotlib.axes.Axes, optional
         Axes whose position the pictures take.
 
@@ -435,7 +447,7 @@ def small_multiples(
     n_rows = -(-len(panels) // n_columns)
     ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
     figure, grid = figure_of(ax), subplot_of(ax).subgridspec(n_rows, n_columns)
-    paint, drawn = colors.paint(labels), []
+    paint, drawn, places = colors.paint(labels), [], []
     for k, (name, Z) in enumerate(panels.items()):
         what = charts.scatter(Z, paint)
         assert what.points is not None
@@ -446,8 +458,12 @@ def small_multiples(
         bare(panel)
         panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=colors.INK)
         drawn.append(panel)
-    if paint.groups is not None:
+        places.append(small.at)
+    if paint.groups is not None and legend:
         class_legend(figure, paint.groups, paint.title, loc="outside lower center", ncols=6)
+    for panel, at in zip(drawn, places, strict=True):
+        if points and np.isfinite(at).all():
+            _write_beside(panel, at[[*points]], [*points.values()])
     return drawn[0]
 
 
@@ -533,7 +549,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
             arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.3, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
     ax.update_datalim(tips)
-    _write(ax, tips, names, next_to=True)
+    _write_beside(ax, tips, names)
     return ax
 
 
@@ -547,7 +563,8 @@ def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
     # More points than this make a vector file that no reader opens.
     look: dict[str, Any] = {"linewidths": 0, "rasterized": n > 5000, "zorder": 2}
     if np.ndim(points.size):
-        look |= {"linewidths": 0.7, "edgecolors": "white"}
+        # Discs at the edge are drawn whole.
+        look |= {"linewidths": 0.7, "edgecolors": "white", "clip_on": False}
     codes = np.zeros(n, np.intp) if paint.groups is None else paint.groups.codes
     shades = np.array([colors.ACCENT] * n if paint.groups is None else paint.groups.shades)
     markers = np.array([colors.class_marker(code) for code in codes.tolist()])
@@ -570,6 +587,21 @@ def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
         _explain(ax, points, paint, on_map=True)
 
 
+def _name_positions(ax: Axes, what: Chart, legend: bool) -> None:
+    """Dots at named positions, with the names next to them, and the colors of the points."""
+    assert what.names is not None
+    assert what.points is not None
+    x, y = what.names.at[:, :2].T
+    if what.names.dots:
+        ax.scatter(x, y, s=5.0, color=INK, linewidths=0, zorder=2.5)
+    if legend:
+        # Names of classes would hide those of points; a scale is there already.
+        paint = what.points.paints[0]
+        if paint.groups is not None:
+            class_legend(ax, paint.groups, paint.title)
+    _write_beside(ax, what.names.at[:, :2], what.names.texts, what.points.at[:, :2])
+
+
 def _explain(ax: Axes, points: Points, paint: Paint, *, on_map: bool) -> None:
     """Explain colors by a scale, by names of classes where they lie, or by a legend."""
     if paint.values is not None:
@@ -580,14 +612,11 @@ def _explain(ax: Axes, points: Points, paint: Paint, *, on_map: bool) -> None:
 
 def _frame(ax: Axes, what: Chart) -> None:
     """Limits around everything; a narrow latent keeps a third of the height, for its names."""
-    assert what.points is not None
     ax.margins(0.04)
-    lines = [np.column_stack([line.x, line.y]) for line in what.curves]
-    every = np.vstack([what.points.at[:, :2], *lines])
-    finite = every[np.isfinite(every).all(axis=1)]
-    if not what.equal or not finite.size:
+    corners = charts.limits(what) if what.equal else None
+    if corners is None:
         return
-    low, high = finite.min(axis=0), finite.max(axis=0)
+    low, high = corners
     half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
     half = np.where(half > 0.0, half, 1.0)
     center = 0.5 * (low + high)
@@ -606,7 +635,7 @@ def _name_classes(ax: Axes, points: Points, paint: Paint) -> bool:
     if not np.isfinite(middles).all():
         return False
     names, shades = [groups.names[code] for code in codes], [groups.color(code) for code in codes]
-    _write(ax, middles, names, shades)
+    _write_at(ax, middles, names, shades)
     if paint.title:
         as_word(ax.set_title(shortened(paint.title), loc="left", fontsize=SMALL, color=colors.INK))
     return True
@@ -623,45 +652,115 @@ def _middle(at: Floats, codes: NDArray[np.intp], code: int) -> Floats:
     return middle if values[numbers.argmax()] == code else np.full(2, np.nan)
 
 
-def _write(
-    ax: Axes, at: Floats, names: Sequence[str], shades: Sequence[str] = (), next_to: bool = False
-) -> None:
-    """Write names at positions, or next to them with a line to each, so that no two overlap."""
+def _write_at(ax: Axes, at: Floats, names: Sequence[str], shades: Sequence[str]) -> None:
+    """Write names at positions, moved so that no two overlap."""
+    words = [shortened(name) for name in names]
+    scale, boxes = _scale(ax), _boxes(words, TEXT)
+    shifts = _apart(at * scale, boxes) - at * scale
+    _annotate(ax, at, shifts, words, shades, size=TEXT, fontweight="bold")
+
+
+def _write_beside(ax: Axes, at: Floats, names: Sequence[str], others: Floats | None = None) -> None:
+    """Write names next to positions, with a line to each, where nothing else is written.
+
+    A name that finds no room near its point is left out. ``others`` are positions that names should
+    not cover either.
+    """
+    # Many names are small.
+    size = SMALL if len(names) <= 25 else 6.5
+    words = [shortened(name) for name in names]
+    # Names stay apart in the size that the picture has: it is laid out first.
+    figure_of(ax).draw_without_rendering()
+    figure_of(ax).set_layout_engine("none")
+    if ax.get_aspect() != "auto":
+        _fill_panel(ax)
+    scale = _scale(ax)
+    corners = np.sort([ax.get_xlim(), ax.get_ylim()], axis=1).T * scale
+    dots = at if others is None else np.vstack([at, others])
+    shifts = _room_beside(at * scale, _boxes(words, size), corners, dots * scale)
+    found = np.flatnonzero(np.isfinite(shifts).all(axis=1))
+    line = {"arrowstyle": "-", "lw": 0.5, "color": colors.MUTED, "shrinkA": 0, "shrinkB": 2}
+    _annotate(
+        ax, at[found], shifts[found], [words[row] for row in found], [colors.INK] * found.size,
+        size=size, fontweight="normal", arrowprops=line,
+    )  # fmt: skip
+
+
+def _fill_panel(ax: Axes) -> None:
+    """Widen the limits of an Axes of equal scales, so that names have all of its panel."""
+    box = np.array(figure_of(ax).get_size_inches()) * ax.get_position(original=True).size
+    ends = np.array([ax.get_xlim(), ax.get_ylim()])
+    half = 0.5 * box * float((np.ptp(ends, axis=1) / box).max())
+    (left, bottom), (right, top) = ends.mean(axis=1) - half, ends.mean(axis=1) + half
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    ax.apply_aspect()
+
+
+def _annotate(
+    ax: Axes, at: Floats, shifts: Floats, words: Sequence[str], shades: Sequence[str], size: float,
+    **look: Any,
+) -> None:  # fmt: skip
+    """Write words at positions, shifted by points of the page, on a white edge."""
     from matplotlib.patheffects import withStroke
 
-    # Many names are small.
-    size = (SMALL if len(names) <= 25 else 6.5) if next_to else TEXT
-    words = [shortened(name) for name in names]
-    if next_to:
-        # Names stay apart in the size that the picture has: it is laid out first.
-        figure_of(ax).draw_without_rendering()
-        figure_of(ax).set_layout_engine("none")
-    # Points of the page for a unit of the data, and the width and height of each word.
-    inches = np.array(figure_of(ax).get_size_inches()) * ax.get_position().size
-    scale = 72.0 * inches / np.abs(np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1))
-    scale = np.full(2, scale.min()) if ax.get_aspect() != "auto" else scale
-    boxes = np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words])
-    middles = at * scale + (0.5 * boxes + 5.0 if next_to else 0.0)
-    moved = _apart(middles, boxes) - at * scale
-    # A name that found no room near its point says nothing.
-    near = np.linalg.norm(moved - (middles - at * scale), axis=1) <= (_FAR if next_to else np.inf)
-    words = [word if shown else "" for word, shown in zip(words, near, strict=True)]
-    for word, point, shift, color in zip(
-        words, at, moved, shades or [colors.INK] * len(words), strict=True
-    ):
-        if not word:
-            continue
+    for word, point, shift, color in zip(words, at, shifts, shades, strict=True):
         text = ax.annotate(
             word, tuple(point), xytext=tuple(shift), textcoords="offset points", ha="center",
-            va="center", color=color, fontsize=size, annotation_clip=False,
-            fontweight="normal" if next_to else "bold", zorder=3,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": colors.MUTED} if next_to else None,
+            va="center", color=color, fontsize=size, annotation_clip=False, zorder=3, **look,
         )  # fmt: skip
-        as_word(text).set_path_effects([withStroke(linewidth=3.0, foreground="white")])
+        edge = 3.0 if size == TEXT else 1.8
+        as_word(text).set_path_effects([withStroke(linewidth=edge, foreground="white")])
 
 
-_FAR = 60.0
-"""Points of the page by which a name may be moved away from its point."""
+def _scale(ax: Axes) -> Floats:
+    """Points of the page for a unit of the data, across and upwards."""
+    inches = np.array(figure_of(ax).get_size_inches()) * ax.get_position().size
+    scale = 72.0 * inches / np.abs(np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1))
+    return np.full(2, scale.min()) if ax.get_aspect() != "auto" else np.asarray(scale)
+
+
+def _boxes(words: Sequence[str], size: float) -> Floats:
+    """Width and height of words, (k, 2), in points of the page."""
+    return np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words]).reshape(-1, 2)
+
+
+_DISTANCES = (3.0, 8.0, 14.0, 22.0, 32.0, 44.0)
+"""Points of the page by which the edge of a name may lie away from its point."""
+_SIDES = (
+    *((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)),
+    *((-1.0, -1.0), (1.0, 0.5), (1.0, -0.5), (-1.0, 0.5), (-1.0, -0.5), (0.5, 1.0), (-0.5, 1.0)),
+    *((0.5, -1.0), (-0.5, -1.0)),
+)
+
+
+def _room_beside(at: Floats, boxes: Floats, corners: Floats, dots: Floats) -> Floats:
+    """Shifts of names from their points, (k, 2), so that no two overlap; NaN where no room is.
+
+    ``boxes`` are widths and heights, (k, 2), and ``corners`` the lower left and the upper right one
+    of the picture, (2, 2). Names whose points have the fewest neighbors choose first; each takes
+    the side where it covers the fewest dots, then the nearest.
+    """
+    shifts = np.full(at.shape, np.nan)
+    near = np.linalg.norm(at[:, None] - at, axis=2) < _DISTANCES[-1]
+    taken = np.zeros((0, 2, 2))  # lower left and upper right corner of each name
+    sides = np.array(_SIDES)
+    for row in np.argsort(near.sum(axis=1), kind="stable"):
+        half = 0.5 * boxes[row]
+        tries = np.concatenate([sides * (half + distance) for distance in _DISTANCES])
+        low, high = at[row] + tries - half, at[row] + tries + half
+        free = ((low >= corners[0]) & (high <= corners[1])).all(axis=1)
+        apart = (high[:, None] <= taken[:, 0]) | (low[:, None] >= taken[:, 1])
+        free &= apart.any(axis=2).all(axis=1)
+        if not free.any():
+            continue
+        inside = (dots > low[:, None] - 1.5) & (dots < high[:, None] + 1.5)
+        covered = inside.all(axis=2).sum(axis=1)
+        # A dot that is covered weighs as much as two steps away.
+        cost = 2.0 * covered + np.repeat(np.arange(len(_DISTANCES)), len(sides))
+        best = np.where(free, cost, np.inf).argmin()
+        shifts[row] = tries[best]
+        taken = np.concatenate([taken, [[low[best], high[best]]]])
+    return shifts
 
 
 def _apart(middles: Floats, boxes: Floats, n_rounds: int = 400) -> Floats:

@@ -22,9 +22,10 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..plotting import charts, colors
-from ..plotting.charts import Chart
+from ..plotting.charts import Chart, Names
 from ..plotting.colors import Groups, Paint, paint_points
 from ..plotting.figures import figure, with_slider
+from ..plotting.plot import names_of_points
 from ..similarity import GIVEN, compare
 from ..threshold_scan import ThresholdScan, threshold_scan
 from . import page
@@ -237,9 +238,10 @@ class CliqueView:
                 f"{np.median(self.residual):.2g}, at most {self.residual.max():.2g})."
             )
         if (fraction := model.merge_start_weight_ or 0.0) >= 0.1:
+            times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
             advice.append(
-                "The cliques are noisy: the geodesic solution has "
-                f"{fraction:.1g} times their total weight in the merge."
+                f"The cliques are noisy: the geodesic solution has {times} times their total "
+                "weight in the merge."
             )
         return advice
 
@@ -272,9 +274,13 @@ class CliqueView:
                 codes[at] = np.bincount(labeled).argmax()
         return paint.groups._replace(codes=codes)
 
+    def plane(self) -> NDArray[np.float64]:
+        """Coordinates of the points in the picture, (n, 2); zeros for a second that is missing."""
+        return np.column_stack([self.model.embedding_, np.zeros(self.data.n_samples)])[:, :2]
+
     def places(self) -> NDArray[np.float64]:
         """Mean coordinates of the members of each clique, where they are drawn."""
-        Z = np.column_stack([self.model.embedding_, np.zeros(self.data.n_samples)])[:, :2]
+        Z = self.plane()
         return np.array([Z[self.cliques[node]].mean(axis=0) for node in self.links]).reshape(-1, 2)
 
     def largest_apart(self, most: int) -> list[int]:
@@ -595,7 +601,9 @@ def clique_chart(view: CliqueView) -> Chart:
         points["opacity"] = 0.12 + 0.78 * stays
         hover = [f"{text}, stability {value:.2f}" for text, value in zip(hover, stays, strict=True)]
     texts = [colors.short(text) for text in hover]
-    return charts.network(view.links, view.places(), *paints, hover=texts, **points)
+    named = names_of_points(view.data.row_names)
+    names = Names(view.plane(), [*named.values()]) if named else None
+    return charts.network(view.links, view.places(), *paints, names=names, hover=texts, **points)
 
 
 def _network_note(view: CliqueView) -> str:
@@ -603,8 +611,9 @@ def _network_note(view: CliqueView) -> str:
     drawn, listed = len(view.links), len(view.cliques)
     return (
         "A disc is a clique, larger for more points, at the mean of the coordinates of its "
-        "members. A line joins cliques that share points, stronger for more; the strongest are "
-        "drawn."
+        "members, moved a little where it would hide another. A line joins cliques that share "
+        "points, stronger for more; the strongest are drawn."
+        + (" Small dots are the points." if names_of_points(view.data.row_names) else "")
         + (" Pale discs are cliques that would not stay." if view.stability is not None else "")
         + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
     )

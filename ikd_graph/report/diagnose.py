@@ -4,11 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from ..datasets import Dataset
 from ..diagnosis._diagnosis import Diagnosis
+from ..plotting import colors
 from . import page
 
 
-def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: Any) -> str:
+def diagnosis_page(
+    result: Diagnosis, name: str, command: str = "", data: Dataset | None = None, **around: Any
+) -> str:
     """Page of a diagnosis.
 
     Parameters
@@ -17,6 +21,8 @@ def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: An
         What `ikd_graph.diagnose` returned.
     name : str
         Name of the data.
+    data : Dataset or None
+        Names and labels of the points.
     command, **around
         As in `embed_page`.
 
@@ -28,7 +34,11 @@ def diagnosis_page(result: Diagnosis, name: str, command: str = "", **around: An
     warned = "with warnings" if result.warnings else "with nothing to warn of"
     finite = np.isfinite(result.agreement)
     agreement = f"agree by R² {result.agreement:.2f}" if finite else "are too few to be compared"
-    drawings = [page.drawing(chart, caption=chart.title) for chart in result.charts()]
+    names, labels = ((), None) if data is None else (data.row_names, colors.paint_points(data))
+    # Names are said where the pointer is: the page needs no dots of their own for them.
+    where = result.map(names, labels)._replace(names=None)
+    drawings = [page.drawing(where, caption=where.title + ".", size="main")]
+    drawings += [page.drawing(chart, caption=chart.title) for chart in result.charts()]
     return page.render(
         "Diagnosis",
         name,

@@ -45,6 +45,11 @@
     spec.data.filter((trace) => trace.customdata).forEach((trace) => {
       trace.text = numbers(trace.customdata).map((row) => described.hover[row]);
     });
+    // Where a legend needs several lines, it would reach the text above it.
+    if (spec.layout.sliders && element.clientWidth < 560) {
+      spec.layout.margin.t += 60;
+      element.style.height = "34rem";
+    }
     if (touch && spec.layout.dragmode !== "orbit") { spec.layout.dragmode = false; }
     // What was hidden in those drawn before is hidden in this.
     const group = element.closest("[data-linked]");

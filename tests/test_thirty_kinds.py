@@ -1,0 +1,281 @@
+"""Thirty kinds of files and objects: rows, names and labels that come out, and the embedding."""
+
+import contextlib
+import gzip
+import importlib
+import json
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from tables import sq_distances
+
+from ikd_graph import IKD
+from ikd_graph.datasets import Reading, read_file
+
+pd = pytest.importorskip("pandas")
+
+R = np.random.default_rng(0)
+X = np.sin(2.0 * R.uniform(size=(24, 2)) @ R.normal(size=(2, 6)) + R.uniform(0, 6, 6)).round(4)
+PLACES = tuple(f"place {k}" for k in range(24))
+COLUMNS = tuple("abcdef")
+YEARS = tuple(str(year) for year in range(2000, 2006))
+GROUPS = ("x", "y", "z") * 8
+FRAME = pd.DataFrame(X, index=PLACES, columns=COLUMNS)
+CSV = FRAME.rename_axis("name").to_csv()
+CHEAP: dict[str, Any] = {
+    "strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean",
+}  # fmt: skip
+HOLES = FRAME.mask(FRAME.loc["place 3", "c"] == FRAME)
+
+
+class File(NamedTuple):
+    """A kind of file, and what is read from it."""
+
+    name: str
+    write: Any
+    reading: Mapping[str, Any] = MappingProxyType({})
+    rows: tuple[str, ...] = PLACES
+    columns: tuple[str, ...] = COLUMNS
+    labels: tuple[str, ...] = ()
+    label: str | None = None
+    X: Any = X
+    needs: str = ""
+
+
+def deeplabcut(path):
+    """Three lines of names, and numbers of frames."""
+    lines = [
+        "scorer" + ",net" * 6,
+        "bodyparts,nose,nose,nose,tail,tail,tail",
+        "coords" + ",x,y,p" * 2,
+    ]
+    lines += [f"{k}," + ",".join(map(str, row)) for k, row in enumerate(X)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def second_sheet(path):
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"notes": ["read me first"]}).to_excel(book, sheet_name="notes", index=False)
+        FRAME.to_excel(book, sheet_name="data")
+
+
+def market(path):
+    scipy.io.mmwrite(path, sp.coo_matrix(X.T))
+    (path.parent / "barcodes.tsv").write_text("\n".join(PLACES) + "\n")
+    (path.parent / "genes.tsv").write_text("\n".join(f"E{c}\t{c}" for c in COLUMNS) + "\n")
+
+
+def biom(path):
+    record = {
+        "shape": [6, 24], "matrix_type": "dense", "data": X.T.tolist(),
+        "rows": [{"id": c} for c in COLUMNS], "columns": [{"id": p} for p in PLACES],
+    }  # fmt: skip
+    path.write_text(json.dumps(record))
+
+
+def loom(path):
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file["matrix"] = X.T
+        file["col_attrs/CellID"] = np.array(PLACES, "S")
+        file["col_attrs/cluster"] = np.array(GROUPS, "S")
+        file["row_attrs/Gene"] = np.array(COLUMNS, "S")
+
+
+def eeglab(path):
+    places = np.array([(place,) for place in PLACES], dtype=[("labels", object)])
+    with path.open("wb") as file:
+        content = {"data": X, "nbchan": 24, "pnts": 6, "trials": 1, "chanlocs": places}
+        scipy.io.savemat(file, content)
+
+
+def annotated(path):
+    import anndata
+
+    data = anndata.AnnData(FRAME)
+    data.obs["group"] = pd.Categorical(GROUPS)
+    data.write_h5ad(path)
+
+
+FILES = {
+    "a title above the names": File("t.csv", lambda p: p.write_text("Table 3. Growth\n\n" + CSV)),
+    "years as names": File(
+        "t.csv", lambda p: FRAME.set_axis(YEARS, axis=1).to_csv(p, index_label="state"),
+        columns=YEARS,
+    ),
+    "semicolons and decimal commas": File(
+        "t.csv", lambda p: FRAME.to_csv(p, sep=";", decimal=","), {"decimal": ","}
+    ),
+    "UTF-16 without a mark": File("t.csv", lambda p: p.write_bytes(CSV.encode("utf-16-le"))),
+    "DeepLabCut": File(
+        "t.csv", deeplabcut, rows=tuple(map(str, range(24))),
+        columns=tuple(f"{part}_{c}" for part in ("nose", "tail") for c in "xyp"),
+    ),
+    "a clock, channels in columns": File(
+        "t.csv",
+        lambda p: FRAME.T.assign(time=np.arange(6) * 0.5).to_csv(p, index=False),
+        {"transpose": True, "drop": ("time",)}, columns=(),
+    ),
+    "a missing cell": File(
+        "t.csv", lambda p: HOLES.to_csv(p), {"impute": "mean"},
+        X=HOLES.fillna(HOLES.mean()).to_numpy(),
+    ),
+    "packed, with a group": File(
+        "t.csv.gz",
+        lambda p: p.write_bytes(gzip.compress(FRAME.assign(group=GROUPS).to_csv().encode())),
+        label="group", labels=("x", "y", "z"),
+    ),
+    # Typesetters and word processors write the sign of mathematics.
+    "minus signs of typeset tables": File(
+        "t.csv", lambda p: p.write_text(CSV.replace("-", "\u2212"), encoding="utf-8")
+    ),
+    "a table at C3": File(
+        "t.xlsx", lambda p: FRAME.to_excel(p, startrow=2, startcol=2), needs="openpyxl"
+    ),
+    "a first sheet of notes": File("t.xlsx", second_sheet, needs="openpyxl"),
+    "parquet with classes": File(
+        "t.parquet", lambda p: FRAME.assign(group=pd.Categorical(GROUPS)).to_parquet(p),
+        label="group", labels=("x", "y", "z"), needs="pyarrow",
+    ),
+    "a column of vectors": File(
+        "t.parquet", lambda p: pd.DataFrame({"id": PLACES, "v": X.tolist()}).to_parquet(p),
+        columns=tuple(f"v[{k}]" for k in range(6)), needs="pyarrow",
+    ),
+    "barcodes and genes": File("matrix.mtx", market),
+    "BIOM": File("t.biom", biom),
+    "loom": File("t.loom", loom, label="cluster", labels=("x", "y", "z"), needs="h5py"),
+    "EEGLAB": File("t.set", eeglab, columns=()),
+    "AnnData": File(
+        "t.h5ad", annotated, label="group", labels=("x", "y", "z"), needs="anndata"
+    ),
+    "npz with names of rows": File(
+        "t.npz",
+        lambda p: np.savez(p, X=X, y=np.array(GROUPS), row_names=PLACES, feature_names=COLUMNS),
+        labels=("x", "y", "z"),
+    ),
+    "three axes unfolded": File(
+        "t.npy", lambda p: np.save(p, X.reshape(24, 3, 2)), {"unfold": 1}, rows=(), columns=()
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_gives_its_rows_names_labels_and_embedding(tmp_path, kind):
+    what = FILES[kind]
+    if what.needs:
+        pytest.importorskip(what.needs)
+    what.write(tmp_path / what.name)
+    data = read_file(tmp_path / what.name, label_column=what.label, reading=Reading(**what.reading))
+    np.testing.assert_allclose(data.X, what.X, rtol=1e-6)
+    assert data.row_names == what.rows
+    assert data.feature_names == what.columns
+    assert data.label_names == what.labels
+    if what.labels:
+        assert tuple(data.label_names[k] for k in data.y) == GROUPS
+    Z = IKD(**CHEAP).fit_transform(data.X)
+    assert Z.shape == (24, 2)
+    assert np.isfinite(Z).all()
+
+
+def from_library(library, make):
+    """What makes an object of a library that may be missing."""
+    return lambda: make(pytest.importorskip(library))
+
+
+def as_data_array(xarray):
+    return xarray.DataArray(X, dims=("place", "c"), coords={"place": [*PLACES], "c": [*COLUMNS]})
+
+
+PAIRS = np.exp(-0.5 * sq_distances(X))
+OBJECTS: dict[str, Any] = {
+    "data frame": lambda: FRAME,
+    "nullable numbers": lambda: FRAME.astype("Float64"),
+    "several levels of names": lambda: FRAME.set_axis(
+        pd.MultiIndex.from_product([["u", "v"], [1, 2, 3]]), axis=1
+    ),
+    "polars": from_library("polars", lambda polars: polars.DataFrame(X, schema=[*COLUMNS])),
+    "Arrow": from_library("pyarrow", lambda arrow: arrow.table([*X.T], [*COLUMNS])),
+    "xarray": from_library("xarray", as_data_array),
+    "pynapple": from_library("pynapple", lambda nap: nap.TsdFrame(t=np.arange(24.0), d=X)),
+    "structured array": lambda: FRAME.to_records(index=False),
+    "sparse, by diagonals": lambda: sp.dia_array(X),
+    "numpy.matrix": lambda: np.asmatrix(X),
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_an_object_is_embedded_as_its_numbers_are(kind):
+    table = OBJECTS[kind]()
+    model = IKD(**CHEAP).fit(table)
+    np.testing.assert_allclose(model.embedding_, IKD(**CHEAP).fit(X).embedding_, atol=1e-9)
+    np.testing.assert_allclose(np.asarray(model.transform(table)), model.embedding_, atol=1e-9)
+    if kind == "data frame":
+        assert model.set_output(transform="pandas").transform(FRAME).index.tolist() == [*PLACES]
+    if kind == "xarray":
+        assert model.transform(table).coords["place"].values.tolist() == [*PLACES]
+
+
+def test_there_are_thirty_kinds():
+    assert len(FILES) + len(OBJECTS) == 30
+
+
+# Refused in words of ours, with a cure that cures.
+REFUSED: dict[str, tuple[Any, str, dict[str, Any]]] = {
+    "columns by name": (
+        lambda: {c: X[:, k].tolist() for k, c in enumerate(COLUMNS)}, "pandas.DataFrame(X)", {},
+    ),
+    "generator": (lambda: (row for row in X), "list(X)", {}),
+    "series of lists": (lambda: pd.Series(X.tolist()), "numpy.vstack(X)", {}),
+    "condensed distances": (
+        lambda: pdist(X), "scipy.spatial.distance.squareform(X)",
+        {"affinity": "precomputed_distance"},
+    ),
+    "numbers as text": (lambda: FRAME.astype(str), "X.astype(float)", {}),
+    "a name twice": (lambda: FRAME.set_axis([*"aabcde"], axis=1), "X.to_numpy()", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_table_is_refused_with_a_cure_that_cures(kind):
+    make, cure, changed = REFUSED[kind]
+    with pytest.raises(ValueError, match="X") as refused:
+        IKD(**{**CHEAP, **changed}).fit(make())
+    assert cure in str(refused.value)
+    assert "\n" not in str(refused.value)
+    scope = {"X": make(), "pandas": pd, "numpy": np}
+    with contextlib.suppress(ImportError):
+        scope["scipy"] = importlib.import_module("scipy")
+        importlib.import_module("scipy.spatial.distance")
+    Z = IKD(**{**CHEAP, **changed}).fit_transform(eval(cure, scope))
+    expected = squareform(pdist(X)) if changed else X
+    np.testing.assert_allclose(Z, IKD(**{**CHEAP, **changed}).fit_transform(expected), atol=1e-9)
+
+
+def test_names_of_several_kinds_are_told():
+    mixed = FRAME.set_axis([1, "b", 2, "c", 3, "d"], axis=1)
+    with pytest.raises(ValueError, match="of one kind, got int and str") as refused:
+        IKD(**CHEAP).fit(mixed)
+    cure = str(refused.value).partition("; ")[2].removesuffix(" makes them text")
+    exec(cure, {"X": mixed})
+    assert IKD(**CHEAP).fit(mixed).embedding_.shape == (24, 2)
+
+
+@pytest.mark.parametrize("kind", ["graph", "correlations"])
+def test_pairs_of_points_are_embedded(kind):
+    graph = nx.from_numpy_array(PAIRS - np.eye(24))
+    given = graph if kind == "graph" else pd.DataFrame(PAIRS, PLACES, PLACES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        Z = IKD(strategy="eigen", refine=None, affinity="precomputed").fit_transform(given)
+    assert Z.shape == (24, 2)
+    assert np.isfinite(Z).all()
