@@ -395,3 +395,10 @@ def test_the_text_of_a_mark_stays_over_its_picture(mark):
     assert not ax.get_legend().get_window_extent().overlaps(box)
     label = figures.figure(what)["layout"]["shapes"][0]["label"]
     assert label["xanchor"] == ("right" if mark > 0.5 else "left")
+
+
+def test_points_that_are_not_mixed_are_drawn_in_their_order(ax):
+    Z = np.random.default_rng(0).normal(size=(20, 2))
+    groups = colors.Groups(("model", "new"), np.repeat([0, 1], 10))
+    plot.chart(charts.scatter(Z, colors.Paint("", groups), mixed=False), ax=ax)
+    np.testing.assert_array_equal(ax.collections[0].get_offsets(), Z)

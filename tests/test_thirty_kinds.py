@@ -207,7 +207,7 @@ OBJECTS: dict[str, Any] = {
     "xarray": from_library("xarray", as_data_array),
     "pynapple": from_library("pynapple", lambda nap: nap.TsdFrame(t=np.arange(24.0), d=X)),
     "structured array": lambda: FRAME.to_records(index=False),
-    "sparse, by diagonals": lambda: sp.dia_array(X),
+    "sparse, a dictionary of keys": lambda: sp.dok_array(X),
     "numpy.matrix": lambda: np.asmatrix(X),
 }
 

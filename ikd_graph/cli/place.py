@@ -14,7 +14,9 @@ import numpy as np
 from .._format import count
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..plotting import plot
+from ..plotting import charts, plot
+from ..plotting.charts import Names
+from ..plotting.colors import Groups, Paint
 from ..preprocessing import TablePreprocessor
 from . import common
 from .console import aligned
@@ -65,13 +67,13 @@ def save_model(model: IKD, data: Dataset, path: Path) -> Path:
 
 
 def _draw(ax: Any, model: IKD, Z: Any, data: Dataset) -> None:
-    """Draw the placed rows among those of the model, which are gray."""
+    """Draw the placed rows over those of the model, which are gray."""
     every = np.vstack([model.embedding_, Z])
-    groups = np.repeat([0, 1], [len(model.embedding_), len(Z)])
-    points = {
-        row + len(model.embedding_): name
-        for row, name in plot.names_of_points(data.row_names).items()
-    }
-    plot.embedding(
-        every, groups, names=("model", data.name), palette=("#c3c8ce",), points=points, ax=ax
-    )
+    codes = np.repeat([0, 1], [len(model.embedding_), len(Z)])
+    groups = Groups(("model", data.name), codes, ("#c3c8ce",))
+    chart = charts.scatter(every, Paint("", groups), mixed=False)
+    assert chart.points is not None
+    if named := plot.names_of_points(data.row_names):
+        at = chart.points.at[len(model.embedding_) :]
+        chart = chart._replace(names=Names(at, [*named.values()], dots=False))
+    plot.chart(chart, ax=ax)

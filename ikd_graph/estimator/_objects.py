@@ -262,7 +262,7 @@ def _from_structured(X: NDArray[Any]) -> NDArray[np.float64]:
 
 def _how_to_stack(X: Any, *, pairs: bool) -> str | None:
     """How to make a table of what holds rows or columns and is none; None of anything else."""
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
         return "pandas.DataFrame(X)"
     if isinstance(X, Iterator):
         return "list(X)"

@@ -24,6 +24,7 @@ class Points(NamedTuple):
     opacity: float | Floats = 0.85  # of all or (n,) of each
     rows: NDArray[np.intp] | None = None  # (n,) which of the points that a page describes
     hover: Sequence[str] = ()  # what is said of each, where the page does not describe it
+    mixed: bool = True  # whether paper shows them in mixed order, else the last on top
 
 
 class Curve(NamedTuple):

@@ -559,7 +559,7 @@ def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
     points, paint = what.points, what.points.paints[0]
     n = len(points.at)
     alpha, sizes = (np.broadcast_to(value, n) for value in (points.opacity, points.size))
-    order = np.random.default_rng(0).permutation(n)
+    order = np.random.default_rng(0).permutation(n) if points.mixed else np.arange(n)
     # More points than this make a vector file that no reader opens.
     look: dict[str, Any] = {"linewidths": 0, "rasterized": n > 5000, "zorder": 2}
     if np.ndim(points.size):

@@ -73,6 +73,9 @@ def _panels(result: Comparison, rows: NDArray[np.intp]) -> list[page.Block]:
         spec["layout"] |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
         spec["layout"]["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
         spec["config"]["displayModeBar"] = False
+        if len(paints) == 1:
+            # Neither tools nor a menu need room.
+            spec["layout"]["margin"]["t"] = 8
         drawings.append(page.drawing(spec, size="key", title="legend"))
     for row in result.rows:
         title = row.title + (f", noise {row.noise:g}" if len(result.levels) > 1 else "")

@@ -37,8 +37,8 @@ def diagnosis_page(
     names, labels = ((), None) if data is None else (data.row_names, colors.paint_points(data))
     # Names are said where the pointer is: the page needs no dots of their own for them.
     where = result.map(names, labels)._replace(names=None)
-    drawings = [page.drawing(where, caption=where.title + ".", size="main")]
-    drawings += [page.drawing(chart, caption=chart.title) for chart in result.charts()]
+    drawings = [page.drawing(where, caption=_sentence(where.title), size="main")]
+    drawings += [page.drawing(chart, caption=_sentence(chart.title)) for chart in result.charts()]
     return page.render(
         "Diagnosis",
         name,
@@ -51,3 +51,8 @@ def diagnosis_page(
         warnings=result.warnings,
         **{"steps": [(step.words, step.python) for step in result.steps], **around},
     )
+
+
+def _sentence(title: str) -> str:
+    """Title of a chart as a sentence."""
+    return f"{title[:1].upper()}{title[1:]}."
