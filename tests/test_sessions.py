@@ -126,3 +126,10 @@ def test_sessions_are_counted_in_messages():
     with pytest.warns(UserWarning, match="1 joint between sessions is open: .* share 1 row:"):
         found = ikd_graph.align([X[:40, :80], X[39:, 80:]], rows=rows)
     assert repr(found) == "AlignedSessions(2 sessions, 2 groups)"
+
+
+def test_sessions_that_share_nothing_are_told_before_anything_is_fitted():
+    X = np.random.default_rng(0).normal(size=(40, 60))
+    X[0] = 1.0
+    with pytest.raises(ValueError, match="share neither: session 0; session 1; name"):
+        ikd_graph.align([X[:20], X[20:]])
