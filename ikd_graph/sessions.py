@@ -275,12 +275,19 @@ def _names(kind: str, given: Any, number: int, X: Any, size: int, n_sessions: in
         check_choice(kind, given, ("same",), ", or names for each session")
         names = list(range(size))
     else:
+        if not isinstance(given, (list, tuple, np.ndarray)):
+            raise ValueError(
+                f"{kind} must be 'same' or a list of names for each session, got "
+                f"{type(given).__name__}"
+            )
         if len(given) != n_sessions:
             raise ValueError(
                 f"{kind} must have names for each of {n_sessions} sessions, got {len(given)}; "
                 "pass one sequence for each"
             )
-        names = list(np.asarray(given[number]).tolist())
+        own = given[number]
+        # A name may be a tuple, of which numpy would make a row.
+        names = own.tolist() if isinstance(own, np.ndarray) else list(own)
     if len(names) != size or len(set(names)) != size:
         raise ValueError(
             f"{kind} of session {number} must have {size} different names, got {len(names)} of "
