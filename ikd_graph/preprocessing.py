@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import covariance
 from ._types import Floats
-from ._validation import check_choice
+from ._validation import check_choice, check_magnitude
 
 __all__ = ["CHOICES", "TRANSFORMS", "TablePreprocessor"]
 
@@ -189,6 +189,8 @@ class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         rows = np.ascontiguousarray(rows)
         if len(self.na):
             rows[np.isin(rows, self.na)] = np.nan
+        if reset and self.scale is not None:
+            check_magnitude("X", rows)
         return rows
 
     def _values(self, rows: Floats) -> Floats:
@@ -213,7 +215,7 @@ class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             rows = (rows - self.center_) / self.scale_
         if (self.standardize_rows or self.remove_mean_row) and np.isnan(rows).any():
             raise ValueError(
-                "rows must have no missing cells to be changed; --impute median fills them"
+                "rows must have no missing cells to be changed; impute='median' fills them"
             )
         if self.standardize_rows:
             # A constant row is 0.

@@ -212,8 +212,9 @@ def align(
     tables = _read(sessions, rows, columns)
     # Correlations are in one unit, that of the kernel, whatever the columns are.
     settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
-    fitted = []
-    for members in _sharing_columns(tables, min_columns):
+    fitted, parts = [], _sharing_columns(tables, min_columns)
+    _check_shared_rows(tables, parts)
+    for members in parts:
         fitted.append(_fit_group(tables, members, n_components, settings))
     return _merged(tables, fitted, n_components, settings)
 
@@ -274,12 +275,19 @@ def _names(kind: str, given: Any, number: int, X: Any, size: int, n_sessions: in
         check_choice(kind, given, ("same",), ", or names for each session")
         names = list(range(size))
     else:
+        if not isinstance(given, (list, tuple, np.ndarray)):
+            raise ValueError(
+                f"{kind} must be 'same' or a list of names for each session, got "
+                f"{type(given).__name__}"
+            )
         if len(given) != n_sessions:
             raise ValueError(
                 f"{kind} must have names for each of {n_sessions} sessions, got {len(given)}; "
                 "pass one sequence for each"
             )
-        names = list(np.asarray(given[number]).tolist())
+        own = given[number]
+        # A name may be a tuple, of which numpy would make a row.
+        names = own.tolist() if isinstance(own, np.ndarray) else list(own)
     if len(names) != size or len(set(names)) != size:
         raise ValueError(
             f"{kind} of session {number} must have {size} different names, got {len(names)} of "
@@ -333,7 +341,6 @@ def _merged(
     joints = None
     points, fixed = np.zeros((len(everyone), n_components)), np.full(len(everyone), "fixed", "<U8")
     if len(groups) > 1:
-        _check_shared_rows(groups)
         if settings["affinity"] != "correlation":
             own = _in_one_unit(own, members)
         solved = alignment.solved_blocks(members, own)
@@ -399,9 +406,9 @@ def _in_one_unit(own: list[Floats], members: list[list[int]]) -> list[Floats]:
     return scaled
 
 
-def _check_shared_rows(groups: list[_Group]) -> None:
+def _check_shared_rows(tables: Sequence[_Session], groups: Sequence[list[int]]) -> None:
     """Raise where groups of sessions share neither columns nor rows."""
-    sets = [set(group.rows) for group in groups]
+    sets = [{name for k in members for name in tables[k].rows} for members in groups]
     labels = connected_components(
         np.array([[bool(a & b) for b in sets] for a in sets]), directed=False
     )[1]
@@ -409,8 +416,8 @@ def _check_shared_rows(groups: list[_Group]) -> None:
         return
     parts = [
         _numbered([
-            k for group, own in zip(groups, labels, strict=True) if own == label
-            for k in group.sessions
+            k for members, own in zip(groups, labels, strict=True) if own == label
+            for k in members
         ])
         for label in range(labels.max() + 1)
     ]  # fmt: skip

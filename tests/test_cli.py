@@ -485,6 +485,7 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     [
         ("--header 0", "--header must be the number of a line"),
         ("--header 0", "; --no-header says that there is none"),
+        ("--header 4-1", "--header must name lines from the first to the last, got '4-1'; 1-4 are"),
         ("--header 1 --no-header", "--header must not come with --no-header, got --header 1"),
     ],
 )

@@ -239,3 +239,12 @@ def test_tables_written_in_every_way_come_back(read, seed):
     np.testing.assert_allclose(data.X, X[seed % 3])
     assert data.feature_names == (tuple(head) if head else ())
     np.testing.assert_allclose(read(text, transpose=True).X, X[seed % 3].T)
+
+
+def test_lines_above_the_names_are_counted(tmp_path):
+    file = tmp_path / "titled.csv"
+    body = "\n".join(f"r{k},{k}.5,{k * k}.25" for k in range(5))
+    file.write_text(f"My experiment\n\nanother note\nrow,a,b\n{body}\n")
+    data = read_file(file)
+    said = " ".join([*data.remarks, *data.notes])
+    assert "lines 1, 3 above the names (My experiment) were left out" in said

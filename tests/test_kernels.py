@@ -132,3 +132,13 @@ def test_a_matern_kernel_without_closed_form_maximizes_the_likelihood_and_places
 def test_a_length_scale_whose_square_overflows_is_refused():
     with pytest.raises(ValueError, match=r"length_scale must have a finite square, got 1e\+300"):
         kernels.SquaredExponential(length_scale=1e300)
+
+
+@pytest.mark.parametrize("nu", [1e-9, 1e-5, 1e-3, 0.003, 0.01])
+def test_rough_matern_kernels_are_those_of_scipy(nu):
+    d = np.logspace(-8, 2, 41)
+    x = np.sqrt(2.0 * nu * d)
+    truth = 2.0 ** (1.0 - nu) / gamma(nu) * x**nu * kv(nu, x)
+    kernel = kernels.Matern(nu=nu)
+    np.testing.assert_allclose(kernel.covariance(d), truth, rtol=1e-8)
+    np.testing.assert_allclose(kernel.sq_distance(truth), d, rtol=1e-6)

@@ -143,3 +143,21 @@ def test_wrong_parameters_and_values_are_refused():
         TablePreprocessor(scale="none").fit(X)
     with pytest.raises(ValueError, match="sqrt must be defined for all values, got 1"):
         TablePreprocessor(function="sqrt").fit(X).transform(-1.0 * (np.arange(24) == 3)[None])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_a_unit_that_has_no_squares_is_not_scaled(unit):
+    X = np.random.default_rng(0).normal(size=(20, 5)) * unit
+    with pytest.raises(ValueError, match="largest value of X must lie between"):
+        TablePreprocessor(scale="standard").fit(X)
+
+
+def test_rows_with_holes_are_filled_by_the_parameter_and_by_the_flag(tmp_path, capsys):
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    X[3, 3] = np.nan
+    with pytest.raises(ValueError, match="impute='median' fills them"):
+        TablePreprocessor(standardize_rows=True).fit_transform(X)
+    np.savetxt(tmp_path / "holes.csv", X, delimiter=",")
+    words = ["embed", str(tmp_path / "holes.csv"), "--standardize-rows", "--missing", "pairwise"]
+    assert main(words) == 2
+    assert "--impute median fills them" in capsys.readouterr().err

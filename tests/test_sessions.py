@@ -126,3 +126,20 @@ def test_sessions_are_counted_in_messages():
     with pytest.warns(UserWarning, match="1 joint between sessions is open: .* share 1 row:"):
         found = ikd_graph.align([X[:40, :80], X[39:, 80:]], rows=rows)
     assert repr(found) == "AlignedSessions(2 sessions, 2 groups)"
+
+
+def test_sessions_that_share_nothing_are_told_before_anything_is_fitted():
+    X = np.random.default_rng(0).normal(size=(40, 60))
+    X[0] = 1.0
+    with pytest.raises(ValueError, match="share neither: session 0; session 1; name"):
+        ikd_graph.align([X[:20], X[20:]])
+
+
+def test_names_may_be_tuples():
+    parts, names, _ = by_columns(n_sessions=2)
+    plain = ikd_graph.align(parts, columns=names)
+    pairs = [[("probe", int(name)) for name in each] for each in names]
+    found = ikd_graph.align(parts, columns=pairs)
+    assert np.array_equal(np.vstack(found.coordinates), np.vstack(plain.coordinates))
+    with pytest.raises(ValueError, match="columns must be 'same' or a list of names .* got int"):
+        ikd_graph.align(parts, columns=5)

@@ -187,7 +187,7 @@ def in_flags(text: str) -> str:
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
     '--components must be an integer; --refine None or --graph 0.3 would do'
     """
-    for name in (*FLAGS, "n_draws", "max_rows", "no_header", "header"):
+    for name in (*FLAGS, "n_draws", "max_rows", "no_header", "header", "impute"):
         flag = flag_of(name)
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"

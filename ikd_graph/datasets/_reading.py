@@ -118,6 +118,12 @@ class Reading:
                 f"header must be the number of a line, the first being 1, or lines, as 2-4, got "
                 f"{self.header!r}; no_header says that there is none"
             )
+        first, _, last = (self.header or "1").partition("-")
+        if int(last or first) < int(first):
+            raise ValueError(
+                f"header must name lines from the first to the last, got {self.header!r}; "
+                f"{last}-{first} are those"
+            )
         if self.header is not None and self.no_header:
             raise ValueError(
                 f"header must not come with no_header, got header={self.header!r}; leave one out"

@@ -192,7 +192,8 @@ def _left_out_above(cells: NDArray[Any], header: Header, numbers: Sequence[int])
     if header.titles:
         text = next(cell for cell in cells[header.titles[0]].tolist() if cell.strip())
         lines = listed((numbers[at] for at in header.titles), 3)
-        said.append(f"line {lines} above the names ({text.strip()[:40]}) was left out")
+        line, was = ("lines", "were") if len(header.titles) > 1 else ("line", "was")
+        said.append(f"{line} {lines} above the names ({text.strip()[:40]}) {was} left out")
     for at in header.units:
         shown = ", ".join(cell.strip() for cell in cells[at].tolist()[:3])
         said.append(f"row {numbers[at]} ({shown}, ...) was taken for units")

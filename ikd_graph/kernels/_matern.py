@@ -165,7 +165,10 @@ def _one_minus_f(x: Floats, nu: float) -> Floats:
         # What underflows adds nothing: the integrand falls with the node.
         seen = t > 1e-290
         total[seen] += part * _minus_f_prime(t[seen], nu) * power * t[seen] / node
-    return total
+    # Of small orders most of the integral lies below the smallest numbers, and 1 - f is not small.
+    with np.errstate(all="ignore"):
+        direct = -np.expm1(_log_f(x, nu))
+    return np.where(direct > 0.1, direct, total)
 
 
 def _depth(x: Floats, nu: float) -> Floats:
