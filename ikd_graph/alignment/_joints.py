@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from .. import _jit
 from .. import _validation as check
 from .._format import count
-from .._jit.merging import FLAT, ROUNDING
 from .._types import Floats, Integers
 from .._validation import few, validate
 from ..blocks import SolvedBlocks
@@ -215,7 +215,7 @@ class _Search:
         self.bodies: list[_Body] = []
         self.residuals = residuals(solved, points) if blocks.n_blocks else np.zeros(self.n)
         self.misfit, self.freedom = 0.0, 0.0
-        self.floor = ROUNDING * float(np.square(points - points.mean(axis=0)).sum())
+        self.floor = _jit.merging.ROUNDING * float(np.square(points - points.mean(axis=0)).sum())
 
     def result(self) -> Joints:
         """Find the bodies, and what they can do to one another."""
@@ -276,11 +276,15 @@ class _Search:
         prior = self.misfit / self.freedom if self.freedom > 0.0 else 0.0
         weight = _PRIOR if self.freedom > 0.0 else 0.0
         total = max(freedom + weight, 1.0)
-        return max((misfit + weight * prior) / total, ROUNDING * scale)
+        return max((misfit + weight * prior) / total, _jit.merging.ROUNDING * scale)
 
     def _kind(self, squares: Floats, variance: float) -> str:
         """Class from the squared singular values of the shared points."""
-        n_open = int(np.count_nonzero(4.0 * squares <= FLAT * variance)) + self.m - len(squares)
+        n_open = (
+            int(np.count_nonzero(4.0 * squares <= _jit.merging.FLAT * variance))
+            + self.m
+            - len(squares)
+        )
         return KINDS[min(n_open, 2)]
 
     # Bodies ---------------------------------------------------------------------------------------
@@ -373,10 +377,10 @@ class _Search:
         center = base.mean(axis=0)
         _, sizes, axes = np.linalg.svd(base - center, full_matrices=False)
         variance = self._joint_of_points(shared)[2] ** 2
-        spanned = axes[4.0 * sizes**2 > FLAT * variance]
+        spanned = axes[4.0 * sizes**2 > _jit.merging.FLAT * variance]
         off = self.points[which] - center
         off = off - off @ spanned.T @ spanned
-        return bool((off**2).sum() <= FLAT * variance) and len(spanned) >= 1
+        return bool((off**2).sum() <= _jit.merging.FLAT * variance) and len(spanned) >= 1
 
     # What is left open ----------------------------------------------------------------------------
 
@@ -440,7 +444,9 @@ class _Search:
         return spread or 1.0
 
     def _flex_tolerance(self) -> float:
-        noise = np.sqrt(FLAT * np.square(self.residuals).mean() / self.m) / self._radius()
+        noise = (
+            np.sqrt(_jit.merging.FLAT * np.square(self.residuals).mean() / self.m) / self._radius()
+        )
         return float(np.clip(noise / np.sqrt(max(self.n, 1)), 1e-9, 1e-2))
 
     def _velocity_equations(self, bodies: list[_Body]) -> Floats:
@@ -498,7 +504,7 @@ class _Search:
 def spans(centered: Floats, width: int) -> bool:
     """Whether points without noise span all dimensions by more than rounding."""
     values = np.linalg.svd(centered, compute_uv=False)
-    floor = FLAT * ROUNDING * float((centered**2).sum())
+    floor = _jit.merging.FLAT * _jit.merging.ROUNDING * float((centered**2).sum())
     return bool(len(centered) > width and values.size >= width and 4.0 * values[-1] ** 2 > floor)
 
 
