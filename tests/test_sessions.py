@@ -141,5 +141,5 @@ def test_names_may_be_tuples():
     pairs = [[("probe", int(name)) for name in each] for each in names]
     found = ikd_graph.align(parts, columns=pairs)
     assert np.array_equal(np.vstack(found.coordinates), np.vstack(plain.coordinates))
-    with pytest.raises(ValueError, match="columns must be 'same' or a list of names .* got int"):
+    with pytest.raises(ValueError, match=r"columns must be 'same' or a list of names .* got int"):
         ikd_graph.align(parts, columns=5)
