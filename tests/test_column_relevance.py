@@ -315,3 +315,5 @@ def test_wrong_errors_paths_and_maps_are_named():
         ikd_graph.columns(Z, X, where=[[np.nan, 0.0], [1.0, 1.0]])
     with pytest.raises(ValueError, match="maps must be pairs of columns and coordinates"):
         ikd_graph.columns(Z, X, maps=[Z])
+    with pytest.raises(ValueError, match="names must be a sequence of names, got int"):
+        ikd_graph.columns(Z, X, names=5)

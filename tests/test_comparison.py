@@ -112,6 +112,14 @@ def test_a_truth_that_is_given_scores_as_that_of_a_data_set():
         compare(data.X, truth=np.where(np.arange(60) == 3, np.nan, 1.0), **options)
 
 
+def test_a_table_with_holes_is_filled_in_first():
+    X = np.random.default_rng(0).normal(size=(30, 25))
+    X[4, 4] = np.nan
+    with pytest.raises(ValueError, match=r"got 1 row with missing values: 4; .*KNNImputer") as told:
+        compare(X)
+    assert "missing=" not in str(told.value)
+
+
 def test_a_truth_that_cannot_be_scored_is_refused():
     X = np.random.default_rng(0).normal(size=(30, 25))
     with pytest.raises(ValueError, match="largest value of truth must lie between"):

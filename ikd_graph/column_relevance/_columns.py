@@ -338,6 +338,8 @@ def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDAr
     """Columns of what was given, and their names."""
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
+    if names is not None and not np.iterable(names):
+        raise ValueError(f"names must be a sequence of names, got {type(names).__name__}")
     if sp.issparse(X):
         stored = sp.csc_array(X)
         shape = stored.shape

@@ -13,6 +13,7 @@ from scipy.stats import sem
 
 from .. import metrics, model_selection, strategies
 from .._dataset import encode_labels
+from .._format import count
 from .._label_scores import score_labels
 from .._stages import progress_bar
 from .._types import Floats
@@ -22,6 +23,7 @@ from .._validation import (
     check_integer,
     check_magnitude,
     check_positive,
+    few,
     quantities,
 )
 from ..covariance import effective_columns
@@ -335,6 +337,19 @@ def _levels(noise: float | Sequence[float]) -> list[float]:
     return list(levels.tolist())
 
 
+def _check_whole(X: Any) -> None:
+    """Raise where values are missing, which the compared methods could not be given."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return
+    holes = np.flatnonzero(np.isnan(X).any(axis=1))
+    if holes.size:
+        raise ValueError(
+            f"X contains NaN: got {count(holes.size, 'row')} with missing values: {few(holes)}; "
+            "not every method can do without: fill them in, as by "
+            "sklearn.impute.KNNImputer().fit_transform(X), or drop those rows"
+        )
+
+
 def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     """Return the table with its names and labels."""
     data = X
@@ -347,6 +362,7 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
         data = Dataset(table, name="table", row_names=names)
     if data.X.ndim != 2:
         raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
+    _check_whole(data.X)
     if labels is not None:
         values = np.asarray(labels)
         if values.shape != (data.n_samples,):
