@@ -67,7 +67,7 @@ def test_constant_and_zero_rows_are_named():
 def test_values_outside_the_domain_are_counted_before_they_are_lifted():
     corr = np.array([[1.0, -0.2, 0.5], [-0.2, 1.0, 1.3], [0.5, 1.3, 1.0]])
     with pytest.warns(UserWarning, match="1 of 3 pairs have a covariance <= 0 and 1 one above"):
-        lifted = covariance.into_domain(corr)
+        lifted = covariance.clip_correlations(corr)
     assert lifted.min() == covariance.FLOOR
     assert lifted.max() == 1.0
 

@@ -19,7 +19,7 @@ from ..blocks import SolvedBlocks
 # Sweeps bring frames near enough for Newton's method, which converges in a few steps.
 _SWEEPS, _MOST_STEPS = 3, 60
 _DAMPING = 1e-9
-_LIFTED = 0.3  # size of a new column beside the others
+_LIFTED = 0.3  # size of a new column next to the others
 
 
 class Dual(NamedTuple):
@@ -88,8 +88,8 @@ def settle(quadratic: Floats, frames: Floats) -> Floats:
 
 def lift(frames: Floats, direction: Floats) -> Floats:
     """Frames with one more column, a little towards a direction (B M,)."""
-    beside = direction.reshape(*frames.shape[:2], 1)
-    return orthonormal(np.concatenate([frames, _LIFTED * beside / np.abs(beside).max()], axis=2))
+    normal = direction.reshape(*frames.shape[:2], 1)
+    return orthonormal(np.concatenate([frames, _LIFTED * normal / np.abs(normal).max()], axis=2))
 
 
 def orthonormal(frames: Floats) -> Floats:
@@ -164,8 +164,8 @@ def _moves(frames: Floats) -> Floats:
     skew[np.arange(above[0].size), above[0], above[1]] = 1.0
     skew -= skew.transpose(0, 2, 1)
     inside = np.einsum("kij,bjx->bkix", skew, frames)
-    beside = np.linalg.svd(frames)[2][:, size:]
-    outside = np.einsum("ij,bnx->binjx", np.eye(size), beside)
+    complement = np.linalg.svd(frames)[2][:, size:]
+    outside = np.einsum("ij,bnx->binjx", np.eye(size), complement)
     return np.concatenate([inside, outside.reshape(n_blocks, -1, size, width)], axis=1)
 
 

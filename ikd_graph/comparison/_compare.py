@@ -176,7 +176,7 @@ def compare(
             scorer.add(result, plan, level)
             whole = len(result.rows) if level == levels[-1] else whole
     except KeyboardInterrupt as stopped:
-        # What is finished took long, and is kept for whoever catches the interrupt.
+        # What is finished took long, and is kept for those who catch the interrupt.
         finished = _first_rows(result, whole)
         stopped.finished = finished if finished.embeddings else None  # type: ignore[attr-defined]
         raise

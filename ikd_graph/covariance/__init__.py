@@ -23,8 +23,8 @@ from ._rows import centered_rows as centered_rows
 from ._rows import rows_vary as rows_vary
 from ._scale import (
     FLOOR,
+    clip_correlations,
     column_units,
-    into_domain,
     sampling_variance,
     standard_deviations,
     to_correlation,
@@ -40,6 +40,7 @@ __all__ = [
     "FLOOR",
     "EuclideanRows",
     "PairwiseMoments",
+    "clip_correlations",
     "column_units",
     "correlation",
     "cosine",
@@ -48,7 +49,6 @@ __all__ = [
     "euclidean",
     "euclidean_rows",
     "gram",
-    "into_domain",
     "noise_fraction",
     "noise_variance",
     "pairwise",

@@ -126,7 +126,7 @@ def _warn_above_one(corr: Floats, variance: str) -> None:
 
 
 @validate(corr=check.square)
-def into_domain(corr: Floats) -> Floats:
+def clip_correlations(corr: Floats) -> Floats:
     """Correlations lifted into (0, 1], where every kernel can be inverted.
 
     A matrix without a value at or below zero may be exact, and its small values are kept. With
@@ -151,7 +151,7 @@ def into_domain(corr: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from ikd_graph import covariance
-    >>> covariance.into_domain(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> covariance.clip_correlations(np.array([[1.0, 0.5], [0.5, 1.0]]))
     array([[1. , 0.5],
            [0.5, 1. ]])
     """

@@ -77,7 +77,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
             f"Input X contains NaN: got {holes.size} rows with missing values: {few(holes)}; {cure}"
         )
     bound = 1e140 if model.affinity == "precomputed" else 1e70
-    # What is small beside the rows of the fit is placed alone as it is among others.
+    # What is small next to the rows of the fit is placed alone as it is among others.
     least = 1.0 / bound if options.get("reset", True) else 0.0
     check_magnitude("X", values, bound, least)
     return X

@@ -90,7 +90,7 @@ def scatter(
     """Points of an embedding in two or three of its dimensions, with their error bars.
 
     ``errors`` are standard errors, (n, m), or covariances, (n, m, m), of the coordinates, NaN where
-    unknown; ``fractions`` are written beside the axes; ``points`` are further fields of `Points`.
+    unknown; ``fractions`` are written next to the axes; ``points`` are further fields of `Points`.
     One coordinate is drawn against the rows.
     """
     at, spread = columns(Z), None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import graph
 from .._threads import block_rows
 from .._types import Floats, Integers
-from ..covariance import into_domain
+from ..covariance import clip_correlations
 from ..graph import CsrGraph
 from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
@@ -70,7 +70,7 @@ class Similarity(ABC):
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
         if self.affinity.euclidean:
             return np.asarray(2.0 * self.unit**2 * (1.0 - self.matrix()))
-        return np.asarray(kernel.sq_distance(into_domain(self.matrix())))
+        return np.asarray(kernel.sq_distance(clip_correlations(self.matrix())))
 
     def sq_distances_of_weights(self, weights: Floats) -> Floats:
         """Squared distances that edges stand for, those of unit vectors where none are given."""
