@@ -448,7 +448,7 @@ def view_cliques(
 
 
 def _stability(model: IKD, data: Dataset, listed: Blocks, n_resamples: int) -> Stability:
-    """Stability of cliques of distinct rows, whose graph is built again by the rule of the model."""
+    """Stability of cliques of distinct rows, whose graph is built by the rule of the model."""
     build = rule_of_model(model)
     if not callable(build):
         assert model.graph_ is not None
