@@ -32,7 +32,7 @@ from .. import fingerprint as reproducible
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import SparseTable, dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import limit_threads
 from .._types import Floats, Integers
 from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
@@ -40,7 +40,6 @@ from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
 from ..column_relevance import ColumnRelevance
-from ..column_relevance import columns as relevant_columns
 from ..eigen import REFERENCES
 from ..graph._csr import without_weights
 from ..plotting import plot
@@ -54,8 +53,8 @@ from ..similarity import (
 )
 from ..strategies import Strategy, landmarks
 from . import _saved
+from ._columns import columns_of, has_holes
 from ._duplicates import expand_graph, expand_labels, expand_optima
-from ._held_out import held_out_maps
 from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
@@ -496,22 +495,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         20
         """
         check_is_fitted(self)
-        own: dict[str, Any] = {"errors": self.standard_errors_}
         if X is None:
             self._require_rows("columns")
-            if has_holes(self._rows):
-                raise ValueError(
-                    "columns must have a value in every row, got a table with "
-                    f"{int(np.isnan(self._rows).sum())} missing values, which missing='pairwise' "
-                    "left unknown; pass those columns that have no holes, or fit with "
-                    "missing='impute'"
-                )
-            X = self._rows.stored if isinstance(self._rows, SparseTable) else self._rows
-            own["names"] = getattr(self, "feature_names_in_", None)
-            if "maps" not in options:
-                own["maps"] = held_out_maps(self)
         with limit_threads(self.n_jobs):
-            return relevant_columns(self.embedding_, X, **{**own, **options})
+            return columns_of(self, X, options)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.
@@ -982,11 +969,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]
-
-
-def has_holes(rows: Any) -> bool:
-    """Whether a table has values that are not known; a sparse one with some was made dense."""
-    return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:

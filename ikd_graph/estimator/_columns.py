@@ -1,4 +1,4 @@
-"""Maps of a fitted model without a fold of its columns, on which these columns are judged."""
+"""Which columns make the embedding of a fitted model, judged on maps made without them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _limits, model_selection, refine
-from .._table import dense_rows, evenly_spaced, some_rows
+from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._types import Floats
+from ..column_relevance import ColumnRelevance, columns
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""
+
+
+def columns_of(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelevance:
+    """Find the columns that make the embedding of a model: of X, or of its own table."""
+    own: dict[str, Any] = {"errors": model.standard_errors_}
+    if X is None:
+        rows = model._rows
+        if has_holes(rows):
+            raise ValueError(
+                "columns must have a value in every row, got a table with "
+                f"{int(np.isnan(rows).sum())} missing values, which missing='pairwise' left "
+                "unknown; pass those columns that have no holes, or fit with missing='impute'"
+            )
+        X = rows.stored if isinstance(rows, SparseTable) else rows
+        own["names"] = getattr(model, "feature_names_in_", None)
+        if "maps" not in options:
+            own["maps"] = held_out_maps(model)
+    return columns(model.embedding_, X, **{**own, **options})
 
 
 def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
@@ -59,3 +78,8 @@ def _settings(model: Any, some: bool) -> dict[str, Any]:
         "random_state": model.random_state,
         "n_jobs": model.n_jobs,
     }
+
+
+def has_holes(rows: Any) -> bool:
+    """Whether a table has values that are not known; a sparse one with some was made dense."""
+    return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
