@@ -21,6 +21,7 @@ def columns_of(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelevance:
     """Find the columns that make the embedding of a model: of X, or of its own table."""
     own: dict[str, Any] = {"errors": model.standard_errors_}
     if X is None:
+        model._require_rows("columns")
         rows = model._rows
         if has_holes(rows):
             raise ValueError(

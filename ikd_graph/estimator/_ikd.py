@@ -495,8 +495,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         20
         """
         check_is_fitted(self)
-        if X is None:
-            self._require_rows("columns")
         with limit_threads(self.n_jobs):
             return columns_of(self, X, options)
 
