@@ -52,6 +52,8 @@ def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content])
     ['a.txt', 'b.txt']
     """
     targets = [Path(folder) / name for name in files]
+    if not Path(folder).is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder to write to must exist", str(folder))
     for target in targets:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder is where a file should be", str(target))

@@ -389,7 +389,7 @@ BAD = {
     "embed nowhere.csv": "the data file must exist",
     "embed TABLE --graph 1.5": r"must lie in \(0, 1\), got 1.5",
     "embed TABLE --strategy best": "--strategy must be one of 'auto'",
-    "embed TABLE --kernel matern:mu=2": r"matern:nu=2\.5",
+    "embed TABLE --kernel matern:mu=2": "must be one of 'length_scale', 'nu'; got 'mu'",
     "embed TABLE --kernel matern:nu=x": r"matern:nu=2\.5",
     "embed TABLE --path covariance": "--path goes with --strategy geodesic, got --strategy auto",
     "embed TABLE --mutual --graph 0.3": "--mutual goes with --graph neighbors",

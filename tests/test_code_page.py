@@ -12,7 +12,7 @@ import ikd_graph
 from ikd_graph import IKD
 
 PACKAGE = Path(ikd_graph.__file__).parent
-PAGE = PACKAGE.parent / "docs" / "code.md"
+PAGE = Path(__file__).parents[1] / "docs" / "code.md"
 IN_A_KERNEL = {"graph": 0.5, "kernel": "squared_exponential", "refine": None}
 FITS = {
     "The default": {},

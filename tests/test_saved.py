@@ -262,3 +262,9 @@ def test_spoiled_content_under_a_new_digest_is_refused_or_answers_alike(tmp_path
                 continue
             placed = again.transform(new)
             assert np.array_equal(placed, expected), (name, kind, array.dtype, array.shape)
+
+
+def test_the_folder_of_a_model_must_exist(tmp_path):
+    model = IKD(1, strategy="eigen", refine=None).fit(process()[0])
+    with pytest.raises(FileNotFoundError, match="the folder to write to must exist: '.*missing'"):
+        model.save(tmp_path / "missing" / "model.ikd")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import graph, kernels, missing, refine, strategies
+from .._validation import check_choice
 from ..datasets import CHOICES, Reading
 from ..datasets._reading import INTERNAL
 from ..estimator import IKD
@@ -226,8 +227,11 @@ def read_kernel(text: str) -> Any:
         return name
     pairs = [pair.partition("=") for pair in shape.split(",")]
     try:
-        return type(kernels.get(name))(**{key.strip(): float(value) for key, _, value in pairs})
-    except (TypeError, ValueError) as error:
+        kind = type(kernels.get(name))
+        for key, _, _ in pairs:
+            check_choice(f"a parameter of {name}", key.strip(), inspect.signature(kind).parameters)
+        return kind(**{key.strip(): float(value) for key, _, value in pairs})
+    except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"kernel must read like matern:nu=2.5, got {text!r} ({error})"
         ) from None
