@@ -130,7 +130,8 @@ def columns(
     null : {"shift", "permute"}
         What a column is compared with. Rows that are sorted, as by class, are related to the next
         ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
-        are independent.
+        are independent. Below 30 rows there are too few shifts, and columns of no relation are
+        found too often.
     random_state : int or None
         Seed of the shifts.
 
