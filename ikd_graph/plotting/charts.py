@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
+from scipy import spatial
 
 from .._types import Floats
 from . import colors
@@ -223,7 +223,9 @@ def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300
     # Discs in one place need some way to go.
     middles = at / unit + 1e-3 * np.random.default_rng(0).normal(size=at.shape)
     for _ in range(n_rounds):
-        pairs = cKDTree(middles).query_pairs(diameters.max(initial=1.0), output_type="ndarray")
+        pairs = spatial.cKDTree(middles).query_pairs(
+            diameters.max(initial=1.0), output_type="ndarray"
+        )
         first, second = pairs.T
         gap = middles[first] - middles[second]
         distance = np.linalg.norm(gap, axis=1)
