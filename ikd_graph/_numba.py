@@ -81,7 +81,7 @@ def helper(function: Callable[..., Any]) -> Any:
 class ParallelKernel:
     """A compiled kernel with a parallel and a serial body made from one source.
 
-    The serial twin runs when one thread is asked for and in a forked child, where entering GNU
+    The serial body runs when one thread is asked for and in a forked child, where entering GNU
     OpenMP again would end the process. Both give the same bits: each iteration of a ``prange``
     writes its own rows only.
     """

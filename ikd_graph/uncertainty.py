@@ -35,11 +35,11 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from . import covariance, gplvm, refine
-from ._out_of_sample import freshness
 from ._threads import block_rows, map_blocks, single_threaded_blas
 from ._types import Floats
 from .alignment import rigid_fit
 from .gplvm import GaussianProcess
+from .out_of_sample import freshness
 
 __all__ = ["LatentPosterior", "posterior", "reliability", "supported_r2"]
 

@@ -43,20 +43,12 @@ def names_of(code):
 
 
 def follow(work, wanted):
-    """The stops that are reached in their order, and how often one lies outside that before it."""
-    reached, climbs, last = [], 0, None
+    """The stops that are reached in their order."""
+    reached = []
 
     def watch(frame, event, _):
-        nonlocal climbs, last
-        if event != "call" or len(reached) == len(wanted):
-            return
-        if wanted[len(reached)] in names_of(frame.f_code):
-            callers, caller = set(), frame
-            while caller is not None:
-                callers.add(caller)
-                caller = caller.f_back
-            climbs += last is not None and last not in callers
-            last = frame
+        waits = event == "call" and len(reached) < len(wanted)
+        if waits and wanted[len(reached)] in names_of(frame.f_code):
             reached.append(wanted[len(reached)])
 
     sys.setprofile(watch)
@@ -64,7 +56,7 @@ def follow(work, wanted):
         work()
     finally:
         sys.setprofile(None)
-    return reached, climbs
+    return reached
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +70,10 @@ def roll():
 @pytest.mark.parametrize("title", FITS)
 def test_a_fit_calls_the_functions_in_their_order(title, roll):
     wanted = stops(title)
-    reached, climbs = follow(lambda: IKD(2, **FITS[title]).fit(roll), wanted)
-    assert reached == wanted
-    assert len(wanted) <= 20
-    assert climbs <= 8
+    assert len(wanted) > 10
+    assert follow(lambda: IKD(2, **FITS[title]).fit(roll), wanted) == wanted
 
 
 def test_a_function_that_is_not_called_is_seen(roll):
     wanted = ["estimator/_ikd.py:IKD.fit", "alignment/_consensus.py:merge"]
-    assert follow(lambda: IKD(2).fit(roll), wanted)[0] == wanted[:1]
+    assert follow(lambda: IKD(2).fit(roll), wanted) == wanted[:1]

@@ -82,7 +82,7 @@ def read_data(
     with named_stage("reading the data"):
         data = datasets.load(arguments.data, reading=asked)
         if not arguments.quiet:
-            # Whoever does not listen still gets the results.
+            # Results go to those, too, who do not listen.
             with suppress(OSError, AttributeError):
                 write_lines(data.notes)
                 sys.stdout.flush()

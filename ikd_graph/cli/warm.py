@@ -20,8 +20,8 @@ from ..estimator import IKD
 from ..strategies import Blockwise, Geodesic
 from .console import write_lines
 
-# Few points compile the same as many: enough here for pieces, short cuts and landmarks, of which
-# frames of cliques have some beyond 400 points.
+# Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,
+# of which frames of cliques have some beyond 400 points.
 _FITS: tuple[tuple[int, dict[str, Any]], ...] = (
     (500, {}),
     (300, {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5}),

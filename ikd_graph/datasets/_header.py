@@ -14,7 +14,7 @@ from ._cells import INDEX_NAMES, LABEL_NAMES, as_number, is_date, is_number
 from ._reading import Reading, listed
 
 SAMPLE = 200  # rows that show the separator and the header
-_MOST_TITLES = 20  # lines above the names
+MOST_TITLES = 20  # lines above the names
 _YEARS = (1500, 2200)
 
 
@@ -58,7 +58,7 @@ def find_header(cells: NDArray[Any], numbers: Sequence[int], reading: Reading, f
     names = np.flatnonzero(wordy[:body])
     single = np.sum(kinds[:body] != "-", axis=1) == 1
     if not names.size:
-        if sample.shape[1] > 2 and single.all() and body <= _MOST_TITLES:
+        if sample.shape[1] > 2 and single.all() and body <= MOST_TITLES:
             left = _first_line(sample[body:], kinds[body:], numeric, file)
             return Header([n + body for n in left.names], left.body + body, [*range(body)], [])
         return _first_line(sample, kinds, numeric, file)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._cells import is_number
-from ._header import SAMPLE
+from ._header import MOST_TITLES, SAMPLE
 from ._reading import Reading, choose_table, listed, memory, package
 from ._table import Table, from_cells
 
@@ -150,7 +150,7 @@ def _widen_titles(rows: list[list[str]]) -> None:
     """Give lines above the names as many cells as the table has."""
     width = len(rows[-1])
     above = next((at for at, row in enumerate(rows) if len(row) == width), 0)
-    if above > _MOST_TITLES or any(len(row) != width for row in rows[above:]):
+    if above > MOST_TITLES or any(len(row) != width for row in rows[above:]):
         return
     # A single line that is shorter may have lost a name; one cell is a title.
     names = above < len(rows) - 1 and not any(is_number(cell.strip()) for cell in rows[above])
@@ -160,9 +160,6 @@ def _widen_titles(rows: list[list[str]]) -> None:
         text = ", ".join(cell.strip() for cell in row if cell.strip())
         row[:] = [text, *[""] * (width - 1)]
 
-
-_MOST_TITLES = 20
-"""Lines above the names of the columns."""
 
 _MOST_CELLS = 10_000_000
 """Cells that a sheet may have: more take minutes, and come of a cell far away from the table."""

@@ -27,8 +27,8 @@ from .. import (
     strategies,
     uncertainty,
 )
-from .. import _out_of_sample as placement
 from .. import fingerprint as reproducible
+from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
@@ -41,7 +41,7 @@ from .._warn import warn
 from ..cliques import Cliques
 from ..column_relevance import ColumnRelevance
 from ..eigen import REFERENCES
-from ..graph._csr import without_weights
+from ..graph import without_weights
 from ..plotting import plot
 from ..similarity import (
     AFFINITIES,

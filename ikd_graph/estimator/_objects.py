@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._validation import check_unmasked
-from ..graph._csr import edge_list
+from ..graph import edge_list
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:

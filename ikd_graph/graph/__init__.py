@@ -29,8 +29,10 @@ from ._csr import (
 )
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
+from ._csr import edge_list as edge_list
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
+from ._csr import without_weights as without_weights
 from ._filters import planar_graph, signed_threshold, spanning_tree
 from ._join import JoinedGraph, join
 from ._join import add_edges as add_edges

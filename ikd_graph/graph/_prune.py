@@ -35,7 +35,7 @@ def prune(
     *,
     sq_distance: Callable[[Floats], Floats] | None = None,
 ) -> tuple[CsrGraph, NDArray[np.int64]]:
-    """Remove edges whose ends are far apart without them: short cuts and false correlations.
+    """Remove short-circuit edges and false correlations, whose ends are far apart without them.
 
     The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors, unless
     ``sq_distance`` says another. An edge is removed

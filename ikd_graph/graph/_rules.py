@@ -89,8 +89,8 @@ class Threshold(Rule):
         Also join each point to so many nearest neighbors, whatever the threshold. None is 6 where
         ``s0`` is "auto", which keeps every point in the graph, else none.
     prune : "auto" or bool
-        Remove short cuts, see `graph.prune`. "auto" does so in graphs of rows, where values are not
-        trusted as estimates of the kernel.
+        Remove short-circuit edges, see `graph.prune`. "auto" does so in graphs of rows, where
+        values are not trusted as estimates of the kernel.
     disconnected : {"join", "raise"}
         What to do with several components: join them by links between their nearest points, or
         raise an error.

@@ -63,7 +63,7 @@ def auto_threshold(
     """
     if n_observed is None:
         return 0.3
-    # Chosen on half of the samples and confirmed on others, docs/decisions/014-threshold.md.
+    # The exponent and its factor: docs/decisions/014-threshold.md.
     tolerated = (0.2 / n_observed) ** 0.2
     vague = _CANDIDATES[_distance_errors(n_observed, kernels.get(kernel)) >= tolerated]
     known = (1.0 - noise_fraction) * vague.max(initial=0.0)

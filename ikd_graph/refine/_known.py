@@ -389,7 +389,7 @@ def _assembled(
     """Solve every session by itself, and put one to the others after the other.
 
     A row lies about at the mean of the placed rows that it is correlated with, which gives the
-    rigid motion of a session; of its mirror images the likeliest is taken, given those placed.
+    rigid motion of a session; of its mirror images the most likely is taken, given those placed.
     """
     corr, counts = pairwise(rows)
     scale, latent = float(np.nanmean(rows**2)), np.zeros_like(given)

@@ -32,6 +32,8 @@ from .gplvm import GaussianProcess, ObservedRows
 from .graph import CsrGraph
 from .similarity import Similarity
 
+__all__ = ["Placement", "freshness", "place", "prepare"]
+
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
 
