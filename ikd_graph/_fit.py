@@ -59,19 +59,17 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     refined: refine.StressFit | refine.KnownFit | refine.CoreFit | None = None
     if settings.refine is not None and g is not None:
         stress = settings.refine
-        if not isinstance(stress, refine.Stress):
+        if settings.by_likelihood:
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
             refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
         latent = refined.latent
-    if isinstance(settings.refine, refine.Likelihood) and isinstance(
-        similarity, PairwiseSimilarity
-    ):
+    if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
             mirrored = refine.search_mirrored(latent, table, kernel)
         refined, latent, joints = mirrored.fit, mirrored.fit.latent, mirrored.joints
-    elif isinstance(settings.refine, refine.Likelihood):
+    elif settings.by_likelihood:
         with stages("likelihood"):
             refined = core = settings.refine.run(
                 latent / similarity.unit,
@@ -101,8 +99,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
 def count_stages(settings: Settings) -> int:
     """Count the stages of `fit` under resolved settings."""
     stress = settings.refine is not None and settings.strategy.uses_graph
-    likelihood = isinstance(settings.refine, refine.Likelihood)
-    return 1 + settings.strategy.uses_graph + stress + likelihood
+    return 1 + settings.strategy.uses_graph + stress + settings.by_likelihood
 
 
 def spectrum(similarity: Similarity, settings: Settings) -> Floats:

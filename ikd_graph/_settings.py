@@ -79,6 +79,11 @@ class Settings:
         """Return settings with one more warning."""
         return replace(self, warnings=(*self.warnings, text))
 
+    @property
+    def by_likelihood(self) -> bool:
+        """Whether the likelihood of the rows refines the closed form."""
+        return getattr(self.refine, "needs_rows", False)
+
     def reasons_in_words(self) -> dict[str, str]:
         """Why each setting that was "auto" is what it is; settings with one reason together."""
         return {", ".join(n).replace("_", " "): r for r, n in self.names_by_reason().items()}

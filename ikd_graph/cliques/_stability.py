@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -254,12 +255,11 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
         return lambda values: graphs.threshold(values, least), graph
     build: GraphOf
     if isinstance(graph, int):
-        k = min(graph, len(corr) - 1)
-        build = lambda values: graphs.neighbors(values, k)  # noqa: E731
+        build = partial(graphs.neighbors, k=min(graph, len(corr) - 1))
     elif isinstance(graph, float):
-        build = lambda values: graphs.threshold(values, graph)  # noqa: E731
+        build = partial(graphs.threshold, s0=graph)
     else:
-        build = lambda values: made_by(graph, values)  # noqa: E731
+        build = partial(made_by, graph)
     return build, build(corr)
 
 

@@ -30,7 +30,6 @@ from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
-from ..refine import Likelihood
 from ..similarity import AFFINITIES, PairwiseSimilarity
 from .chance import LEVEL, ChanceTest, chance_test
 from .quality import DOMINANT_FRACTION, describe_row_levels
@@ -511,7 +510,7 @@ def diagnose(
     tried = model.candidates_
     parameters = used_parameters(model)
     del parameters["n_components"]
-    if isinstance(parameters["refine"], Likelihood):
+    if model.settings_.by_likelihood:
         # The likelihood chooses it.
         parameters.pop("kernel", None)
     row_levels = () if affinity.scale_invariant else tuple(describe_row_levels(data))

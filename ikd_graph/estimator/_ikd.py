@@ -631,7 +631,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if refinement is not None:
             kinds = refine.REFINEMENTS
             refinement = _object("refine", refinement, kinds, tuple(kinds.values()))
-        if isinstance(refinement, refine.Likelihood):
+        if getattr(refinement, "needs_rows", False):
             self._require_rows("refine='likelihood'")
         if not (isinstance(self.kernel, str) and self.kernel == "auto"):
             kernels.get(self.kernel)

@@ -15,7 +15,7 @@ from .._table import SparseTable
 from .._types import Floats
 from ..alignment import rigid_fit
 from ..graph import CsrGraph
-from ..refine import Likelihood, Stress
+from ..refine import Stress
 from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, Linear
 from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
@@ -202,7 +202,7 @@ def embed(table: Floats, option: Settings) -> Floats:
     option = replace(
         option,
         strategy=strategy,
-        refine=Stress() if isinstance(option.refine, Likelihood) else option.refine,
+        refine=Stress() if option.by_likelihood else option.refine,
         graph="auto" if isinstance(option.graph, CsrGraph) else option.graph,
         n_components=size,
         n_landmarks=None,

@@ -11,7 +11,6 @@ from .._settings import Settings
 from .._stages import Stages
 from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..graph import Neighbors, Threshold
-from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
 
@@ -43,13 +42,12 @@ def with_numbers(rows: Any, settings: Settings) -> Settings:
         The same with numbers.
     """
     settings = _graph_rule(rows, settings)
-    refine = settings.refine
-    if isinstance(refine, Stress) and refine.weights == "auto":
+    if settings.refine is not None:
         weights = "precision" if settings.model_based else "uniform"
-        settings = replace(settings, refine=Stress(weights))
+        settings = replace(settings, refine=settings.refine.resolve(weights=weights))
     if settings.kernel != "auto":
         named = kernels.get(settings.kernel)
-        if settings.affinity in _DISTANCES and not isinstance(settings.refine, Likelihood):
+        if settings.affinity in _DISTANCES and not settings.by_likelihood:
             settings = settings.explain(
                 kernel="distances are taken as they are: no kernel bends them"
             )

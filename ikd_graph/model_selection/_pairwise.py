@@ -11,7 +11,7 @@ from .._stages import Stages
 from ..graph import Neighbors, Threshold
 from ..refine import MOST_WORK, Likelihood, Stress, work_of
 from ..similarity import AFFINITIES
-from ..strategies import Blockwise, Geodesic
+from ..strategies import Geodesic
 from ._moments import moments
 from ._numbers import _MIN_NEIGHBORS, _N_NEIGHBORS, _with_landmarks
 
@@ -108,7 +108,7 @@ def _with_graph(rows: NDArray[np.floating], settings: Settings) -> Settings:
 
 def _with_refinement(rows: NDArray[np.floating], settings: Settings) -> Settings:
     """Return settings with a refinement, the likelihood of the known entries where it applies."""
-    on_graph = isinstance(settings.strategy, (Geodesic, Blockwise))
+    on_graph = settings.strategy.uses_graph
     if settings.refine == "auto":
         if not on_graph:
             return settings.choose("all pairs are known", refine=None)
@@ -120,16 +120,15 @@ def _with_refinement(rows: NDArray[np.floating], settings: Settings) -> Settings
             settings = settings.choose(
                 f"{why}: likelihood of the known entries", refine=Likelihood()
             )
-    elif isinstance(settings.refine, Likelihood) and work_of(np.isfinite(rows)) > MOST_WORK:
+    elif settings.by_likelihood and work_of(np.isfinite(rows)) > MOST_WORK:
         settings = replace(settings, refine=Stress()).add_warning(
             "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "
             "the same columns for the likelihood of the known entries; missing='impute' fills them"
         )
-    refine = settings.refine
-    if isinstance(refine, Stress) and refine.weights == "auto":
-        euclidean = AFFINITIES[settings.affinity].euclidean
-        settings = replace(settings, refine=Stress("uniform" if euclidean else "precision"))
-    return settings
+    if settings.refine is None:
+        return settings
+    weights = "uniform" if AFFINITIES[settings.affinity].euclidean else "precision"
+    return replace(settings, refine=settings.refine.resolve(weights=weights))
 
 
 def _why_no_likelihood(rows: NDArray[np.floating], settings: Settings) -> str:

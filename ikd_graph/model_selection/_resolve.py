@@ -79,7 +79,7 @@ def _of_rows(rows: Any, settings: Settings, stages: Stages) -> Settings:
     """Return settings of a table of rows: strategy, affinity and refinement are named."""
     observed, table = moments(rows), sample(rows)
     # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
-    asked = isinstance(settings.refine, Likelihood) and observed.is_plausible
+    asked = settings.by_likelihood and observed.is_plausible
     model_like = (observed.fit_the_model or asked) and _estimates_the_kernel(settings)
     if model_like and not has_significant_correlation(rows):
         return _of_noise(rows, settings, observed)
@@ -118,7 +118,7 @@ def _of_model(table: Floats, asked: Settings, observed: Moments) -> Settings:
         "refine": Likelihood() if on_graph else None,
     }
     asked, agreement = replace(asked, model_based=True), np.nan
-    if "auto" in (asked.affinity, asked.refine) or isinstance(asked.refine, Likelihood):
+    if "auto" in (asked.affinity, asked.refine) or asked.by_likelihood:
         agreement = agreement_of_halves(table, asked.choose("", **choices))
     why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
     if agreement < SUPPORTED:
@@ -146,7 +146,7 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
     tried: tuple[Candidate, ...] = ()
     chosen, agreement, seen = options[0], np.nan, True
     why = f"the default of the {chosen.strategy.name} strategy"
-    if len(options) > 1 or asked.refine == "auto" or isinstance(asked.refine, Likelihood):
+    if len(options) > 1 or asked.refine == "auto" or asked.by_likelihood:
         best, tried, seen = compare_candidates(table, predicted_values(table, rows), options)
         chosen, agreement = options[best], agreement_of_halves(table, options[best])
         why = _why(tried) if len(tried) > 1 else why
@@ -197,10 +197,9 @@ def _close_call(settings: Settings) -> Settings:
 
 def _with_descent(settings: Settings, observed: Moments) -> Settings:
     """Choose whether a likelihood descends from many starts, or from the closed form alone."""
-    refine = settings.refine
-    if not isinstance(refine, Likelihood) or refine.descent != "auto":
+    if settings.refine is None:
         return settings
     likely = settings.model_based or observed.fit_the_model
     annealed = likely or not settings.agreement >= SUPPORTED
     descent = "annealed" if annealed else "local"
-    return replace(settings, refine=type(refine)(**{**refine.get_params(), "descent": descent}))
+    return replace(settings, refine=settings.refine.resolve(descent=descent))

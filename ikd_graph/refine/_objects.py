@@ -1,6 +1,7 @@
 """The refinements as objects that scikit-learn can clone and search."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,19 @@ from ._stress import WEIGHTS, StressFit, stress
 
 
 @dataclass(repr=False)
-class Stress(BaseEstimator):
+class _Refinement(BaseEstimator):
+    """What the refinements share."""
+
+    needs_rows: ClassVar[bool]  # whether the rows are read, not only the graph of them
+
+    def resolve(self, **choices: str) -> "_Refinement":
+        """Return the refinement with choices for those of its parameters that are "auto"."""
+        own = {name: new for name, new in choices.items() if getattr(self, name, None) == "auto"}
+        return replace(self, **own)
+
+
+@dataclass(repr=False)
+class Stress(_Refinement):
     """Refine by weighted stress, see `stress`.
 
     Parameters
@@ -31,6 +44,7 @@ class Stress(BaseEstimator):
     Stress(weights='uniform')
     """
 
+    needs_rows: ClassVar[bool] = False
     weights: str = "auto"
 
     def check(self) -> None:
@@ -63,7 +77,7 @@ class Stress(BaseEstimator):
 
 
 @dataclass(repr=False)
-class Likelihood(BaseEstimator):
+class Likelihood(_Refinement):
     """Refine by the likelihood of the model, see `likelihood`.
 
     Tables that look like samples of the model are searched for the largest likelihood. On others a
@@ -92,6 +106,7 @@ class Likelihood(BaseEstimator):
     Likelihood(restarts=20)
     """
 
+    needs_rows: ClassVar[bool] = True
     restarts: int = 4
     fit_shape: bool = False
     time_budget: float | None = None
