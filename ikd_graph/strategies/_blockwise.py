@@ -117,11 +117,11 @@ class Blockwise(Strategy):
             return Solution(_embedding(points, solved), solved, residuals, joints=joints)
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
-            merged = alignment.merge_greedy(solved, n)
-            points = alignment.place_groups(merged.coordinates, merged.labels, frame)
+            merged = alignment.merge_greedy(solved, n, start=frame)
         else:
             merged = alignment.merge(solved, n, start=frame)
-            points, fraction = merged.coordinates, merged.start_weight
+            fraction = merged.start_weight
+        points = merged.coordinates
         if merged.labels.any():
             _warn_groups(merged.labels)
         joints = alignment.joints(solved, points)
