@@ -65,6 +65,7 @@ class MergeState(NamedTuple):
 def check_start(
     solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
 ) -> None:
+    """Raise unless a start has a row for each point and the columns of the blocks."""
     n_points = n_points or solved.n_points
     if start is not None and start.shape != (n_points, solved.coordinates.shape[1]):
         raise ValueError(
