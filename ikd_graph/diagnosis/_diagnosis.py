@@ -597,7 +597,8 @@ def _check_block(shape: tuple[int, int], n_components: int) -> None:
 def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
     """Return the rows to examine, as they came and as floats, their numbers, and how many."""
     # The estimator knows a table of counts, where a row may be silent, by its type.
-    counts = (X if sp.issparse(X) else np.asarray(X)).dtype.kind in "iub"
+    given: Any = X if sp.issparse(X) else np.asarray(X)
+    counts = given.dtype.kind in "iub"
     check_sparse("X", X)
     stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
     n_points, n_observed = stored.shape

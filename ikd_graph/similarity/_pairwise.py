@@ -40,6 +40,15 @@ class PairwiseSimilarity(Similarity):
         If the known pairs leave groups of rows that nothing relates to one another.
     """
 
+    least: int
+    counts: NDArray[np.int64]
+    known: NDArray[np.bool_]
+    _units: Floats | None
+    _origin: Floats | None
+    _rows: covariance.KnownRows
+    _square: float
+    _values: Floats
+
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         super().__init__(affinity, *X.shape)
         if affinity.shared:
