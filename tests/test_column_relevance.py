@@ -328,3 +328,14 @@ def test_few_rows_find_no_unrelated_columns(n_rows):
             found = ikd_graph.columns(Z, X)
         assert found.n_significant == 0
         assert found.p_value.min() >= 1 / n_rows
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_rows", [4, 12, 40])
+def test_rows_that_repeat_find_no_column_by_rounding(n_rows):
+    rng = np.random.default_rng(0)
+    which = np.arange(n_rows) % 2
+    found = ikd_graph.columns(rng.normal(size=(2, 2))[which], rng.normal(size=(2, 20))[which])
+    assert np.isfinite(found.p_value).all()
+    assert found.n_significant == 0

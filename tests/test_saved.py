@@ -1,8 +1,8 @@
 """Models in files come back as they were, and what is not one is refused."""
 
-import json
 import contextlib
 import io
+import json
 import pickle
 import warnings
 import zipfile
