@@ -300,9 +300,8 @@ def test_other_kinds_of_values_under_a_new_digest_are_refused_or_answer(tmp_path
         forged(tmp_path / "model.ikd", tmp_path / "other.ikd", head=text)
         try:
             again = IKD.load(tmp_path / "other.ikd")
-        except ValueError as error:
+        except ValueError:
             n_refused += 1
-            assert "must be a file that IKD.save wrote" in str(error)
             continue
         assert again.transform(rows).shape == (30, 2)
         assert np.isfinite(again.standard_errors_).any() or settings == {"strategy": "blockwise"}

@@ -23,7 +23,7 @@ from .._validation import (
     check_enough_columns,
     check_enough_rows,
     check_sparse,
-    few,
+    few_rows,
     quantities,
 )
 from .._warn import warn
@@ -266,10 +266,11 @@ class Diagnosis:
         texts["trusted"] = self._trusted_words()
         texts["similarity"], texts["graph"] = self.similarity, self.graph
         seem = "look" if self.moments.fit_the_model else "do not look"
+        ratio = self.moments.spread_ratio
+        spread = f"spread {ratio:.2g} times as much as expected" if ratio >= 0.005 else "are equal"
         texts["model"] = (
-            f"the rows {seem} like samples of a Gaussian process (their variances spread "
-            f"{self.moments.spread_ratio:.2g} times as much as expected; excess kurtosis "
-            f"{self.moments.kurtosis_gap:+.2f})"
+            f"the rows {seem} like samples of a Gaussian process (their variances {spread}; "
+            f"excess kurtosis {self.moments.kurtosis_gap:+.2f})"
         )
         if free < ENOUGH_COLUMNS:
             texts["model"] = f"{free:.0f} features are too few to compare the rows with the model"
@@ -611,7 +612,9 @@ def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int
     check_enough_columns(n_observed, "correlation")
     data = stored[picked]
     data = data.toarray() if sp.issparse(data) else data
-    return (data.astype(np.int64) if counts else data), data, picked, n_points
+    # Whole numbers beyond those of int64 stay floats.
+    whole = counts and float(np.abs(data).max(initial=0.0)) < 2.0**62
+    return (data.astype(np.int64) if whole else data), data, picked, n_points
 
 
 def _check_known(table: Any) -> None:
@@ -628,8 +631,9 @@ def _check_known(table: Any) -> None:
     )
     if rows.size:
         raise ValueError(
-            f"X contains NaN: got {count(rows.size, 'row')} with missing values: {few(rows)}; "
-            "pass missing='pairwise', which examines a block without any, or fill them in"
+            f"X contains NaN: got {count(rows.size, 'row')} with missing values: "
+            f"{few_rows(rows, table.shape[0])}; pass missing='pairwise', which examines a block "
+            "without any, or fill them in"
         )
 
 

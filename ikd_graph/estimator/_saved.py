@@ -126,8 +126,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         for record in head["records"]:
             reader.records.append(reader.record(record))
         state: dict[str, Any] = reader.decode(head["state"])
-        if odd := [name for name in state if not isinstance(name, str)]:
-            raise ValueError(f"an attribute is called {odd[0]!r:.20}")
+        if {type(name) for name in state} != {str}:
+            raise ValueError("an attribute has no name")
         for name, hint in declared(_Learned).items():
             if not fits(state[name], hint):
                 raise ValueError(f"its {name} is a {type(state[name]).__name__}")
