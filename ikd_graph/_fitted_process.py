@@ -34,9 +34,15 @@ class FittedProcess:
         Which of them are the distinct ones.
     """
 
+    result: Result
+    points: Floats
+    rows: Any
+    first: Integers
+    computed: dict[str, Any]
+
     def __init__(self, result: Result, points: Floats, rows: Any, first: Integers) -> None:
         self.result, self.points, self.rows, self.first = result, points, rows, first
-        self.computed: dict[str, Any] = {}
+        self.computed = {}
 
     @property
     def is_local(self) -> bool:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import threadpoolctl
@@ -66,6 +67,15 @@ def _release_control() -> None:
         release(force=True)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless a number of threads is None or a whole number other than 0."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs and abs(int(n_jobs)) < 2**15):
+        raise ValueError(
+            f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}; -1 is all cores"
+        )
+
+
 @contextmanager
 def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
     """Run a block with ``n_jobs`` Numba threads and BLAS on one thread.
@@ -78,6 +88,7 @@ def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
     """
     import numba
 
+    check_jobs(n_jobs)
     threads = max(1, min(effective_n_jobs(n_jobs), numba.config.NUMBA_NUM_THREADS))
     before = numba.get_num_threads()
     with single_threaded_blas():

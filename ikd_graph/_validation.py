@@ -7,7 +7,7 @@ function; calls within such a call skip them.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Real
@@ -443,7 +443,7 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
         cure = "use affinity='euclidean', which compares values"
         if flat.size < spread.size:
             cure = f"drop them, or {cure}"
-        got = f"{flat.size} {what} row(s): {few(flat)}"
+        got = f"{flat.size} {what} row(s): {few_rows(flat, spread.size)}"
         raise ValueError(f"rows of X must vary for a {affinity}, got {got}; {cure}")
 
 
@@ -553,6 +553,52 @@ def few(values: NDArray[np.intp], limit: int = 5) -> str:
     """First few values in words."""
     shown = ", ".join(str(int(value)) for value in values[:limit])
     return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
+
+
+_row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
+
+
+@contextmanager
+def naming_rows(names: Sequence[Any]) -> Iterator[None]:
+    """Let messages about rows within a block use their names; as outside where there are none."""
+    token = _row_names.set(names if len(names) else _row_names.get())
+    try:
+        yield
+    finally:
+        _row_names.reset(token)
+
+
+def name_rows(names: Sequence[Any]) -> None:
+    """Let messages use the names of rows until the block of `naming_rows` ends."""
+    _row_names.set(names)
+
+
+def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -> str:
+    """First few rows by their names, or else their numbers.
+
+    ``total`` is the number of rows that they are counted among; None where it is that of the table.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 2])
+    >>> with naming_rows(["ann", "bob", "eve"]):
+    ...     few_rows(rows)
+    'ann, eve'
+    >>> few_rows(rows)
+    '0, 2'
+    """
+    names = _row_names.get()
+    largest = int(rows.max(initial=-1))
+    if largest >= len(names) or total not in (None, len(names)):
+        return few(rows, limit)
+    shown = ", ".join(_plain(names[row]) for row in rows[:limit].tolist())
+    return shown if rows.size <= limit else f"{shown}, ... ({rows.size} in all)"
+
+
+def _plain(name: Any) -> str:
+    """Name of a row as it may stand in a message: one line, and not a long one."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in str(name))
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _more(cure: str) -> str:

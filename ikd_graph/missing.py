@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
-from ._validation import check_choice, check_integer, few
+from ._validation import check_choice, check_integer, few, few_rows
 
 __all__ = ["Impute", "Pairwise"]
 
@@ -74,9 +74,9 @@ def check_holes(X: NDArray[np.floating]) -> None:
     for name, axis in (("row", 1), ("column", 0)):
         empty = np.flatnonzero(np.isnan(X).all(axis=axis))
         if empty.size:
+            which = few_rows(empty, len(X)) if axis else few(empty)
             raise ValueError(
-                f"every {name} of X must hold a value, got {empty.size} empty: {few(empty)}; "
-                "drop them"
+                f"every {name} of X must hold a value, got {empty.size} empty: {which}; drop them"
             )
 
 

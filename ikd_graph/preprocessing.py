@@ -126,9 +126,13 @@ class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         rows = self._values(rows)
         if self.scale is not None:
             scaler = StandardScaler() if self.scale == "standard" else RobustScaler()
-            scaler.fit(rows)
-            self.center_ = scaler.mean_ if self.scale == "standard" else scaler.center_
-            self.scale_ = scaler.scale_
+            # scikit-learn takes a tiny quartile range for none: each column in a unit of its own,
+            # a power of two, which rounds nothing.
+            largest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
+            units = np.exp2(np.floor(np.log2(np.where(largest > 0.0, largest, 1.0))))
+            scaler.fit(rows / units)
+            self.center_ = units * (scaler.mean_ if self.scale == "standard" else scaler.center_)
+            self.scale_ = units * scaler.scale_
         if self.remove_mean_row:
             units = covariance.unit_rows(self._rows(rows), allow_flat=True)
             mean = units.sum(axis=0) - units.sum(axis=0).mean()

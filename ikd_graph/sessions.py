@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from . import alignment, missing
 from ._format import count
 from ._types import Floats
-from ._validation import check_choice, check_integer, few, quantities
+from ._validation import check_choice, check_integer, few, naming_rows, quantities
 from ._warn import warn
 from .alignment import RigidMap
 from .estimator import IKD
@@ -32,10 +32,17 @@ Names = Sequence[Hashable]
 
 __all__ = ["AlignedSessions", "align"]
 
+RESIDUAL = (
+    "residual: root mean square distance of the rows from where their session alone, moved "
+    "rigidly, would put them, in units of the map; nan where it is too small to be embedded alone"
+)
+"""What the residual of a session is, in words."""
+
 
 class _Session(NamedTuple):
-    """One table with names of its rows and columns."""
+    """One table with its name, and names of its rows and columns."""
 
+    name: str
     X: Floats
     rows: list[Hashable]
     columns: list[Hashable]
@@ -70,6 +77,8 @@ class AlignedSessions:
         Sessions that share columns, and were compared by them.
     session_joints : tuple of SessionJoints or None
         For each group, whether rows that know the same columns may be mirrored.
+    names : tuple of str
+        Name of each session.
     """
 
     coordinates: tuple[Floats, ...]
@@ -78,6 +87,7 @@ class AlignedSessions:
     joints: alignment.Joints | None
     groups: tuple[tuple[int, ...], ...]
     session_joints: tuple[SessionJoints | None, ...]
+    names: tuple[str, ...]
     _sessions: tuple[_Session, ...]
     _groups: tuple[_Group, ...]
 
@@ -96,9 +106,10 @@ class AlignedSessions:
                 if (self.fixed[number] == kind).any()
             )
             lines.append(
-                f"session {number}: {count(len(points), 'row')} ({kinds}), residual {residual:.3g}"
+                f"{self.names[number]}: {count(len(points), 'row')} ({kinds}), "
+                f"residual {residual:.3g}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, RESIDUAL])
 
     def transform(self, session: int, X: ArrayLike) -> Floats:
         """Place new rows of a session in the frame.
@@ -120,7 +131,7 @@ class AlignedSessions:
         columns, table = self._sessions[session].columns, quantities("X", X)
         if table.ndim != 2 or table.shape[1] != len(columns):
             raise ValueError(
-                f"X must have the {len(columns)} columns of session {session}, got shape "
+                f"X must have the {len(columns)} columns of {self.names[session]}, got shape "
                 f"{table.shape}; pass rows of that session"
             )
         wide = np.full((len(table), len(group.columns)), np.nan)
@@ -147,7 +158,7 @@ class AlignedSessions:
         points = np.vstack(self.coordinates)
         sizes = [len(each) for each in self.coordinates]
         if color is None:
-            color = np.repeat([f"session {k}" for k in range(len(sizes))], sizes)
+            color = np.repeat(self.names, sizes)
         axes = plot.embedding(points, color, **options)
         plot.mark_open(axes, points, np.concatenate(self.fixed) != "fixed")
         return axes
@@ -158,6 +169,7 @@ def align(
     *,
     rows: str | Sequence[Names] | None = None,
     columns: str | Sequence[Names] | None = None,
+    names: Sequence[str] | None = None,
     n_components: int = 2,
     min_columns: int = missing.MIN_COLUMNS,
     **settings: Any,
@@ -172,6 +184,8 @@ def align(
         Names of the rows and columns of each session, by which they are recognized; "same" where
         all sessions have the same in one order. By default those of data frames; rows and columns
         without names are shared with no other session.
+    names : sequence of str, optional
+        Names of the sessions, for messages and pictures; by default "session 0", "session 1", ...
     n_components : int
         Number of coordinates.
     min_columns : int
@@ -209,7 +223,7 @@ def align(
     """
     check_integer("n_components", n_components, 1)
     check_integer("min_columns", min_columns, 1)
-    tables = _read(sessions, rows, columns)
+    tables = _read(sessions, rows, columns, names)
     # Correlations are in one unit, that of the kernel, whatever the columns are.
     settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
     fitted, parts = [], _sharing_columns(tables, min_columns)
@@ -219,7 +233,7 @@ def align(
     return _merged(tables, fitted, n_components, settings)
 
 
-def _read(sessions: Any, rows: Any, columns: Any) -> tuple[_Session, ...]:
+def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session, ...]:
     """Tables with the names of their rows and columns."""
     if not isinstance(sessions, (list, tuple)) or len(sessions) < 2:
         listed = isinstance(sessions, (list, tuple))
@@ -228,6 +242,7 @@ def _read(sessions: Any, rows: Any, columns: Any) -> tuple[_Session, ...]:
             f"{count(len(sessions), 'table') if listed else type(sessions).__name__}; "
             "a single table goes to IKD"
         )
+    labels = _labels(names, len(sessions))
     tables = [_table(number, X) for number, X in enumerate(sessions)]
     for kind, given, axis in (("rows", rows, 0), ("columns", columns, 1)):
         sizes = [table.shape[axis] for table in tables]
@@ -242,8 +257,20 @@ def _read(sessions: Any, rows: Any, columns: Any) -> tuple[_Session, ...]:
             _names(kind, given, number, X, table.shape[axis], len(tables))
             for axis, (kind, given) in enumerate((("rows", rows), ("columns", columns)))
         ]
-        read.append(_Session(table, *named))
+        read.append(_Session(labels[number], table, *named))
     return tuple(read)
+
+
+def _labels(names: Any, n_sessions: int) -> list[str]:
+    """Names of the sessions."""
+    if names is None:
+        return [f"session {number}" for number in range(n_sessions)]
+    labels = [str(name) for name in names]
+    if len(labels) != n_sessions:
+        raise ValueError(
+            f"names must be one for each of {n_sessions} sessions, got {len(labels)}; pass as many"
+        )
+    return labels
 
 
 def _table(number: int, X: Any) -> Floats:
@@ -319,12 +346,25 @@ def _fit_group(
         total[at] += np.where(known, tables[k].X, 0.0)
         count[at] += known
     table = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    owner = {name: k for k in reversed(members) for name in tables[k].rows}
     try:
-        model = IKD(n_components, **settings).fit(table)
+        with naming_rows([_row_name(name, tables[owner[name]]) for name in rows]):
+            model = IKD(n_components, **settings).fit(table)
     except ValueError as error:
-        raise ValueError(f"sessions {', '.join(map(str, members))}: {error}") from None
+        raise ValueError(f"{_listed(tables, members)}: {error}") from None
     stay = RigidMap(np.eye(n_components), np.zeros(n_components))
     return _Group(members, rows, columns, model, stay)
+
+
+def _row_name(name: Hashable, table: _Session) -> str:
+    """Name of a row in messages: its own and that of the first session that has it."""
+    own = f"row {name[1]}" if isinstance(name, tuple) and len(name) == 2 else str(name)
+    return f"{own} of {table.name}"
+
+
+def _listed(tables: Sequence[_Session], members: Sequence[int]) -> str:
+    """Names of sessions."""
+    return ", ".join(tables[k].name for k in members)
 
 
 def _merged(
@@ -345,7 +385,7 @@ def _merged(
             own = _in_one_unit(own, members)
         solved = alignment.solved_blocks(members, own)
         with warnings.catch_warnings():
-            # Which sessions are open is said below, by their numbers.
+            # Which sessions are open is said below, by their names.
             warnings.simplefilter("ignore", UserWarning)
             points = alignment.merge_greedy(solved, len(everyone)).coordinates
         joints = alignment.joints(solved, points)
@@ -362,7 +402,7 @@ def _merged(
             which = np.array(members[number])
             fixed[which[(kinds != "fixed") & (fixed[which] == "fixed")]] = "mirrored"
     if joints is not None and joints.n_open:
-        _warn_open(joints, groups)
+        _warn_open(joints, groups, tables)
     rows = [[at[name] for name in table.rows] for table in tables]
     coordinates = tuple(points[which] for which in rows)
     return AlignedSessions(
@@ -375,6 +415,7 @@ def _merged(
             group.model.joints_ if isinstance(group.model.joints_, SessionJoints) else None
             for group in groups
         ),
+        tuple(table.name for table in tables),
         tables,
         tuple(groups),
     )
@@ -415,7 +456,7 @@ def _check_shared_rows(tables: Sequence[_Session], groups: Sequence[list[int]]) 
     if not labels.any():
         return
     parts = [
-        _numbered([
+        _listed(tables, [
             k for members, own in zip(groups, labels, strict=True) if own == label
             for k in members
         ])
@@ -428,25 +469,20 @@ def _check_shared_rows(tables: Sequence[_Session], groups: Sequence[list[int]]) 
     )
 
 
-def _warn_open(joints: alignment.Joints, groups: list[_Group]) -> None:
+def _warn_open(joints: alignment.Joints, groups: list[_Group], tables: Sequence[_Session]) -> None:
     """Say which groups of sessions nothing fixes."""
     texts = []
     for a, b, kind, shared in zip(
         joints.first, joints.second, joints.kinds, joints.n_shared, strict=True
     ):
         if kind != "fixed":
-            names = (", ".join(map(str, groups[k].sessions)) for k in (a, b))
-            texts.append(f"sessions {' and '.join(names)} share {count(shared, 'row')}: {kind}")
+            names = (_listed(tables, groups[k].sessions) for k in (a, b))
+            texts.append(f"{' and '.join(names)} share {count(shared, 'row')}: {kind}")
     are = "is" if joints.n_open == 1 else "are"
     warn(
         f"{count(joints.n_open, 'joint')} between sessions {are} open: {'; '.join(texts)}; the "
         "rows that they share do not span the embedding: measure more rows in both"
     )
-
-
-def _numbered(sessions: Sequence[int]) -> str:
-    """Name sessions by their numbers."""
-    return f"session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
 
 
 def _residual(table: _Session, points: Floats, settings: dict[str, Any]) -> float:

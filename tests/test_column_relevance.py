@@ -317,3 +317,25 @@ def test_wrong_errors_paths_and_maps_are_named():
         ikd_graph.columns(Z, X, maps=[Z])
     with pytest.raises(ValueError, match="names must be a sequence of names, got int"):
         ikd_graph.columns(Z, X, names=5)
+
+
+@pytest.mark.parametrize("n_rows", [4, 6, 9])
+def test_few_rows_find_no_unrelated_columns(n_rows):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        Z, X = rng.normal(size=(n_rows, 2)), rng.normal(size=(n_rows, 40))
+        with pytest.warns(UserWarning, match=f"{n_rows} rows have {n_rows - 1} shifts"):
+            found = ikd_graph.columns(Z, X)
+        assert found.n_significant == 0
+        assert found.p_value.min() >= 1 / n_rows
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("n_rows", [4, 12, 40])
+def test_rows_that_repeat_find_no_column_by_rounding(n_rows):
+    rng = np.random.default_rng(0)
+    which = np.arange(n_rows) % 2
+    found = ikd_graph.columns(rng.normal(size=(2, 2))[which], rng.normal(size=(2, 20))[which])
+    assert np.isfinite(found.p_value).all()
+    assert found.n_significant == 0

@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy import stats
 from scipy.signal import lfilter
 
@@ -253,3 +254,24 @@ def test_the_map_draws_the_significant_pairs_between_named_points():
     assert {text.get_text() for text in where.texts} <= set(names)
     assert len(where.texts) > 7
     assert "significantly" in where.get_title(loc="left")
+
+
+def test_every_pair_is_counted_where_all_correlations_are_one():
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(8, 2))
+        diagnosis = quietly(X)
+        assert sum(diagnosis.correlation_counts) == 28
+        assert diagnosis.charts()
+
+
+def test_sparse_rows_are_diagnosed_as_dense_ones(monkeypatch):
+    X = sp.random(60, 30, 0.3, random_state=0, format="csc")
+    dense = X.toarray()
+    assert repr(quietly(X)) == repr(quietly(dense))
+    assert repr(quietly(X, missing="pairwise")) == repr(quietly(dense))
+    monkeypatch.setattr(_limits, "DIAGNOSED_WHOLE", 50)
+    monkeypatch.setattr(_limits, "DIAGNOSED_SAMPLE", 40)
+    assert quietly(X).n_used == 40
+    X.data[0] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN: got 1 row with missing values: \d+;"):
+        ikd_graph.diagnose(X)

@@ -67,3 +67,14 @@ def test_other_processors_move_no_point(tmp_path):
     ours = [line for line in lines if line["method"] != "UMAP"]
     again = [float(line["move"]) for line in ours if line["machine"] == "this one again"]
     assert max(again) <= 1e-14
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("strategy", ["geodesic", "eigen", "linear"])
+def test_fits_of_few_distinct_points_repeat_to_the_last_bit(strategy):
+    # Lanczos exhausts its space and goes on in a random direction.
+    counts = np.zeros((300, 600), dtype=int)
+    counts[298:] = 1
+    settings = {"strategy": strategy, "affinity": "euclidean", "refine": None}
+    fits = [IKD(2, **settings).fit(counts).embedding_ for _ in range(4)]
+    assert len({each.tobytes() for each in fits}) == 1

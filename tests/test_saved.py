@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import pickle
 import warnings
 import zipfile
@@ -268,3 +269,41 @@ def test_the_folder_of_a_model_must_exist(tmp_path):
     model = IKD(1, strategy="eigen", refine=None).fit(process()[0])
     with pytest.raises(FileNotFoundError, match=r"the folder to write to must exist: '.*missing'"):
         model.save(tmp_path / "missing" / "model.ikd")
+
+
+def places_of(tree, path=()):
+    """Every container of a JSON tree with the key of each value."""
+    pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in list(pairs):
+        yield tree, key
+        if isinstance(value, (dict, list)):
+            yield from places_of(value, (*path, key))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("settings", [{"strategy": "blockwise"}, {"refine": "likelihood"}])
+def test_other_kinds_of_values_under_a_new_digest_are_refused_or_answer(tmp_path, settings):
+    rows = process(n=30, width=60)[0]
+    model = IKD(2, affinity="correlation", graph=6, **settings).fit(rows)
+    assert model.standard_errors_.shape == (30, 2)
+    model.save(tmp_path / "model.ikd")
+    with np.load(tmp_path / "model.ikd") as file:
+        head = json.loads(file["head"].tobytes())
+    places, rng = len(list(places_of([head["state"], head["records"]]))), np.random.default_rng(0)
+    others = [None, 3, "x", True, {"tuple": []}, {"array": 0}, {"record": 0}, {"dict": []}]
+    n_refused = 0
+    for at in rng.choice(places, 150, replace=False):
+        spoiled = json.loads(json.dumps(head))
+        tree = list(places_of([spoiled["state"], spoiled["records"]]))[at]
+        tree[0][tree[1]] = others[rng.integers(len(others))]
+        text = np.frombuffer(json.dumps(spoiled).encode(), np.uint8)
+        forged(tmp_path / "model.ikd", tmp_path / "other.ikd", head=text)
+        try:
+            again = IKD.load(tmp_path / "other.ikd")
+        except ValueError:
+            n_refused += 1
+            continue
+        assert again.transform(rows).shape == (30, 2)
+        assert np.isfinite(again.standard_errors_).any() or settings == {"strategy": "blockwise"}
+        assert again._repr_html_()
+    assert n_refused > 50

@@ -72,7 +72,7 @@ def test_rows_on_a_line_leave_a_session_mirrored():
     z[:20, 1] = 1.0
     first, second = process(z, 200, 0.05, 1), process(z, 200, 0.05, 2)
     rows = [np.arange(60), np.r_[np.arange(20), np.arange(60, 100)]]
-    with pytest.warns(UserWarning, match="sessions . and . share 20 rows: mirrored"):
+    with pytest.warns(UserWarning, match="session . and session . share 20 rows: mirrored"):
         found = ikd_graph.align([first[rows[0]], second[rows[1]]], rows=rows)
     assert (np.concatenate(found.fixed) == "mirrored").sum() >= 40
     axes = found.plot()

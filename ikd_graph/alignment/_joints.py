@@ -26,7 +26,7 @@ from .. import _jit
 from .. import _validation as check
 from .._format import count
 from .._types import Floats, Integers
-from .._validation import few, validate
+from .._validation import few_rows, validate
 from ..blocks import SolvedBlocks
 from ..cliques import Blocks
 from ._rounds import check_places, residuals
@@ -88,7 +88,10 @@ def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
         "mirrored": "may be mirrored",
         "free": "is free" if found["free"].size == 1 else "are free",
     }
-    parts = [f"{rows.size} {words[kind]}: {few(rows)}" for kind, rows in found.items() if rows.size]
+    parts = [
+        f"{rows.size} {words[kind]}: {few_rows(rows, fixed.size)}"
+        for kind, rows in found.items() if rows.size
+    ]  # fmt: skip
     if not parts:
         return ""
     return (

@@ -9,16 +9,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from .. import datasets
 from .._files import check_writable
 from .._format import count
 from ..datasets import Dataset
-from ..sessions import AlignedSessions, align
+from ..sessions import RESIDUAL, AlignedSessions, align
 from . import common, flags
 from .console import aligned
 
@@ -42,11 +39,11 @@ def run(arguments: argparse.Namespace) -> None:
     with common.named_stage("aligning the sessions"), _in_words_of_files():
         found = align(
             [each.X for each in sessions], rows=rows, columns=columns,
-            n_components=arguments.n_components, min_columns=arguments.min_columns, **given,
+            names=[each.name for each in sessions], n_components=arguments.n_components,
+            min_columns=arguments.min_columns, **given,
         )  # fmt: skip
     with common.named_stage("drawing"):
-        labels = np.repeat([each.name for each in sessions], [each.n_samples for each in sessions])
-        png, _ = common.drawings(arguments, lambda ax: found.plot(labels, ax=ax), (7.2, 5.4), "")
+        png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
     data = replace(sessions[0], name="aligned")
     step = ("To align them again:", common.typed_command(arguments))
     text = coordinates_text(found, sessions)
@@ -96,7 +93,7 @@ def _names(data: Dataset, number: int, kind: int) -> list[Any]:
     """Names of the rows or columns of a session, those without any its own."""
     names = data.row_names if kind == 0 else data.feature_names
     size = data.n_samples if kind == 0 else data.n_features
-    return list(names) if names else [f"{Path(data.name).name} {number} {k}" for k in range(size)]
+    return list(names) if names else [(number, k) for k in range(size)]
 
 
 def coordinates_text(found: AlignedSessions, sessions: list[Dataset]) -> str:
@@ -132,4 +129,4 @@ def summary(found: AlignedSessions, sessions: list[Dataset]) -> list[str]:
         rows.append((data.name, text + (f", {n_open} not fixed" if n_open else "")))
     by = [" and ".join(sessions[k].name for k in group) for group in found.groups]
     rows.append(("compared by their columns", "; ".join(by)))
-    return [f"aligned: {count(len(sessions), 'session')}", *aligned(rows)]
+    return [f"aligned: {count(len(sessions), 'session')}", *aligned(rows), f"  {RESIDUAL}"]

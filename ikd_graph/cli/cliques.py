@@ -13,7 +13,7 @@ from .. import cliques, report
 from .._format import format_number
 from .._stages import progress_bar
 from .._table import dense_rows, rows_of
-from .._validation import check_integer, few
+from .._validation import check_integer, few_rows
 from ..covariance import rows_vary
 from ..datasets import Dataset
 from ..estimator import IKD
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
         if flat.size:
             raise ValueError(
                 f"rows of {data.name} must vary for {flag}, got {flat.size} constant row(s): "
-                f"{few(flat)}; drop them, or leave {flag} out"
+                f"{few_rows(flat, len(data.X))}; drop them, or leave {flag} out"
             )
     with common.named_stage("solving the cliques"), warnings.catch_warnings():
         # The advice covers components.

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from .. import datasets, report
 from .._files import check_writable, write_together, write_whole
 from .._format import count, versions
+from .._validation import name_rows
 from .._warn import warn
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
@@ -89,6 +90,7 @@ def read_data(
         data = replace(data, remarks=(*data.remarks, *(check_data_quality(data) if judged else ())))
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
+    name_rows(data.row_names)
     return data
 
 

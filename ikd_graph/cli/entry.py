@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .._suggest import suggest
+from .._validation import naming_rows
 from .._version import __version__
 from ..datasets import TableError
 from . import align, cliques, compare, datasets, diagnose, embed, place, verify, warm
@@ -127,6 +128,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         with (
             plain_messages(in_flags, notes=not arguments.quiet) as arguments.heard,
             ended_gently() as signals,
+            naming_rows(()),
         ):
             arguments.run(arguments)
             if sys.stdout is not None:

@@ -285,8 +285,15 @@ def add_reading_flags(parser: argparse.ArgumentParser) -> None:
 def reading(arguments: argparse.Namespace) -> Reading:
     """How the file is to be read."""
     given = {name: value for name, value in vars(arguments).items() if name in vars(Reading())}
+    rule = getattr(arguments, "missing", None)
+    takes = rule not in (None, "error")
+    if takes and given["impute"] is not None:
+        raise ValueError(
+            f"--missing {rule} and --impute {given['impute']} must not be given together: "
+            "--impute fills every missing cell before the method sees one; leave one of them out"
+        )
     # Missing cells are the method's where it takes them.
-    return Reading(**given, keep_missing=getattr(arguments, "missing", None) not in (None, "error"))
+    return Reading(**given, keep_missing=takes)
 
 
 def reading_for_model(asked: Reading, model: IKD) -> Reading:

@@ -20,6 +20,7 @@ from ..plotting.colors import Groups, Paint
 from ..preprocessing import TablePreprocessor
 from . import common
 from .console import aligned
+from .flags import in_flags
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -34,12 +35,19 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     model, data = load_model(arguments)
     with common.named_stage("placing the rows"):
-        Z, errors = model.transform(data.X, return_std=True)
+        has_errors = bool(np.isfinite(model.standard_errors_).any())
+        Z, errors = model.transform(data.X, return_std=True) if has_errors else (
+            model.transform(data.X), None
+        )  # fmt: skip
     with common.named_stage("drawing"):
         png, _ = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
     text = common.coordinates_csv(model, Z, data, errors)
     files = {"placed.csv": text, "placed.png": png}
-    lines = aligned([("placed", count(len(Z), "row")), ("model", str(arguments.model))])
+    rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
+    if not has_errors:
+        why = model.settings_.reasons["standard errors"].partition(": ")[2]
+        rows.append(("standard errors", f"none: {in_flags(why)}"))
+    lines = aligned(rows)
     step = ("To place them again:", common.typed_command(arguments))
     common.finish(arguments, data, files, lines, step, {"model": str(arguments.model)})
 

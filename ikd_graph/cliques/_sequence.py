@@ -39,6 +39,9 @@ class Cliques(Sequence[NDArray[np.int32]]):
     array([0, 1])
     """
 
+    n_points: int
+    _blocks: Blocks
+
     def __init__(
         self, cliques: Iterable[ArrayLike] | Blocks | Cliques, n_points: int | None = None
     ) -> None:

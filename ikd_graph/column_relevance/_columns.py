@@ -30,6 +30,9 @@ _IMPUTATIONS = 5
 _ROWS_RELATED = 3.0
 """Mean log Bayes factor of shifted columns above which the order of the rows alone makes it."""
 
+_FEWEST_ROWS = 10
+"""Rows below which their shifts are too few to estimate a tail from."""
+
 
 class Table(NamedTuple):
     """Columns of X, some at a time, dense and centered."""
@@ -131,7 +134,7 @@ def columns(
         What a column is compared with. Rows that are sorted, as by class, are related to the next
         ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
         are independent. Below 30 rows there are too few shifts, and columns of no relation are
-        found too often.
+        found too often; below 10 no p value is smaller than one over the number of rows.
     random_state : int or None
         Seed of the shifts.
 
@@ -227,11 +230,12 @@ def _judge(
             fits = fit_columns(Y, smooth, leverages)
             found["r2"][at], found["evidence"][at] = fits.r2, fits.evidence
             null_values[:, at] = null_evidence(Y, smooth, n_draws, null, rng)
-    found["p_value"] = _tested(found, null_values, null)
+    fewest = min(len(smooth.points) for _, smooth, _ in judges)
+    found["p_value"] = _tested(found, null_values, null, fewest)
     found["ordered"] = _rows_related(null_values, null)
 
 
-def _tested(found: dict[str, Any], null_values: Floats, null: str) -> Floats:
+def _tested(found: dict[str, Any], null_values: Floats, null: str, n_rows: int) -> Floats:
     """Compute the p values, 1 for constant columns, and say what spoils them."""
     constant = found["sd"] == 0.0
     if constant.any():
@@ -253,6 +257,13 @@ def _tested(found: dict[str, Any], null_values: Floats, null: str) -> Floats:
             "rows that are sorted by class, pass null='permute'"
         )
     p[varying] = p_values(found["evidence"][varying], null_values[:, varying], few)
+    if null == "shift" and n_rows < _FEWEST_ROWS:
+        warn(
+            f"{n_rows} rows have {n_rows - 1} shifts, too few to tell columns that are related to "
+            f"the map from others: no p value is below 1/{n_rows}; bring {_FEWEST_ROWS} rows or "
+            "more, or pass null='permute' in Python if the rows are independent"
+        )
+        p = np.maximum(p, 1.0 / n_rows)
     return p
 
 

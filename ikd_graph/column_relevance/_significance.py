@@ -16,6 +16,7 @@ FEWEST_VALUES = 10
 
 _POOLED = 20_000  # values of the null distribution
 _FEWEST, _MOST = 6, 99  # draws of each column
+_ROUNDING = 1e-9  # of the largest draw, below which two do not differ
 _PRIOR = 10.0  # draws that moments of all columns count as
 
 
@@ -60,8 +61,10 @@ def _moments(sums: Floats, squares: Floats, count: int, null: Floats) -> tuple[F
     """Mean and standard deviation of draws, each with the draws of all columns as a prior."""
     middle, variance = float(null.mean()), float(null.var())
     mean = (sums + _PRIOR * middle) / (count + _PRIOR)
-    around = squares - 2.0 * mean * sums + count * mean**2
-    return mean, np.sqrt((around + _PRIOR * variance) / (count + _PRIOR) + 1e-300)
+    around = np.maximum(squares - 2.0 * mean * sums + count * mean**2, 0.0)
+    spread = np.sqrt((around + _PRIOR * variance) / (count + _PRIOR))
+    # Draws of rows that repeat differ by rounding alone.
+    return mean, np.maximum(spread, _ROUNDING * max(float(np.abs(null).max()), 1.0))
 
 
 def q_values(p: Floats) -> Floats:

@@ -23,7 +23,7 @@ from .._validation import (
     check_integer,
     check_magnitude,
     check_positive,
-    few,
+    few_rows,
     quantities,
 )
 from ..covariance import effective_columns
@@ -344,8 +344,9 @@ def _check_whole(X: Any) -> None:
     holes = np.flatnonzero(np.isnan(X).any(axis=1))
     if holes.size:
         raise ValueError(
-            f"X contains NaN: got {count(holes.size, 'row')} with missing values: {few(holes)}; "
-            "not every method can do without: fill them in, as by "
+            f"X contains NaN: got {count(holes.size, 'row')} with missing values: "
+            f"{few_rows(holes, len(X))}; not every method takes pairs of rows that are unknown, as "
+            "IKD(missing='pairwise') does: fill them in, as by "
             "sklearn.impute.KNNImputer().fit_transform(X), or drop those rows"
         )
 

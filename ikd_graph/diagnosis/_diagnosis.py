@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 from sklearn.utils.validation import check_array
@@ -21,7 +22,8 @@ from .._validation import (
     check_components,
     check_enough_columns,
     check_enough_rows,
-    few,
+    check_sparse,
+    few_rows,
     quantities,
 )
 from .._warn import warn
@@ -263,10 +265,11 @@ class Diagnosis:
         texts["trusted"] = self._trusted_words()
         texts["similarity"], texts["graph"] = self.similarity, self.graph
         seem = "look" if self.moments.fit_the_model else "do not look"
+        ratio = self.moments.spread_ratio
+        spread = f"spread {ratio:.2g} times as much as expected" if ratio >= 0.005 else "are equal"
         texts["model"] = (
-            f"the rows {seem} like samples of a Gaussian process (their variances spread "
-            f"{self.moments.spread_ratio:.2g} times as much as expected; excess kurtosis "
-            f"{self.moments.kurtosis_gap:+.2f})"
+            f"the rows {seem} like samples of a Gaussian process (their variances {spread}; "
+            f"excess kurtosis {self.moments.kurtosis_gap:+.2f})"
         )
         if free < ENOUGH_COLUMNS:
             texts["model"] = f"{free:.0f} features are too few to compare the rows with the model"
@@ -453,7 +456,7 @@ def diagnose(
 
     Parameters
     ----------
-    X : (n_samples, n_features) array_like of float64
+    X : (n_samples, n_features) array_like or scipy sparse of float64
         Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
     n_components : int
         Number M of hidden coordinates.
@@ -559,7 +562,8 @@ def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
         if rule is not None:
             raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
         return None, X
-    table = quantities("X", X)
+    check_sparse("X", X)
+    table = quantities("X", X.toarray() if sp.issparse(X) else X)
     if table.ndim != 2 or not np.isnan(table).any():
         return None, X
     holes.check_holes(table)
@@ -593,23 +597,43 @@ def _check_block(shape: tuple[int, int], n_components: int) -> None:
 def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
     """Return the rows to examine, as they came and as floats, their numbers, and how many."""
     # The estimator knows a table of counts, where a row may be silent, by its type.
-    counts = np.asarray(X).dtype.kind in "iub"
-    data = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
-    rows = np.flatnonzero(np.isnan(data).any(axis=1))
-    if rows.size:
-        raise ValueError(
-            f"X contains NaN: got {count(rows.size, 'row')} with missing values: {few(rows)}; "
-            "pass missing='pairwise', which examines a block without any, or fill them in"
-        )
-    n_points, n_observed = data.shape
-    check_enough_rows(n_points)
-    check_enough_columns(n_observed, "correlation")
+    given: Any = X if sp.issparse(X) else np.asarray(X)
+    counts = given.dtype.kind in "iub"
+    check_sparse("X", X)
+    stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+    n_points, n_observed = stored.shape
     picked = np.arange(n_points)
     if n_points > _limits.DIAGNOSED_WHOLE:
         rng = np.random.default_rng(0)
         picked = np.sort(rng.choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False))
-    data = data[picked]
-    return (data.astype(np.int64) if counts else data), data, picked, n_points
+    _check_known(stored)
+    check_enough_rows(n_points)
+    check_enough_columns(n_observed, "correlation")
+    data = stored[picked]
+    data = data.toarray() if sp.issparse(data) else data
+    # Whole numbers beyond those of int64 stay floats.
+    whole = counts and float(np.abs(data).max(initial=0.0)) < 2.0**62
+    return (data.astype(np.int64) if whole else data), data, picked, n_points
+
+
+def _check_known(table: Any) -> None:
+    """Raise where values are missing, naming the rows."""
+    # NaN in one entry is NaN in the sum: nothing of the size of the table is made.
+    with np.errstate(all="ignore"):
+        if not np.isnan(table.sum()):
+            return
+    entries = table.tocoo() if sp.issparse(table) else None
+    rows = (
+        np.flatnonzero(np.isnan(table).any(axis=1))
+        if entries is None
+        else np.unique(entries.row[np.isnan(entries.data)])
+    )
+    if rows.size:
+        raise ValueError(
+            f"X contains NaN: got {count(rows.size, 'row')} with missing values: "
+            f"{few_rows(rows, table.shape[0])}; pass missing='pairwise', which examines a block "
+            "without any, or fill them in"
+        )
 
 
 def _correlations(
@@ -627,7 +651,8 @@ def _correlations(
     left, right, corr = graph.edges(trusted)
     order = np.argsort(-corr, kind="stable")
     sizes = np.bincount(graph.component_labels(trusted))
-    counts, edges = np.histogram(pairs, np.linspace(-1.0, 1.0, 82))
+    # Rounding leaves correlations of 1 just above it.
+    counts, edges = np.histogram(np.clip(pairs, -1.0, 1.0), np.linspace(-1.0, 1.0, 82))
     mean = float(raw.mean())
     return {
         "n_effective": effective,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,9 @@ FEWEST_ROWS = 30
 
 DOMINANT_FRACTION = 0.9
 """Fraction of the total from which columns, or levels of rows, decide alone what is near what."""
+
+_MOST_SQUARED = 1e100
+"""Largest value of which a table of any length has finite sums of squares."""
 
 _NOT_MEASURED = re.compile(
     r"(time|timestamp|t|date|day|hour|frame|angle|theta|phi|heading|direction|azimuth|position|pos"
@@ -45,7 +49,12 @@ def check_data_quality(data: Dataset) -> list[str]:
     '1 of 6 columns holds 100.0% of the variance ('
     """
     X = np.asarray(data.X, dtype=np.float64)
-    if len(X) < 5 or not np.ptp(X, axis=0).any():
+    largest = float(np.abs(X[np.isfinite(X)]).max(initial=0.0))
+    if largest > _MOST_SQUARED or 0.0 < largest < 1.0 / _MOST_SQUARED:
+        # Squares of what is compared here must be numbers; the fit says what it can take.
+        X = X / largest
+        data = replace(data, X=X)
+    if len(X) < 5 or not (X[0] != X).any():
         # Nothing can be embedded, which the fit says.
         return []
     names = list(data.feature_names) or [str(c) for c in range(X.shape[1])]

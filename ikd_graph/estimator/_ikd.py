@@ -33,9 +33,17 @@ from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, rows_of, some_rows
-from .._threads import limit_threads
+from .._threads import check_jobs, limit_threads
 from .._types import Floats, Integers
-from .._validation import check_choice, check_components, check_integer, check_varies, few, validate
+from .._validation import (
+    check_choice,
+    check_components,
+    check_integer,
+    check_varies,
+    few_rows,
+    naming_rows,
+    validate,
+)
 from .._validation import seed as check_seed
 from .._warn import warn
 from ..cliques import Cliques
@@ -58,7 +66,7 @@ from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
-from ._objects import is_dask, like, placed_lazily
+from ._objects import is_dask, like, placed_lazily, row_names
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -269,6 +277,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
+        with naming_rows(row_names(X)):
+            return self._fit_or_restore(X)
+
+    def _fit_or_restore(self, X: Any) -> IKD:
+        """Fit, and leave what was fitted before as it was where that fails."""
         before = dict(vars(self))
         stages = Stages(self.verbose)
         try:
@@ -345,7 +358,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_dask(X) and not return_std:
             check_is_fitted(self)
             return placed_lazily(self, X)
-        latent, _, std = self._place(self._read_new(X), errors=return_std)
+        with naming_rows(row_names(X)):
+            latent, _, std = self._place(self._read_new(X), errors=return_std)
+        if return_std and (unknown := self._fitted.why_no_errors()):
+            warn(f"the standard errors of all rows are NaN: {unknown}")
         return (like(X, latent), std) if return_std else like(X, latent)
 
     @validate()
@@ -653,8 +669,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._require_rows(f"missing={self.missing!r}")
         if not isinstance(self.verbose, bool):
             check_integer("verbose", self.verbose, 0)
-        if self.n_jobs is not None and check_integer("n_jobs", self.n_jobs, -(2**15)) == 0:
-            raise ValueError("n_jobs must be None or a whole number other than 0; -1 is all cores")
+        check_jobs(self.n_jobs)
         if not isinstance(self.random_state, np.random.RandomState):
             check_seed("random_state", self.random_state)
         return Settings(
@@ -920,7 +935,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             silent = new[~comparable]
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"({similarity.incomparable}) and get NaN: {few(silent)}"
+                f"({similarity.incomparable}) and get NaN: {few_rows(silent, X.shape[0])}"
             )
             new, rows = new[comparable], some_rows(rows, np.flatnonzero(comparable))
         if new.size:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from .. import missing
-from .._validation import check_magnitude, check_sparse, check_symmetric, check_unmasked, few
+from .._validation import check_magnitude, check_sparse, check_symmetric, check_unmasked, few_rows
 from ..similarity import GIVEN
 from ._objects import as_table, check_labels, printable
 
@@ -74,7 +74,8 @@ def read(model: Any, X: Any, **options: Any) -> Any:
             else "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
         )
         raise ValueError(
-            f"Input X contains NaN: got {holes.size} rows with missing values: {few(holes)}; {cure}"
+            f"Input X contains NaN: got {holes.size} rows with missing values: "
+            f"{few_rows(holes, X.shape[0])}; {cure}"
         )
     bound = 1e140 if model.affinity == "precomputed" else 1e70
     # What is small next to the rows of the fit is placed alone as it is among others.
@@ -98,8 +99,8 @@ def _check_infinite(X: Any, values: Any, pairs: bool) -> None:
         "those rows"
     )
     raise ValueError(
-        f"Input X contains infinity: got {holes.size} rows with infinite values: {few(holes)}; "
-        f"{cure}"
+        f"Input X contains infinity: got {holes.size} rows with infinite values: "
+        f"{few_rows(holes, X.shape[0])}; {cure}"
     )
 
 
@@ -111,8 +112,9 @@ def _check_unknown_points(X: Any, pairs: bool) -> None:
     known = np.setdiff1d(np.arange(len(X)), unknown)
     if unknown.size and known.size and not np.isnan(X[np.ix_(known, known)]).any():
         raise ValueError(
-            f"Input X contains NaN: points {few(unknown)} have no value with any other, as a "
-            "constant series, whose variance is 0, has no correlation; leave them out of both axes"
+            f"Input X contains NaN: points {few_rows(unknown, len(X))} have no value with any "
+            "other, as a constant series, whose variance is 0, has no correlation; leave them out "
+            "of both axes"
         )
 
 
@@ -139,7 +141,8 @@ def check_pairs(X: Any, affinity: str) -> None:
         if flat.size:
             raise ValueError(
                 f"X must hold covariances with a variance above 0 for every point, got none for "
-                f"points {few(flat)}, as of constant series; leave them out of both axes"
+                f"points {few_rows(flat, X.shape[0])}, as of constant series; leave them out of "
+                "both axes"
             )
     if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
         raise ValueError(

@@ -6,7 +6,6 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,23 @@ from numpy.typing import NDArray
 
 from .._files import write_whole
 from .._fitted_process import FittedProcess
-from .._settings import Result, Settings
+from .._settings import Candidate, Result, Settings
 from .._table import SparseTable
+from .._types import Floats, Integers
 from .._validation import check_nodes, check_sparse
 from .._version import __version__
-from ..cliques import Blocks, check_blocks
+from ..alignment import Joints
+from ..cliques import Blocks, Cliques, check_blocks
 from ..covariance import SparseRows
+from ..gplvm import NoiseModel
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
-from ..refine import CoreFit
-from ..similarity import KnownRows, Similarity
+from ..missing import Impute, Pairwise
+from ..out_of_sample import Placement
+from ..refine import CoreFit, OptimumRecord, SessionJoints
+from ..similarity import KnownRows
+from ..uncertainty import LatentPosterior
+from ._declared import check_declared, declared, fits, is_cached
 
 _FORMAT = "ikd_graph model, format 1"
 _PACKAGE = __name__.partition(".")[0]
@@ -35,7 +41,59 @@ _PACKAGE = __name__.partition(".")[0]
 _AXES = {
     "embedding_": "nm", "_points": "um", "_first": "u", "_inverse": "n", "eigenvalues_": "m",
     "explained_variance_ratio_": "m", "component_labels_": "n", "merge_residuals_": "n",
+    "fixed_": "n",
 }  # fmt: skip
+
+# The same of records, each by itself.
+_RECORD_AXES = {
+    "EuclideanRows": {"points": "np", "half": "n", "origin": "p", "units": "p"},
+    "LatentPosterior": {"covariances": "nmm"},
+    "Placement": {"latent": "nm", "axes": "qm", "origin": "m"},
+    "OptimumRecord": {"latent": "nm"},
+    "Joints": dict.fromkeys(("first", "second", "n_shared", "kinds"), "j"),
+    "KnownRows": {"values": "np", "known": "np"},
+    "PairwiseSimilarity": {"counts": "nn", "known": "nn", "_values": "nn", "_units": "p"},
+}  # fmt: skip
+
+
+class _Learned:
+    """What a fitted estimator holds: parameters that answers depend on, and what was learned."""
+
+    n_components: int | str
+    affinity: str
+    missing: str | Pairwise | Impute
+    n_jobs: int | None
+    verbose: int
+    n_features_in_: int
+    n_components_: int
+    embedding_: NDArray[np.floating]
+    eigenvalues_: NDArray[np.floating]
+    explained_variance_ratio_: NDArray[np.floating]
+    negative_mass_: float | None
+    spectrum_: NDArray[np.floating] | None
+    kernel_: StationaryKernel
+    settings_: Settings
+    candidates_: tuple[Candidate, ...]
+    agreement_: float
+    graph_: CsrGraph | None
+    removed_edges_: Integers | None
+    component_labels_: Integers
+    cliques_: Cliques | None
+    merge_residuals_: Floats | None
+    merge_start_weight_: float | None
+    joints_: Joints | SessionJoints | None
+    fixed_: NDArray[np.str_] | None
+    n_iter_: int
+    optima_: tuple[OptimumRecord, ...]
+    landmarks_: Integers | None
+    stage_times_: dict[str, float]
+    _result: Result
+    _fitted: FittedProcess
+    _training: KnownRows
+    _placement: Placement
+    _first: Integers
+    _inverse: Integers
+    _points: Floats
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> Path:
@@ -68,6 +126,11 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         for record in head["records"]:
             reader.records.append(reader.record(record))
         state: dict[str, Any] = reader.decode(head["state"])
+        if {type(name) for name in state} != {str}:
+            raise ValueError("an attribute has no name")
+        for name, hint in declared(_Learned).items():
+            if not fits(state[name], hint):
+                raise ValueError(f"its {name} is a {type(state[name]).__name__}")
         _check_sizes(state)
         _check_values(state)
     except FileNotFoundError:
@@ -150,8 +213,7 @@ class _Writer:
                 "kernel from ikd_graph.kernels"
             )
         fields = value._asdict() if isinstance(value, tuple) else vars(value)  # type: ignore[attr-defined]
-        cached = {name for name in fields if isinstance(getattr(kind, name, None), cached_property)}
-        return [name, self.encode({n: fields[n] for n in fields if n not in cached})]
+        return [name, self.encode({n: fields[n] for n in fields if not is_cached(kind, n)})]
 
 
 class _Reader:
@@ -194,6 +256,8 @@ class _Reader:
         if module.partition(".")[0] != _PACKAGE:
             raise ValueError(f"it holds a {stored[0]!r:.40}")
         kind, fields = getattr(import_module(module), name), self.decode(stored[1])
+        check_declared(kind, fields)
+        _check_axes(_RECORD_AXES.get(kind.__name__, {}), fields, {})
         if issubclass(kind, tuple):
             record = kind(**fields)
             return check_blocks("blocks", record) if kind is Blocks else record
@@ -245,18 +309,41 @@ def _check_values(state: dict[str, Any]) -> None:
         core = check_nodes("core", result.refined.core, len(own))
         if len(core) != len(result.refined.fit.latent) or len(set(core.tolist())) != len(core):
             raise ValueError("the points of its likelihood do not belong to its coordinates")
-    for name, value, kind in (
-        ("kernel_", state["kernel_"], StationaryKernel),
-        ("graph_", state["graph_"], (CsrGraph, type(None))),
-        ("_training", state["_training"], KnownRows),
-        ("_fitted", state["_fitted"], FittedProcess),
-        ("similarity", result.similarity, Similarity),
-        ("settings_", state["settings_"], Settings),
-        ("n_features_in_", state["n_features_in_"], int),
-        ("n_components_", state["n_components_"], int),
-    ):
-        if not isinstance(value, kind):
-            raise ValueError(f"its {name} is a {type(value).__name__}")
+    process: FittedProcess = state["_fitted"]
+    if process.points.shape != own.shape or process.first.shape != own.shape[:1]:
+        raise ValueError("the points of its process are of another number than its own")
+    _check_computed(process)
+
+
+_COMPUTED = {
+    "error bars": LatentPosterior | None,
+    "noise model": NoiseModel | None,
+    "standard errors": Floats,
+}
+"""Types of what a fitted process computes when it is first asked for, by name."""
+
+
+def _check_computed(process: FittedProcess) -> None:
+    """Raise unless what a process has computed belongs to its points."""
+    for name, value in process.computed.items():
+        if not fits(value, _COMPUTED.get(name, type(None))):
+            raise ValueError(f"{name} of its process are of {type(value).__name__}")
+    bars, errors = (process.computed.get(name) for name in ("error bars", "standard errors"))
+    if bars is not None and bars.covariances.shape[:2] != (
+        process.sample.size, process.points.shape[1]
+    ):  # fmt: skip
+        raise ValueError("its error bars are not those of its points")
+    if errors is not None and errors.shape != process.points.shape:
+        raise ValueError("its standard errors are not those of its points")
+
+
+def _check_axes(axes: Mapping[str, str], values: Mapping[str, Any], sizes: dict[str, int]) -> None:
+    """Raise unless axes of one letter have one size; ``sizes`` are those known, and grow."""
+    for name, letters in axes.items():
+        shape = np.shape(values[name]) if values.get(name) is not None else None
+        for axis, size in zip(letters, shape or "", strict=shape is not None):
+            if sizes.setdefault(axis, size) != size:
+                raise ValueError(f"{name} has another size than what belongs to it")
 
 
 def _check_sizes(state: dict[str, Any]) -> None:
@@ -264,11 +351,7 @@ def _check_sizes(state: dict[str, Any]) -> None:
     if not isinstance(state["_result"], Result):
         raise ValueError("it holds no fitted model")
     sizes: dict[str, int] = {}
-    for name, axes in _AXES.items():
-        shape = np.shape(state[name]) if state[name] is not None else ()
-        for axis, size in zip(axes, shape, strict=bool(shape)):
-            if sizes.setdefault(axis, size) != size:
-                raise ValueError(f"{name} has another size than what belongs to it")
+    _check_axes(_AXES, state, sizes)
     check_nodes("_first", state["_first"], sizes["n"])
     check_nodes("_inverse", state["_inverse"], sizes["u"])
     own = state.get("preprocessor_")

@@ -26,13 +26,14 @@ class Similarity(ABC):
     affinity: Affinity
     n_samples: int
     n_observed: int | None  # number N of columns, None where only covariances were given
+    _searched: dict[int, NDArray[np.int32]]
     has_rows = True
     is_graph = False  # whether what is stored is the graph, so that no neighbors are chosen
-    search = "auto"  # how neighbors are searched, see `graph.row_neighbors`
+    search: str = "auto"  # how neighbors are searched, see `graph.row_neighbors`
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
-        self._searched: dict[int, NDArray[np.int32]] = {}
+        self._searched = {}
 
     @property
     def name(self) -> str:

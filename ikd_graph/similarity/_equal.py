@@ -46,6 +46,8 @@ def _digest(data: Any) -> bytes:
 class KnownRows:
     """Which training row a row equals, if any: digests of the rows, which are not kept."""
 
+    _digests: NDArray[np.uint8]
+
     def __init__(self, rows: Any) -> None:
         self._digests = np.frombuffer(b"".join(row_keys(rows)), np.uint8).reshape(-1, _SIZE)
 

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from .. import covariance, graph
 from .._table import dense_rows
 from .._types import Floats, Integers
-from .._validation import few
+from .._validation import few_rows
 from ..covariance import known_rows, moments_between, moments_of_all
 from ..graph import CsrGraph
 from ._affinity import Affinity
@@ -39,6 +39,15 @@ class PairwiseSimilarity(Similarity):
     ValueError
         If the known pairs leave groups of rows that nothing relates to one another.
     """
+
+    least: int
+    counts: NDArray[np.int64]
+    known: NDArray[np.bool_]
+    _units: Floats | None
+    _origin: Floats | None
+    _rows: covariance.KnownRows
+    _square: float
+    _values: Floats
 
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         super().__init__(affinity, *X.shape)
@@ -187,7 +196,8 @@ class PairwiseSimilarity(Similarity):
         sizes = np.bincount(labels)
         order = np.argsort(-sizes, kind="stable")
         listed = [
-            f"{sizes[label]} rows ({few(np.sort(names[labels == label]))})" for label in order[:5]
+            f"{sizes[label]} rows ({few_rows(np.sort(names[labels == label]))})"
+            for label in order[:5]
         ]
         more = f" and {sizes.size - 5} more" if sizes.size > 5 else ""
         raise ValueError(
@@ -207,8 +217,8 @@ class PairwiseSimilarity(Similarity):
             what = "constant" if self.affinity.over_pairs == "correlation" else "all zero"
             raise ValueError(
                 f"rows of X must vary for {self.affinity.name!r}, got {flat.size} {what} row(s): "
-                f"{few(np.sort(flat))}; drop them, or use affinity='euclidean', which compares "
-                "values"
+                f"{few_rows(np.sort(flat))}; drop them, or use affinity='euclidean', which "
+                "compares values"
             )
 
     def _of_known(self, g: CsrGraph) -> CsrGraph:

@@ -29,6 +29,8 @@ class Precomputed(Similarity):
     """
 
     has_rows = False
+    _scale: float | Floats
+    _values: Any
 
     def __init__(self, X: Any, *, distances: bool = False) -> None:
         super().__init__(DISTANCES if distances else COVARIANCES, X.shape[0], None)

@@ -30,14 +30,19 @@ class RowSimilarity(Similarity):
            [0.5, 1. ]])
     """
 
+    model_based: bool
+    rows: Any
+    half: Floats
+    scale: covariance.EuclideanRows | None  # of Euclidean rows, without the rows
+    _sparse: bool
+
     def __init__(
         self, affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
     ) -> None:
         super().__init__(affinity, *X.shape)
         self.model_based = model_based
         self._sparse = isinstance(X, SparseTable)
-        self.rows: Any
-        self.scale: covariance.EuclideanRows | None = None  # of Euclidean rows, without the rows
+        self.scale = None
         dtype = np.float64 if X.shape[0] <= _limits.SOLVED_WHOLE else X.dtype
         if not affinity.euclidean:
             table, counts = affinity.modeled(X), counts or affinity.square_roots

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
 from .. import _limits, eigen
 from .._threads import block_rows
@@ -124,7 +124,7 @@ def _lanczos(
 
     start = np.random.default_rng(0).standard_normal(width)
     operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
-    values, vectors = eigsh(operator, count, v0=start)
+    values, vectors = eigen.seeded_eigsh(operator, count, v0=start)
     return values, vectors, trace
 
 
