@@ -1,11 +1,14 @@
 """t-SNE, openTSNE and UMAP from their own initial embedding and from that of IKD.
 
-`python -m benchmarks.initialize` from the root of the sources, with the data of examples/paper.
+`python -m benchmarks.initialize` from the root of the sources, with the data of examples/paper, or
+`python -m benchmarks.initialize roll`. benchmarks/initialize.md has what was printed.
 
-For each table, method, initial embedding and seed: 5-NN accuracy of the classes, the correlation
-of the distances between class means in the map with those between the class means of the table
-(Spearman), and processor seconds; of two seeds the R2 of one map after the best rigid motion of
-the other.
+For a Swiss roll: R2 of the sheet after an affine alignment, and the divergence of t-SNE.
+
+For each other table, method, initial embedding and seed: 5-NN accuracy of the classes, the
+correlation of the distances between class means in the map with those between the class means of
+the table (Spearman), and processor seconds; of two seeds the R2 of one map after the best rigid
+motion of the other.
 """
 
 import itertools
@@ -18,7 +21,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 
 from examples.paper._data import load
-from ikd_graph import IKD, metrics
+from ikd_graph import IKD, datasets, metrics
 
 SEEDS = (0, 1)
 MOST = 600
@@ -60,10 +63,33 @@ def arrangement(X, y, Z):
     return float(spearmanr(pdist(means[0]), pdist(means[1])).statistic)
 
 
+def unroll():
+    """Print how well maps of a Swiss roll of 500 points recover its sheet, one seed."""
+    from sklearn.manifold import TSNE
+
+    roll = datasets.swiss_roll(500)
+    ours = IKD(2).fit_transform(roll.X)
+    start = ours / ours[:, 0].std()
+    plain = {"perplexity": 15.0, "early_exaggeration": 1.0, "max_iter": 500}
+    settings = {"t-SNE as it comes": {}, "t-SNE, perplexity 15, early_exaggeration=1": plain}
+    for name, given in settings.items():
+        for init in ("pca", "random", 1e-4 * start):
+            model = TSNE(init=init, random_state=0, **given).fit(roll.X)
+            r2 = metrics.affine_r2(roll.latent, model.embedding_)
+            from_ = init if isinstance(init, str) else "IKD"
+            print(f"| {name} | {from_} | {r2:.3f} | {model.kl_divergence_:.3f} |", flush=True)
+    for init in ("spectral", 5.0 * start):
+        r2 = metrics.affine_r2(roll.latent, umap(roll.X, init, 0))
+        print(f"| UMAP | {init if isinstance(init, str) else 'IKD'} | {r2:.3f} |  |", flush=True)
+
+
 def main(names):
     """Print a line for each table, method and initial embedding."""
     warnings.simplefilter("ignore")
     for name in names:
+        if name == "roll":
+            unroll()
+            continue
         data = load(name)
         X, y = data.X[:MOST], data.y[:MOST]
         begun = time.process_time()
@@ -89,4 +115,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["digits", "guo_qpcr"])
+    main(sys.argv[1:] or ["roll", "digits", "guo_qpcr"])

@@ -294,7 +294,7 @@ def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
     assert model.agreement_ < model_selection.SUPPORTED
     assert isinstance(model.settings_.refine, refine.Likelihood)
     assert model.settings_.refine.descent == "annealed"
-    assert "do not support the closed form" in model.settings_.reasons["refine"]
+    assert "two halves of the columns disagree" in model.settings_.reasons["refine"]
     assert "the arrangement is weak" in str(model.settings_)
     # What was asked for is done all the same.
     asked = quiet(IKD(2, refine="stress"), X)

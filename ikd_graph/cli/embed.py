@@ -92,8 +92,9 @@ def column_lines(relevance: ColumnRelevance | None) -> list[str]:
     if relevance is None:
         return []
     found = f"{format_number(relevance.n_significant)} of {count(len(relevance), 'column')}"
+    along = "; those that vary most along" if relevance.n_significant else ""
     return [
-        f"  {found} are related to the map; those that vary most along",
+        f"  {found} are related to the map{along}",
         *(f"    {sentence}" for sentence in relevance.sentences()),
     ]
 
@@ -123,7 +124,8 @@ def summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]
     """Lines on a fit."""
     size = f"{count(data.n_samples, 'point')} of {count(data.n_features, 'column')}"
     rows = []
-    if not isinstance(model.settings_.strategy, Linear):
+    told = repr(model.kernel_) == repr(model.settings_.kernel)
+    if not told and not isinstance(model.settings_.strategy, Linear):
         rows.append(("kernel", repr(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes

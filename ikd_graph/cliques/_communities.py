@@ -114,11 +114,9 @@ class Communities(Sequence[NDArray[np.int32]]):
         from sklearn.metrics.cluster import contingency_matrix
 
         self._check_one_each("labels", labels)
-        import pandas as pd
-
         # By position, whatever index a series has.
         given = list(labels)
-        known = ~pd.isna(pd.Series(given, dtype=object)).to_numpy()
+        known = np.array([not _is_missing(label) for label in given], dtype=bool)
         held = known & (self.labels >= 0)
         if not held.any():
             return {"adjusted_rand": 0.0, "purity": 0.0, "covered": 0.0}
@@ -135,6 +133,12 @@ class Communities(Sequence[NDArray[np.int32]]):
             raise ValueError(
                 f"{name} must be one for each of {self.n_points} points, got {len(values)}"
             )
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or NaT, which differ from themselves, or NA of pandas."""
+    # NA is neither equal to itself nor different, and pandas need not be there.
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 @validate(k=check.whole(2))

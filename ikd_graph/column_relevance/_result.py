@@ -129,9 +129,10 @@ class ColumnRelevance:
         Returns
         -------
         list of str
-            A sentence for each axis, and one if the order of the rows leaves it open.
+            A sentence for each axis, none where no column is significant, and one if the order of
+            the rows leaves it open.
         """
-        m = self.fraction.shape[1]
+        m = self.fraction.shape[1] if self.n_significant else 0
         named = ((axis, ", ".join(self.top(axis, n))) for axis in range(m))
         lines = [f"dimension {axis + 1}: {names or 'no column'}" for axis, names in named]
         if self.ordered:

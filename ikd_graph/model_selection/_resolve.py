@@ -156,7 +156,7 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
     plain = asked.n_components == "auto" or int(asked.n_components) <= _MOST_DIMENSIONS
     enough = on_graph and rows.shape[1] >= _limits.FEWEST_COLUMNS and plain
     if asked.refine == "auto" and enough and seen and agreement < SUPPORTED:
-        weak = "two halves of the columns do not support the closed form"
+        weak = "the closed forms of two halves of the columns disagree"
         settings = settings.choose(weak, strategy=Geodesic(), refine=Likelihood())
     settings = settings.choose(
         why, strategy=chosen.strategy, affinity=chosen.affinity, refine=chosen.refine
