@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from ikd_graph.plotting import colors, plot
 
-from ._lab import column, counterparts, key_of
+from ._lab import counterparts, key_of, mean_of
 
 
 def grid(n_rows, n_columns, width=3.4, height=2.9):
@@ -17,16 +17,16 @@ def grid(n_rows, n_columns, width=3.4, height=2.9):
 def lines(ax, table, where, x, measure, *, log=False):
     """Means of a measure over a column, by method, where other columns have the values required.
 
-    Bars are standard errors. A dashed line is the published mean of the method of its color.
+    A point is the mean over all cells there, its bar the standard error of that mean by the errors
+    within cells. A dashed line is the published mean of the method of its color.
     """
     methods = list(dict.fromkeys(t["method"] for t in table.trials))
     trials = [t for t in table.trials if all(t[k] == v for k, v in where.items())]
     for code, method in enumerate(methods):
         own = [t for t in trials if t["method"] == method]
         at = sorted({t[x] for t in own})
-        values = [column([t for t in own if t[x] == value], measure) for value in at]
-        mean = [v.mean() if v.size else np.nan for v in values]
-        se = [v.std(ddof=1) / np.sqrt(v.size) if v.size > 1 else 0.0 for v in values]
+        points = [_over_cells([t for t in own if t[x] == value], table, measure) for value in at]
+        mean, se = zip(*points, strict=True) if points else ((), ())
         style = {"color": colors.class_color(code), "marker": colors.class_marker(code)}
         ax.errorbar(at, mean, se, label=method, markersize=4, linewidth=1.4, **style)
     if measure == table.experiment.measure:
@@ -35,6 +35,19 @@ def lines(ax, table, where, x, measure, *, log=False):
         ax.set_xscale("log")
     ax.set_xlabel(x)
     plot.quiet(ax)
+
+
+def _over_cells(trials, table, measure):
+    """Mean of the means of cells, and its standard error; an unknown error counts as 0."""
+    cells = {}
+    for trial in trials:
+        cells.setdefault(tuple(trial[key] for key in table.experiment.by), []).append(trial)
+    found = [mean_of(own, measure) for own in cells.values()]
+    known = [cell for cell in found if np.isfinite(cell["mean"])]
+    if not known:
+        return np.nan, 0.0
+    errors = np.nan_to_num([cell["se"] for cell in known])
+    return np.mean([cell["mean"] for cell in known]), np.hypot.reduce(errors) / len(known)
 
 
 def _published_lines(ax, table, where, x, methods):

@@ -268,13 +268,13 @@ class Table:
         by, measure = self.experiment.by, self.experiment.measure
         published, cells, out = self.published(), self.cells(), []
         for at, trials in cells.items():
-            values = column(trials, measure)
-            row = {**dict(zip(by, at, strict=True)), "n": values.size, **_mean(values)}
+            count = column(trials, measure).size
+            row = {**dict(zip(by, at, strict=True)), "n": count, **mean_of(trials, measure)}
             if published:
                 row["published"], row["published se"] = published.get(
                     self.beside(at), (np.nan, np.nan)
                 )
-            row |= {key: _mean(column(trials, key))["mean"] for key in self.experiment.also}
+            row |= {key: mean_of(trials, key)["mean"] for key in self.experiment.also}
             if "cpu_seconds" in trials[0]:
                 row["processor s"] = float(np.median(column(trials, "cpu_seconds")))
             row["failed"] = next((t["failure"] for t in trials if t.get("failure")), "")
@@ -299,7 +299,7 @@ class Table:
             rivals = [published[key] for n in names if (key := (*key_of(at[:-1]), n)) in published]
             if at[-1] != method or len(rivals) < len(names):
                 continue
-            own = _mean(column(trials, self.experiment.measure))
+            own = mean_of(trials, self.experiment.measure)
             mean, se = max(rivals)
             error = np.hypot(*np.nan_to_num([own["se"], se])) or np.nan
             out[at[:-1]] = (own["mean"] - mean) / error
@@ -390,12 +390,16 @@ def column(trials, key):
     return values[np.isfinite(values)]
 
 
-def _mean(values):
-    """Mean and its standard error, NaN where there are too few values."""
-    return {
-        "mean": float(values.mean()) if values.size else np.nan,
-        "se": float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan,
-    }
+def mean_of(trials, measure):
+    """Mean of a cell and its standard error, NaN where there are too few values.
+
+    The error is that over trials; of a single one that over its splits, if it has a column of it.
+    """
+    values, splits = column(trials, measure), column(trials, f"{measure} se")
+    error = float(splits[0]) if splits.size == 1 else np.nan
+    if values.size > 1:
+        error = float(values.std(ddof=1) / np.sqrt(values.size))
+    return {"mean": float(values.mean()) if values.size else np.nan, "se": error}
 
 
 def _value(text):

@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 
+import numpy as np
+
 from ikd_graph import graph, metrics
 
 from . import _peers
@@ -15,11 +17,13 @@ from ._lab import OURS, Experiment, fit, rows
 FOLDS = (
     "accuracy: 5-fold cross-validation, stratified and shuffled; ordered: folds in the order of "
     "the rows, scikit-learn's default, with which PCA, Isomap and Laplacian eigenmaps have the "
-    "published values"
+    "published values; se: of the mean of ordered over its five folds"
 )
+KERNEL_PCA = tuple(f"kernel_pca_{kernel}" for kernel in _peers.KERNEL_PCA)
+
 NESTED = (
     "pca",
-    *(f"kernel_pca_{k}" for k in _peers.KERNEL_PCA),
+    *KERNEL_PCA,
     "isomap",
     "laplacian_eigenmaps",
 )
@@ -74,8 +78,10 @@ def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None
     for k in ks:
 
         def measure(points, k=k):
+            ordered = metrics.knn_scores(points, y, k, seed=None)
             return {
-                "ordered": float(metrics.knn_scores(points, y, k, seed=None).mean()),
+                "ordered": float(ordered.mean()),
+                "ordered se": float(np.std(ordered, ddof=1) / np.sqrt(len(ordered))),
                 "accuracy": float(metrics.knn_scores(points, y, k, seed=0).mean()),
                 "silhouette": metrics.silhouette(points, y),
             }
@@ -86,7 +92,7 @@ def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None
 
 PLANE = (
     "pca",
-    "kernel_pca_rbf",
+    *KERNEL_PCA,
     "laplacian_eigenmaps",
     "isomap",
     "tsne",
@@ -120,13 +126,19 @@ def plane(title, name):
         size = table.trials[0]["T"]
         data = dataset(name, size if size == 150 else None)
         panels = {}
-        for t in table.trials:
-            if t.get("ordered", "") != "":
-                key = (name, t["method"], 2, *(("squared_exponential", 150) if size == 150 else ()))
-                panels[t["method"]] = (embedded(*key).coordinates, f"5-NN {t['ordered']:.3f}")
+        for t in _best_kernel_pca([t for t in table.trials if t.get("ordered", "") != ""]):
+            key = (name, t["method"], 2, *(("squared_exponential", 150) if size == 150 else ()))
+            panels[t["method"]] = (embedded(*key).coordinates, f"5-NN {t['ordered']:.3f}")
         return pictures(panels, data.y, path)
 
     return classify(title, ("data", "M", "method"), draw, cells, minutes=1.0)
+
+
+def _best_kernel_pca(trials):
+    """Trials without kernel PCA of kernels that lose, as the paper shows it."""
+    tried = [t for t in trials if t["method"] in KERNEL_PCA]
+    best = max(tried, key=lambda t: t["ordered"], default=None)
+    return [t for t in trials if t not in tried or t is best]
 
 
 def panels_of_data(table, path):

@@ -1,9 +1,22 @@
 """Neighbors in embeddings of more and more points of Fashion-MNIST (Fig. 13)."""
 
 from ._draw import finish, grid, lines
-from ._real import classify, combinations
+from ._real import KERNEL_PCA, classify, combinations
 
-METHODS = ("ikd", "paper_geodesic", "paper_geodesic_centered", "pca", "isomap")
+METHODS = (
+    "ikd",
+    "paper_geodesic",
+    "paper_geodesic_centered",
+    "pca",
+    *KERNEL_PCA,
+    "laplacian_eigenmaps",
+    "isomap",
+    "tsne",
+    "umap",
+    "gplvm",
+    "vae",
+)
+"""The nine of the paper, its own in two forms and kernel PCA in four, and ours."""
 
 
 def cells(quick):

@@ -19,8 +19,9 @@ METHODS = (
     *(f"kernel_pca_{kernel}" for kernel in _peers.KERNEL_PCA),
     "laplacian_eigenmaps",
     "isomap",
+    "lle",
 )
-SLOW = ("tsne", "umap", "vae")
+SLOW = ("tsne", "umap", "gplvm", "vae")
 SHOWN = {"ikd": "IKD", "isomap": "Isomap"}
 
 

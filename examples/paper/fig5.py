@@ -17,7 +17,7 @@ def cells(quick):
     noise, sizes = ((0.0, 0.5), (50,)) if quick else (LEVELS, (100, 1000))
     return [
         gplvm_cell({"N": n, "noise": sd}, fixed_latent("medium"), n, KERNELS[0],
-                   METHODS[1:] if quick else METHODS, noise=sd)
+                   METHODS[1:] if quick else METHODS, slow=() if quick else ("gplvm",), noise=sd)
         for n, sd in product(sizes, noise)
     ]  # fmt: skip
 
