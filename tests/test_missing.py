@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import multivariate_normal
 from tables import process
 
-from ikd_graph import IKD, covariance, diagnose, graph, missing
+from ikd_graph import IKD, covariance, diagnose, graph, missing, refine
 from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
@@ -112,10 +113,12 @@ def test_a_model_with_holes_is_saved(tmp_path):
     assert np.array_equal(IKD.load(tmp_path / "x").transform(X), model.embedding_)
 
 
-def sessions(seed=0, n_sessions=3, rows=40, width=100, shared=40, noise=0.5):
+def sessions(seed=0, n_sessions=3, rows=40, width=100, shared=40, noise=0.5, thin=False):
     """Sessions that share columns with their neighbors and no rows; their latent; all values."""
     rng = np.random.default_rng(seed)
     z, step = rng.uniform(size=(n_sessions * rows, 2)) * [4.0, 2.5], width - shared
+    if thin:
+        z[:, 1] = np.sin(2.0 * z[:, 0])
     whole = process(z, width + step * (n_sessions - 1), noise, seed)
     X = np.full(whole.shape, np.nan)
     for k in range(n_sessions):
@@ -168,6 +171,36 @@ def test_sessions_without_a_common_row_are_nearly_as_good_as_the_whole_table(see
     # Values that nobody measured are predicted by the rows that have the column.
     assert np.corrcoef(back[~known], whole[~known])[0, 1] > 0.7
     assert np.isfinite(model.score(X))
+
+
+def test_a_thin_map_is_unfolded_and_a_cheap_fold_is_named():
+    found = []
+    for seed in (0, 1, 3):
+        X, z, _ = sessions(seed, n_sessions=5, thin=True)
+        with pytest.warns(UserWarning, match="mirrored"):
+            model = IKD(2, missing="pairwise").fit(X)
+        found.append(affine_r2(z, model.embedding_))
+        assert 0.15 < (model.fixed_ != "fixed").mean() < 0.8
+        # What may be mirrored is one end of the curve, or a session.
+        joints = model.joints_
+        ends = [np.abs(np.corrcoef(part, z[:, 0])[0, 1]) for part in joints.parts[5:]]
+        assert min(ends) > 0.5
+        assert (joints.kinds[5:] != "fixed").any()
+        assert "may be mirrored: that costs" in str(joints)
+    assert np.median(found) > 0.95
+
+
+def test_the_likelihood_of_known_entries_is_that_of_scipy():
+    X, z, _ = sessions(n_sessions=2, rows=8, width=20, shared=6)
+    X[3, :2] = np.nan
+    fit = refine.known_likelihood(z, X, "squared_exponential")
+    cov = fit.variance * np.exp(-0.5 * ((fit.latent[:, None] - fit.latent) ** 2).sum(axis=-1))
+    cov += fit.noise * np.eye(len(X))
+    expected = 0.0
+    for column in X.T:
+        at = np.flatnonzero(np.isfinite(column))
+        expected += multivariate_normal.logpdf(column[at], cov=cov[np.ix_(at, at)])
+    assert fit.log_likelihood == pytest.approx(expected, rel=1e-9)
 
 
 def test_groups_without_a_common_column_are_never_joined():

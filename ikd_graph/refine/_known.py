@@ -9,44 +9,33 @@ column.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from .. import _validation as check
 from .._threads import single_threaded_blas
 from .._types import Floats
-from .._validation import few, validate
-from ..covariance import pairwise
+from .._validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._closed_forms import closed_form, random_closed_form
 
 MOST_WORK = 5e7
 """Sum over groups of columns of the cubed number of rows up to which a likelihood is maximized: one
 evaluation takes about 30 ms there."""
 
 _LEAST_NOISE = 1e-4  # of the mean square of the rows
-_STAGES = ((0.5, 30), (0.0, 150))  # noise floor as a fraction of the mean square, and steps
-
-_TRIAL = ((0.5, 15), (0.0, 25))  # the same of a mirrored start
-_ROUNDS = 3
-_RANDOM_STARTS = 2  # of a session by itself
-
-MOST_SESSIONS = 30
-"""Sessions up to which each is mirrored once a round."""
-
-_SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
+STAGES = ((0.5, 30), (0.0, 150))  # noise floor as a fraction of the mean square, and steps
 
 
 class ColumnGroup(NamedTuple):
     """Columns that are known in the same rows."""
 
     rows: NDArray[np.int64]  # (r,)
-    scatter: Floats  # (r, r) sum over the columns of products of their values
+    root: Floats  # (r, k) with the products of its rows those of the values, k at most r
     n_columns: int
 
 
@@ -80,7 +69,13 @@ def column_groups(rows: NDArray[np.floating]) -> list[ColumnGroup]:
     for there, columns in known_columns(rows):
         values = rows[np.ix_(there, columns)].astype(np.float64)
         if there.size > 1:
-            groups.append(ColumnGroup(there, values @ values.T, columns.size))
+            # The likelihood sees products of rows alone: more columns than rows say no more.
+            root = (
+                values
+                if values.shape[1] <= there.size
+                else np.asarray(np.linalg.qr(values.T, mode="r")).T
+            )
+            groups.append(ColumnGroup(there, root, columns.size))
     return groups
 
 
@@ -109,21 +104,21 @@ def value_and_gradient(
     sq_dist = cdist(latent, latent, "sqeuclidean")
     cov = kernel.covariance(sq_dist)
     pull = np.zeros_like(cov)
-    value, by_noise = 0.0, 0.0
+    value = 0.0
     for group in groups:
-        model = variance * cov[np.ix_(group.rows, group.rows)]
+        block = _block(group.rows)
+        model = variance * cov[block]
         model.flat[:: len(model) + 1] += noise
-        factor, failed = dpotrf(model, lower=1)
+        factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
         if failed:
             return np.inf, np.zeros_like(latent), np.zeros(2)
+        solved = dpotrs(factor, group.root, lower=1)[0]
         value += group.n_columns * float(np.log(np.diagonal(factor)).sum())
-        inverse = dpotri(factor, lower=1)[0]
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        pulled = inverse @ group.scatter
-        value += 0.5 * float(np.trace(pulled))
-        slope = 0.5 * (group.n_columns * inverse - pulled @ inverse)
-        pull[np.ix_(group.rows, group.rows)] += slope
-        by_noise += float(np.trace(slope))
+        value += 0.5 * float(np.vdot(group.root, solved))
+        pull[block] += group.n_columns * dpotri(factor, lower=1)[0] - solved @ solved.T
+    # LAPACK leaves the upper triangle of an inverse as it was; rows of groups ascend.
+    pull = 0.5 * (np.tril(pull) + np.tril(pull, -1).T)
+    by_noise = float(np.trace(pull))
     by_variance = float(np.vdot(pull, cov))
     with np.errstate(invalid="ignore"):
         weights = variance * pull * kernel.derivative(sq_dist)
@@ -131,6 +126,14 @@ def value_and_gradient(
     np.fill_diagonal(weights, 0.0)
     gradient = 4.0 * (weights.sum(axis=1)[:, None] * latent - weights @ latent)
     return value, gradient, np.array([by_variance, by_noise])
+
+
+def _block(rows: NDArray[np.int64]) -> Any:
+    """Index of the pairs of some rows, a view where they follow one another."""
+    if rows[-1] - rows[0] + 1 == rows.size:
+        run = slice(int(rows[0]), int(rows[-1]) + 1)
+        return run, run
+    return np.ix_(rows, rows)
 
 
 def known_value(
@@ -212,17 +215,18 @@ def known_likelihood(
     if not groups:
         raise ValueError("rows must have a column that two rows have, got none; fit another table")
     with single_threaded_blas():
-        return _descend(groups, start, kernel, float(np.nanmean(table**2)))
+        return descend(groups, start, kernel, float(np.nanmean(table**2)))
 
 
-def _descend(
+def descend(
     groups: list[ColumnGroup],
     start: Floats,
     kernel: StationaryKernel,
     scale: float,
-    stages: Sequence[tuple[float, int]] = _STAGES,
+    stages: Sequence[tuple[float, int]] = STAGES,
+    tolerance: float = 1e-7,
 ) -> KnownFit:
-    """Descend in stages, each with a lower floor of the noise."""
+    """Descend in stages of a floor of the noise, as a fraction of ``scale``, and of steps."""
     n, m = start.shape
 
     def objective(x: Floats) -> tuple[float, Floats]:
@@ -240,7 +244,7 @@ def _descend(
         bounds = [(None, None)] * (n * m) + [(np.log(1e-3), np.log(1e3)), (least, np.log(10.0))]
         found = minimize(
             objective, x, jac=True, method="L-BFGS-B", bounds=bounds,
-            options={"maxiter": steps, "maxfun": 2 * steps, "ftol": 1e-7, "maxcor": 20},
+            options={"maxiter": steps, "maxfun": 2 * steps, "ftol": tolerance, "maxcor": 20},
         )  # fmt: skip
         if not np.isfinite(found.fun):
             break
@@ -253,201 +257,3 @@ def _descend(
     return KnownFit(
         points - points.mean(axis=0), float(variance), float(noise), likelihood, n_iter, converged
     )
-
-
-# Sessions -----------------------------------------------------------------------------------------
-
-
-OPEN_BELOW = 60.0
-"""Nats of log likelihood by which a mirrored session must fall short for its joint to be fixed."""
-
-
-class SessionJoints(NamedTuple):
-    """Whether rows that know the same columns may be mirrored against all others."""
-
-    sessions: NDArray[np.int64]  # (n,) session of each row, -1 for rows that are in none
-    gaps: Floats  # (n_sessions,) log likelihood lost by the best mirrored session, in nats
-
-    @property
-    def kinds(self) -> NDArray[np.str_]:
-        """Class of each session, "fixed" or "mirrored"."""
-        return np.where(self.gaps > OPEN_BELOW, "fixed", "mirrored").astype("<U8")
-
-    @property
-    def n_open(self) -> int:
-        """Number of sessions that may be mirrored."""
-        return int(np.count_nonzero(self.kinds != "fixed"))
-
-    def of_rows(self, inverse: NDArray[np.int64]) -> SessionJoints:
-        """Return the same of all rows, of which ``inverse`` (n,) names the distinct ones."""
-        return self._replace(sessions=self.sessions[inverse])
-
-    @property
-    def fixed(self) -> NDArray[np.str_]:
-        """Class of every row, that of its session; rows in none are as fixed as their pairs are."""
-        kinds = np.append(self.kinds, "fixed").astype("<U8")
-        return np.asarray(kinds[self.sessions])
-
-    def __str__(self) -> str:
-        lines = []
-        for session in np.flatnonzero(self.kinds != "fixed"):
-            rows = np.flatnonzero(self.sessions == session)
-            lines.append(
-                f"rows {few(rows)} may be mirrored: that costs {self.gaps[session]:.0f} nats"
-            )
-        return "\n".join(lines or ["no session may be mirrored"])
-
-
-class Mirrored(NamedTuple):
-    """The fit of largest likelihood that was found, and what mirroring sessions costs."""
-
-    fit: KnownFit
-    joints: SessionJoints | None
-
-
-def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
-    """Session of each row, -1 for rows that share their known columns with fewer than ``least``."""
-    keys, inverse = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True)
-    labels = inverse.ravel().astype(np.int64)
-    large = np.bincount(labels, minlength=len(keys)) >= least
-    number = np.where(large, np.cumsum(large) - 1, -1)
-    return np.asarray(number[labels])
-
-
-def search_mirrored(
-    latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
-) -> Mirrored:
-    """Maximize the likelihood of the known entries over mirror images of sessions as well.
-
-    A session is solved well by itself, and few columns may leave open whether it is mirrored.
-    Every session, turned about its own mean in each of its principal axes, is the start of
-    another descent; what these reach is kept where it is better, and says how sure each session is.
-    """
-    groups = column_groups(rows)
-    scale = float(np.nanmean(rows**2))
-    width = latent.shape[1]
-    sessions = sessions_of(np.isfinite(rows), width + 3)
-    n_sessions = int(sessions.max(initial=-1)) + 1
-    with single_threaded_blas():
-        best = _descend(groups, latent, kernel, scale)
-        if not 1 < n_sessions <= MOST_SESSIONS:
-            return Mirrored(best, None)
-        if (sessions >= 0).all():
-            start = _assembled(groups, rows, sessions, kernel, latent)
-            other = _descend(groups, start, kernel, scale)
-            best = max(best, other, key=lambda fit: fit.log_likelihood)
-        gaps = np.full(n_sessions, np.inf)
-        for _ in range(_ROUNDS):
-            before, gaps = best.log_likelihood, np.full(n_sessions, np.inf)
-            for session in range(n_sessions):
-                inside = sessions == session
-                start = _best_flip(groups, best, kernel, inside)
-                tried = _descend(groups, start, kernel, scale, _TRIAL)
-                if not _same(tried.latent, best.latent):
-                    gaps[session] = min(gaps[session], best.log_likelihood - tried.log_likelihood)
-                if tried.log_likelihood > best.log_likelihood:
-                    best = _descend(groups, tried.latent, kernel, scale, _STAGES[1:])
-            if best.log_likelihood <= before + 1e-6 * abs(before):
-                break
-    return Mirrored(best, SessionJoints(sessions, gaps))
-
-
-def _best_flip(
-    groups: list[ColumnGroup], fit: KnownFit, kernel: StationaryKernel, inside: NDArray[np.bool_]
-) -> Floats:
-    """Return the mirror image of some rows that costs least before anything else moves."""
-    center = fit.latent[inside].mean(axis=0)
-    axes = np.linalg.svd(fit.latent[inside] - center, full_matrices=False)[2]
-    found, least = fit.latent, np.inf
-    total = fit.variance + fit.noise
-    for number in range(1, 2 ** len(axes)):
-        signs = np.array([-1.0 if number >> axis & 1 else 1.0 for axis in range(len(axes))])
-        moved = fit.latent.copy()
-        moved[inside] = center + (moved[inside] - center) @ (axes.T * signs) @ axes
-        # With as much noise as signal, which smooths the likelihood.
-        value = value_and_gradient(groups, moved, kernel, 0.5 * total, 0.5 * total)[0]
-        if value < least:
-            found, least = moved, value
-    return found
-
-
-def _same(first: Floats, second: Floats) -> bool:
-    """Whether two embeddings are the same up to a rigid motion and small moves."""
-    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
-    fitted = np.linalg.svd(a.T @ b, compute_uv=False).sum()
-    left = (a**2).sum() + (b**2).sum() - 2.0 * fitted
-    return bool(left <= _SAME * (b**2).sum())
-
-
-def _assembled(
-    groups: list[ColumnGroup],
-    rows: NDArray[np.floating],
-    sessions: NDArray[np.int64],
-    kernel: StationaryKernel,
-    given: Floats,
-) -> Floats:
-    """Solve every session by itself, and put one to the others after the other.
-
-    A row lies about at the mean of the placed rows that it is correlated with, which gives the
-    rigid motion of a session; of its mirror images the most likely is taken, given those placed.
-    """
-    corr, counts = pairwise(rows)
-    scale, latent = float(np.nanmean(rows**2)), np.zeros_like(given)
-    for session in range(int(sessions.max()) + 1):
-        inside = np.flatnonzero(sessions == session)
-        own = np.isfinite(rows[inside[0]])
-        alone = column_groups(rows[np.ix_(inside, np.flatnonzero(own))])
-        within, width = corr[np.ix_(inside, inside)], given.shape[1]
-        rng = np.random.default_rng(0)
-        starts = [
-            closed_form(within, width, kernel, int(own.sum())),
-            given[inside],
-            *(random_closed_form(within, width, kernel, rng) for _ in range(_RANDOM_STARTS)),
-        ]
-        fits = [_descend(alone, start, kernel, scale, _TRIAL) for start in starts]
-        latent[inside] = max(fits, key=lambda fit: fit.log_likelihood).latent
-    placed = sessions == np.bincount(sessions).argmax()
-    near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
-    while not placed.all():
-        pull = np.bincount(sessions[~placed], near[np.ix_(~placed, placed)].sum(axis=1))
-        inside = sessions == pull.argmax()
-        weights = near[np.ix_(inside, placed)] ** 2
-        aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
-        latent[inside] = _best_motion(groups, latent, aims, inside, placed, kernel, scale)
-        placed |= inside
-    return latent
-
-
-def _best_motion(
-    groups: list[ColumnGroup],
-    latent: Floats,
-    aims: Floats,
-    inside: NDArray[np.bool_],
-    placed: NDArray[np.bool_],
-    kernel: StationaryKernel,
-    scale: float,
-) -> Floats:
-    """Return rows of a session, moved rigidly to their aims or mirrored, whichever is likelier."""
-    own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
-    left, _, right = np.linalg.svd(own.T @ (aims - center))
-    part = _among(groups, inside | placed)
-    found, least = own + center, np.inf
-    for number in range(2 ** own.shape[1]):
-        signs = [-1.0 if number >> axis & 1 else 1.0 for axis in range(own.shape[1])]
-        moved = latent.copy()
-        moved[inside] = own @ (left * signs) @ right + center
-        value = value_and_gradient(part, moved, kernel, 0.5 * scale, 0.5 * scale)[0]
-        if value < least:
-            found, least = moved[inside], value
-    return found
-
-
-def _among(groups: list[ColumnGroup], inside: NDArray[np.bool_]) -> list[ColumnGroup]:
-    """Return the same columns of some rows alone."""
-    kept = []
-    for group in groups:
-        there = inside[group.rows]
-        if there.any():
-            scatter = group.scatter[np.ix_(there, there)]
-            kept.append(ColumnGroup(group.rows[there], scatter, group.n_columns))
-    return kept

@@ -1,0 +1,300 @@
+"""Which mirror image of a part of a map is the most likely, and what the others cost.
+
+Rows of a session share all their columns, so that a session is solved well by itself, while the
+columns that it shares with others may leave open whether it is mirrored; and where a map is thin,
+one half of it may be mirrored along the line that both halves share.
+
+Mirror images are compared under a noise of half the mean square of the rows. With as little noise
+as there is, an optimum is decided by how well its coordinates fit the smallest differences between
+rows, which says little about its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import cdist
+
+from .._threads import single_threaded_blas
+from .._types import Floats
+from .._validation import few
+from ..covariance import pairwise
+from ..kernels import StationaryKernel
+from ._closed_forms import closed_form, random_closed_form
+from ._known import STAGES, ColumnGroup, KnownFit, column_groups, descend, value_and_gradient
+
+OPEN_BELOW = 10.0
+"""Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
+
+MOST_SESSIONS = 30
+"""Sessions up to which each is mirrored once a round."""
+
+# Noise floors as fractions of the mean square, and steps.
+_SMOOTH = ((0.5, 60),)
+_ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
+_ALONE = ((0.5, 15), (0.0, 25))  # of a session by itself
+
+_TOLERANCE = 1e-5  # of the log likelihood, below which a step of a comparison is the last
+_ROUNDS = 3
+_RANDOM_STARTS = 2  # of a session by itself
+_SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
+_CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fold
+_HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
+
+
+class SessionJoints(NamedTuple):
+    """Whether parts of a map may be mirrored against the others.
+
+    Parts are the sessions, that is rows that know the same columns, and the smaller sides of cuts
+    across the longest direction of the map.
+    """
+
+    parts: NDArray[np.bool_]  # (n_parts, n) rows of each part
+    gaps: Floats  # (n_parts,) log likelihood lost by the mirrored part, in nats
+
+    @property
+    def kinds(self) -> NDArray[np.str_]:
+        """Class of each part, "fixed" or "mirrored"."""
+        return np.where(self.gaps > OPEN_BELOW, "fixed", "mirrored").astype("<U8")
+
+    @property
+    def n_open(self) -> int:
+        """Number of parts that may be mirrored."""
+        return int(np.count_nonzero(self.kinds != "fixed"))
+
+    def of_rows(self, inverse: NDArray[np.int64]) -> SessionJoints:
+        """Return the same of all rows, of which ``inverse`` (n,) names the distinct ones."""
+        return self._replace(parts=self.parts[:, inverse])
+
+    @property
+    def fixed(self) -> NDArray[np.str_]:
+        """Class of every row: mirrored if a part that it belongs to may be mirrored."""
+        is_open = self.parts[self.kinds != "fixed"].any(axis=0)
+        return np.where(is_open, "mirrored", "fixed").astype("<U8")
+
+    def __str__(self) -> str:
+        lines = [
+            f"rows {few(np.flatnonzero(part))} may be mirrored: that costs {gap:.0f} nats"
+            for part, gap, kind in zip(self.parts, self.gaps, self.kinds, strict=True)
+            if kind != "fixed"
+        ]
+        return "\n".join(lines or ["no part of the map may be mirrored"])
+
+
+class Mirrored(NamedTuple):
+    """The fit of largest likelihood that was found, and what mirroring parts of it costs."""
+
+    fit: KnownFit
+    joints: SessionJoints | None
+
+
+class _Likelihood(NamedTuple):
+    """Likelihood of the known entries of a table."""
+
+    groups: list[ColumnGroup]
+    kernel: StationaryKernel
+    scale: float  # mean square of the rows
+
+    def smoothed(self, latent: Floats) -> float:
+        """Negative log likelihood, with as much noise as signal."""
+        half = 0.5 * self.scale
+        return value_and_gradient(self.groups, latent, self.kernel, half, half)[0]
+
+    def descend(
+        self, latent: Floats, stages: tuple[tuple[float, int], ...], tolerance: float = 1e-7
+    ) -> KnownFit:
+        """Descend in stages of falling noise."""
+        return descend(self.groups, latent, self.kernel, self.scale, stages, tolerance)
+
+    def among(self, inside: NDArray[np.bool_]) -> _Likelihood:
+        """Return the likelihood of the same columns of some rows alone."""
+        kept = []
+        for group in self.groups:
+            there = inside[group.rows]
+            if there.any():
+                kept.append(ColumnGroup(group.rows[there], group.root[there], group.n_columns))
+        return self._replace(groups=kept)
+
+
+def search_mirrored(
+    latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
+) -> Mirrored:
+    """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
+
+    The likelier of two annealed descents, one from the closed form, one from sessions solved one by
+    one, is mirrored part by part. Every mirror image is the start of another descent; what these
+    reach is kept where it is better, and says how sure each part is.
+    """
+    sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
+    # Rows that know the same columns follow one another, so that a matrix of them is a view.
+    order = np.argsort(sessions, kind="stable")
+    found = _search(latent[order], rows[order], sessions[order], kernel)
+    back = np.empty_like(order)
+    back[order] = np.arange(order.size)
+    joints = None if found.joints is None else found.joints.of_rows(back)
+    return Mirrored(found.fit._replace(latent=found.fit.latent[back]), joints)
+
+
+def _search(
+    latent: Floats,
+    rows: NDArray[np.floating],
+    sessions: NDArray[np.int64],
+    kernel: StationaryKernel,
+) -> Mirrored:
+    """Search as `search_mirrored` does, of rows by session."""
+    model = _Likelihood(column_groups(rows), kernel, float(np.nanmean(rows**2)))
+    searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
+    with single_threaded_blas():
+        starts = [latent]
+        if searched and (sessions >= 0).all():
+            starts.append(_assembled(model, rows, sessions, latent))
+        fits = [model.descend(start, _ANNEALED, _TOLERANCE) for start in starts]
+        best, joints = max(fits, key=lambda fit: fit.log_likelihood), None
+        for _ in range(_ROUNDS if searched else 0):
+            before = best.log_likelihood
+            best, joints = _mirror_parts(model, best, sessions)
+            if best.log_likelihood <= before + _TOLERANCE * abs(before):
+                break
+        return Mirrored(model.descend(best.latent, STAGES[1:]), joints)
+
+
+def _mirror_parts(
+    model: _Likelihood, best: KnownFit, sessions: NDArray[np.int64]
+) -> tuple[KnownFit, SessionJoints]:
+    """Descend once from the mirror image of every part; what leads back is no other optimum."""
+    parts, tried = [], []
+    for part, start in _mirror_images(model, best, sessions):
+        parts.append(part)
+        tried.append(model.descend(start, _SMOOTH, _TOLERANCE))
+        best = max(best, tried[-1], key=lambda fit: fit.log_likelihood)
+    gaps = np.full(len(parts), np.inf)
+    seen = [best.latent]
+    # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
+    for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
+        if not any(_same(tried[k].latent, other) for other in seen):
+            gaps[k] = best.log_likelihood - tried[k].log_likelihood
+            seen.append(tried[k].latent)
+    return best, SessionJoints(np.array(parts), gaps)
+
+
+def _mirror_images(
+    model: _Likelihood, fit: KnownFit, sessions: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+    """Parts of a map, and the map with each of them mirrored."""
+    for session in range(int(sessions.max()) + 1):
+        inside = sessions == session
+        yield inside, _mirrored_session(model, fit.latent, inside)
+    yield from _folds(fit.latent, model.kernel)
+
+
+def _mirrored_session(model: _Likelihood, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """Return the mirror image of some rows about their mean that costs least."""
+    center = latent[inside].mean(axis=0)
+    axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
+    images = []
+    for number in range(1, 2 ** len(axes)):
+        signs = np.array([-1.0 if number >> axis & 1 else 1.0 for axis in range(len(axes))])
+        moved = latent.copy()
+        moved[inside] = center + (moved[inside] - center) @ (axes.T * signs) @ axes
+        images.append(moved)
+    return min(images, key=model.smoothed)
+
+
+def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+    """Sides of cuts across the longest direction of a map, and the map folded along the other.
+
+    The direction is the second eigenvector of the random walk between points that are near in
+    covariance; a fold leaves the plane that the points at the cut span best where it is.
+    """
+    n, m = latent.shape
+    near = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    root = np.sqrt(near.sum(axis=1))
+    # A start that no eigenvector is orthogonal to, and the same in every run.
+    first = np.cos(np.arange(n, dtype=np.float64))
+    values, vectors = eigsh(near / np.outer(root, root), k=2, v0=first)
+    walk = vectors[:, values.argmin()] / root
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(walk, kind="stable")] = np.arange(n)
+    for cut in _CUTS:
+        at = np.abs(rank - cut * n) <= max(_HINGE * n, m + 1)
+        center = latent[at].mean(axis=0)
+        normal = np.linalg.svd(latent[at] - center, full_matrices=False)[2][-1]
+        side = rank < cut * n if cut < 0.5 else rank >= cut * n
+        moved = latent.copy()
+        moved[side] -= 2.0 * np.outer((moved[side] - center) @ normal, normal)
+        yield side, moved
+
+
+def _same(first: Floats, second: Floats) -> bool:
+    """Whether two embeddings are the same up to a rigid motion and small moves."""
+    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
+    fitted = np.linalg.svd(a.T @ b, compute_uv=False).sum()
+    left = (a**2).sum() + (b**2).sum() - 2.0 * fitted
+    return bool(left <= _SAME * (b**2).sum())
+
+
+def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
+    """Session of each row, -1 for rows that share their known columns with fewer than ``least``."""
+    keys, inverse = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True)
+    labels = inverse.ravel().astype(np.int64)
+    large = np.bincount(labels, minlength=len(keys)) >= least
+    number = np.where(large, np.cumsum(large) - 1, -1)
+    return np.asarray(number[labels])
+
+
+def _assembled(
+    model: _Likelihood, rows: NDArray[np.floating], sessions: NDArray[np.int64], given: Floats
+) -> Floats:
+    """Solve every session by itself, and put one to the others after the other.
+
+    A row lies about at the mean of the placed rows that it is correlated with, which gives the
+    rigid motion of a session; of its mirror images the most likely is taken, given those placed.
+    """
+    corr, counts = pairwise(rows)
+    latent = np.zeros_like(given)
+    for session in range(int(sessions.max()) + 1):
+        inside = np.flatnonzero(sessions == session)
+        own = np.flatnonzero(np.isfinite(rows[inside[0]]))
+        alone = model._replace(groups=column_groups(rows[np.ix_(inside, own)]))
+        latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.size, given[inside])
+    placed = sessions == np.bincount(sessions).argmax()
+    near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
+    while not placed.all():
+        pull = np.bincount(sessions[~placed], near[np.ix_(~placed, placed)].sum(axis=1))
+        inside = sessions == pull.argmax()
+        weights = near[np.ix_(inside, placed)] ** 2
+        aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
+        latent[inside] = _best_motion(model.among(inside | placed), latent, aims, inside)
+        placed |= inside
+    return latent
+
+
+def _solved(alone: _Likelihood, corr: Floats, n_columns: int, given: Floats) -> Floats:
+    """Coordinates of one session by itself."""
+    rng, width = np.random.default_rng(0), given.shape[1]
+    starts = [
+        closed_form(corr, width, alone.kernel, n_columns),
+        given,
+        *(random_closed_form(corr, width, alone.kernel, rng) for _ in range(_RANDOM_STARTS)),
+    ]
+    fits = [alone.descend(start, _ALONE) for start in starts]
+    return max(fits, key=lambda fit: fit.log_likelihood).latent
+
+
+def _best_motion(
+    model: _Likelihood, latent: Floats, aims: Floats, inside: NDArray[np.bool_]
+) -> Floats:
+    """Return rows of a session, moved rigidly to their aims or mirrored, whichever is likelier."""
+    own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
+    left, _, right = np.linalg.svd(own.T @ (aims - center))
+    images = []
+    for number in range(2 ** own.shape[1]):
+        signs = [-1.0 if number >> axis & 1 else 1.0 for axis in range(own.shape[1])]
+        moved = latent.copy()
+        moved[inside] = own @ (left * signs) @ right + center
+        images.append(moved)
+    return min(images, key=model.smoothed)[inside]
