@@ -22,6 +22,7 @@ from .._validation import (
     check_components,
     check_enough_columns,
     check_enough_rows,
+    check_magnitude,
     check_sparse,
     few_rows,
     quantities,
@@ -601,13 +602,14 @@ def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int
     given: Any = X if sp.issparse(X) else np.asarray(X)
     counts = given.dtype.kind in "iub"
     check_sparse("X", X)
-    stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+    stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
     n_points, n_observed = stored.shape
     picked = np.arange(n_points)
     if n_points > _limits.DIAGNOSED_WHOLE:
         rng = np.random.default_rng(0)
         picked = np.sort(rng.choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False))
     _check_known(stored)
+    check_magnitude("X", stored.data if sp.issparse(stored) else stored)
     check_enough_rows(n_points)
     check_enough_columns(n_observed, "correlation")
     data = stored[picked]
@@ -618,23 +620,29 @@ def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int
 
 
 def _check_known(table: Any) -> None:
-    """Raise where values are missing, naming the rows."""
-    # NaN in one entry is NaN in the sum: nothing of the size of the table is made.
-    with np.errstate(all="ignore"):
-        if not np.isnan(table.sum()):
-            return
+    """Raise where values are missing or infinite, naming the rows."""
     entries = table.tocoo() if sp.issparse(table) else None
-    rows = (
-        np.flatnonzero(np.isnan(table).any(axis=1))
-        if entries is None
-        else np.unique(entries.row[np.isnan(entries.data)])
-    )
-    if rows.size:
-        raise ValueError(
-            f"X contains NaN: got {count(rows.size, 'row')} with missing values: "
-            f"{few_rows(rows, table.shape[0])}; pass missing='pairwise', which examines a block "
-            "without any, or fill them in"
+    for is_odd, what, kind, cure in (
+        (
+            np.isinf, "infinity", "infinite",
+            "take them for missing, X[np.isinf(X)] = np.nan with missing='pairwise', or drop those "
+            "rows",
+        ),
+        (
+            np.isnan, "NaN", "missing",
+            "pass missing='pairwise', which examines a block without any, or fill them in",
+        ),
+    ):  # fmt: skip
+        rows = (
+            np.flatnonzero(is_odd(table).any(axis=1))
+            if entries is None
+            else np.unique(entries.row[is_odd(entries.data)])
         )
+        if rows.size:
+            raise ValueError(
+                f"X contains {what}: got {count(rows.size, 'row')} with {kind} values: "
+                f"{few_rows(rows, table.shape[0])}; {cure}"
+            )
 
 
 def _correlations(
