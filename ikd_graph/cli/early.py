@@ -79,7 +79,5 @@ def _wrong_flags(words: Sequence[str]) -> str | None:
     if not unknown or "--" in words:
         return None
     near = "".join(suggest(word.partition("=")[0], known) for word in unknown)
-    command = f"{PROG} {words[0]}"
-    return (
-        f"unrecognized arguments: {' '.join(unknown)}{near}; {command} --help lists what there is"
-    )
+    told = f"unrecognized arguments: {' '.join(unknown)}{near}"
+    return f"{told}; {PROG} {words[0]} --help lists what there is"
