@@ -76,6 +76,9 @@ class KnownPairs(NamedTuple):
 
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
+_STRONG_LINES = 150
+"""Lines of a map above which they are drawn thinner."""
+
 _DRAWN_PER_POINT = 5
 """Significant pairs that a map shows for each point, the strongest of all."""
 
@@ -305,9 +308,10 @@ class Diagnosis:
             else f"leave {self.components} separate groups, the largest of "
             f"{self.largest_component} points"
         )
+        least = _near_one(float(self.trusted_correlations[-1]))
         return (
             f"{self.n_trusted} pairs are significantly correlated, by "
-            f"{self.trusted_correlations[-1]:.3g} or more (false discovery rate {self.fdr:g}), "
+            f"{least} or more (false discovery rate {self.fdr:g}), "
             f"{self.mean_degree:.1f} per point; they {joined}"
         )
 
@@ -381,8 +385,10 @@ class Diagnosis:
         at = chart.points.at[:, :2]
         ends = np.searchsorted(rows, self.trusted_pairs[: self._n_drawn])
         x, y = charts.with_gaps(at[ends])
-        strong = float(np.clip(3.0 * len(rows) / max(len(ends), 1), 0.25, 1.0))
-        links = Curve("", x, y, colors.MUTED, width=0.6 + strong, opacity=0.35 + 0.4 * strong)
+        # Thousands of lines leave the points to be seen as dozens do.
+        strong = float(np.clip(_STRONG_LINES / max(len(ends), 1), 0.05, 1.0))
+        width, opacity = 0.3 + 1.3 * strong, 0.2 + 0.55 * strong
+        links = Curve("", x, y, colors.MUTED, width=width, opacity=opacity)
         named = [str(names[row]) for row in rows] if names else []
         written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
@@ -555,6 +561,18 @@ def diagnose(
     if texts:
         warn("; ".join(texts))
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
+
+
+def _near_one(correlation: float) -> str:
+    """Correlation in words: three digits, or as many as tell it from 1.
+
+    Examples
+    --------
+    >>> _near_one(0.12345), _near_one(0.999876), _near_one(1.0)
+    ('0.123', '0.9999', '1')
+    """
+    digits = next((k for k in range(3, 9) if float(f"{correlation:.{k}g}") < 1.0), 3)
+    return f"{correlation:.{digits}g}"
 
 
 def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
