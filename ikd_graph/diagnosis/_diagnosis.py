@@ -346,7 +346,8 @@ class Diagnosis:
             "correlation", "pairs",
             curves=(Curve("chance", at, chance[drawn], colors.SECOND),),
             bars=(Bars(at, numbers[drawn], name="pairs of points"),),
-            mark=None if least is None else (least, f"significant from {least:.2g}"), log_y=True,
+            log_y=True,
+            mark=None if least is None else (least, f"significant from {_near_one(least, 2)}"),
         )  # fmt: skip
         measures = {
             "agreement of two halves": self.agreement,
@@ -563,15 +564,15 @@ def diagnose(
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
 
 
-def _near_one(correlation: float) -> str:
-    """Correlation in words: three digits, or as many as tell it from 1.
+def _near_one(correlation: float, least: int = 3) -> str:
+    """Correlation in words: three digits or another number of them, or as many as tell it from 1.
 
     Examples
     --------
     >>> _near_one(0.12345), _near_one(0.999876), _near_one(1.0)
     ('0.123', '0.9999', '1')
     """
-    digits = next((k for k in range(3, 9) if float(f"{correlation:.{k}g}") < 1.0), 3)
+    digits = next((k for k in range(least, 9) if float(f"{correlation:.{k}g}") < 1.0), least)
     return f"{correlation:.{digits}g}"
 
 
