@@ -1,11 +1,13 @@
 """The command line, called as the console script calls it."""
 
 import builtins
+import argparse
 import csv
 import inspect
 import json
 import re
 import shlex
+import subprocess
 import sys
 import warnings
 from html import unescape
@@ -16,7 +18,7 @@ import pandas as pd
 import pytest
 
 from ikd_graph import IKD, datasets, graph, refine, strategies
-from ikd_graph.cli import flags, main
+from ikd_graph.cli import early, flags, main
 from ikd_graph.cli.entry import build_parser
 from ikd_graph.diagnosis._diagnosis import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
@@ -513,3 +515,26 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
 def test_a_wrong_header_is_told_by_its_flag(words, told, table, capsys):
     assert run("embed", table, *words.split()) == 2
     assert told in one_line(capsys)
+
+
+def test_flags_that_are_told_early_are_those_of_the_parser():
+    parser = build_parser()
+    commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    found = {
+        name: {o for a in own._actions for o in a.option_strings if o.startswith("--")}
+        for name, own in commands.choices.items()
+    }
+    assert found == {name: set(flags) for name, flags in early.FLAGS.items()}
+
+
+def test_a_wrong_flag_is_told_before_anything_is_imported(tmp_path):
+    code = (
+        "import sys; from ikd_graph.cli import main; code = main(['embed', 'digits', '--grahp=5']);"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba'} & sys.modules.keys(); print(code, heavy)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "2 set()"
+    assert run.stderr == (
+        "ikd-graph: error: unrecognized arguments: --grahp=5; did you mean '--graph'?; "
+        "ikd-graph embed --help lists what there is\n"
+    )

@@ -127,3 +127,17 @@ def test_a_file_name_that_is_no_text_is_written_as_it_is_shown(table, tmp_path):
     assert main(["embed", str(strange), "-o", str(out), "--strategy", "eigen"]) == 0
     assert left(out) == [name.replace("table", "caf") for name in FILES]
     (out / "caf_report.html").read_bytes().decode("utf-8")
+
+
+def test_an_interrupt_while_a_comparison_is_drawn_keeps_the_scores(
+    table, tmp_path, capsys, monkeypatch
+):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ikd_graph.cli.common.drawings", interrupted)
+    out = tmp_path / "out"
+    words = ["compare", str(table), "-q", "-o", str(out), "--noise", "0", "--methods", "linear,pca"]
+    assert main(words) == 130
+    assert [name.partition("_")[2] for name in left(out)] == ["compare.csv", "compare_points.csv"]
+    assert "stopped while drawing; the scores are in" in capsys.readouterr().err

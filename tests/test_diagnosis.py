@@ -275,3 +275,9 @@ def test_sparse_rows_are_diagnosed_as_dense_ones(monkeypatch):
     X.data[0] = np.nan
     with pytest.raises(ValueError, match=r"X contains NaN: got 1 row with missing values: \d+;"):
         ikd_graph.diagnose(X)
+
+
+def test_correlations_next_to_one_are_told_from_one():
+    X = np.cos(np.arange(12.0)[:, None] / 40.0 + np.linspace(0.0, 6.0, 60))
+    text = str(quietly(X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)))
+    assert "by 1 or more" not in text

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from tables import curve, quiet, roll, two_groups, warned
 
-from ikd_graph import IKD, datasets, graph, refine, strategies
+from ikd_graph import IKD, align, compare, datasets, diagnose, graph, refine, strategies
 
 
 def gp(latent, n_points, n_columns, noise):
@@ -152,3 +152,43 @@ def groups_of_rows():
     """Three groups of thirty rows."""
     rng = np.random.default_rng(0)
     return np.repeat(rng.normal(size=(3, 60)), 30, axis=0) + 0.5 * rng.normal(size=(90, 60))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rows_of_a_frame_are_named_in_messages():
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(12, 30))
+    X[4] = 1.0
+    names = [f"patient {k}" for k in range(12)]
+    frame = pd.DataFrame(X, index=names, columns=[f"c{k}" for k in range(30)])
+    with pytest.raises(ValueError, match=r"got 1 constant row\(s\): patient 4; drop"):
+        IKD(affinity="correlation").fit(frame)
+    with pytest.raises(ValueError, match=r"got 1 constant row\(s\): 4; drop"):
+        IKD(affinity="correlation").fit(frame.reset_index(drop=True))
+    frame.iloc[2, 3] = np.nan
+    with pytest.raises(ValueError, match="got 1 rows with missing values: patient 2; pass"):
+        IKD().fit(frame)
+    model = IKD(affinity="correlation", refine=None).fit(frame.drop(index=["patient 2"])[4:])
+    with pytest.warns(UserWarning, match="and get NaN: patient 4"):
+        assert np.isnan(model.transform(frame[3:5])[1]).all()
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, 0, [1], True])
+def test_a_wrong_number_of_threads_is_named(value):
+    X = np.random.default_rng(0).normal(size=(12, 30))
+    for call in (lambda: IKD(n_jobs=value).fit(X), lambda: compare(X, n_jobs=value)):
+        with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+            call()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1e80, 1e-80, 1e300])
+def test_units_without_moments_are_named_everywhere(unit):
+    X = unit * np.random.default_rng(0).normal(size=(12, 30))
+    for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):
+        with pytest.raises(ValueError, match="the largest value of X must lie between 1e-70 and"):
+            call(X)
+    X = np.where(0.5 * X.max() < X, np.inf, X / unit)
+    for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):
+        with pytest.raises(ValueError, match=r"rows? with infinite values: \d"):
+            call(X)

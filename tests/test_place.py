@@ -1,6 +1,7 @@
 """New rows in the coordinates of others: the command, and annotated matrices with scanpy."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_a_new_file_is_placed_by_the_names_of_its_columns(files, capsys):
     out = files / "out"
     assert run("embed", files / "old.csv", "-o", out, "--save-model", "-q", *FAST) == 0
     assert run("place", out / "old_model.ikd", files / "new.csv", "-o", out) == 0
-    assert "placed  20 rows" in capsys.readouterr().out
+    assert re.search("placed +20 rows", capsys.readouterr().out)
     with (out / "new_placed.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
     assert head == ["row", "ikd0", "ikd1"]
@@ -103,3 +104,15 @@ def test_tools_may_write_into_what_was_added():
         assert not np.shares_memory(first, second)
     assert cells.obsm["X_ikd"].flags.writeable
     assert cells.uns["ikd"]["eigenvalues"].flags.writeable
+
+
+def test_missing_standard_errors_are_explained(files, capsys):
+    # Nobody wonders why there are no columns se_1, se_2.
+    run("embed", files / "old.csv", "-o", files, "--save-model", "-q", *FAST)
+    assert run("place", files / "old_model.ikd", files / "new.csv", "-o", files) == 0
+    assert "standard errors  none: they " in capsys.readouterr().out
+    X = made_table()
+    model = IKD(strategy="linear").fit(X)
+    with pytest.warns(UserWarning, match="the standard errors of all rows are NaN: they "):
+        _, errors = model.transform(X[:3] + 0.1, return_std=True)
+    assert np.isnan(errors).all()

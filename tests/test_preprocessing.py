@@ -161,3 +161,23 @@ def test_rows_with_holes_are_filled_by_the_parameter_and_by_the_flag(tmp_path, c
     words = ["embed", str(tmp_path / "holes.csv"), "--standardize-rows", "--missing", "pairwise"]
     assert main(words) == 2
     assert "--impute median fills them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", ["standard", "robust"])
+def test_a_column_of_any_unit_is_scaled(scale):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    tiny = X * [1e-20, 1.0, 1e20]
+    wanted = TablePreprocessor(scale=scale).fit_transform(X)
+    np.testing.assert_allclose(TablePreprocessor(scale=scale).fit_transform(tiny), wanted)
+
+
+def test_holes_are_filled_one_way_alone(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(20, 4)).astype(object)
+    X[3, 1] = ""
+    write(tmp_path / "t.csv", X, "abcd")
+    for rule in ("pairwise", "impute"):
+        assert main(["embed", "t.csv", "--missing", rule, "--impute", "mean"]) == 2
+        told = capsys.readouterr().err
+        assert f"--missing {rule} and --impute mean must not be given together" in told
+    assert not list(tmp_path.glob("t_*"))

@@ -142,3 +142,12 @@ def test_few_rows_and_tables_that_lie_on_their_side(smooth):
 @pytest.mark.parametrize("X", [np.ones((40, 4)), np.eye(4)], ids=["flat", "four rows"])
 def test_of_what_no_fit_can_take_nothing_is_said(X):
     assert check_data_quality(Dataset(X)) == []
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1e300, 1e-300, 1e150])
+def test_units_that_have_no_squares_change_nothing(smooth, unit):
+    X = smooth.copy()
+    X[:, 2] *= 1000.0
+    told = [check_data_quality(Dataset(unit * X)), check_data_quality(Dataset(X))]
+    assert told[0] == told[1] != []

@@ -5,6 +5,7 @@ import pytest
 from tables import process
 
 import ikd_graph
+from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
 
@@ -143,3 +144,36 @@ def test_names_may_be_tuples():
     assert np.array_equal(np.vstack(found.coordinates), np.vstack(plain.coordinates))
     with pytest.raises(ValueError, match=r"columns must be 'same' or a list of names .* got int"):
         ikd_graph.align(parts, columns=5)
+
+
+def test_sessions_and_rows_go_by_their_names(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = process(points_of(0, 40), 60, 0.05, 1)
+    names = [f"cell {k}" for k in range(60)]
+    for file, rows in (("monday", range(24)), ("friday", range(16, 40))):
+        lines = [",".join(["trial", *names])]
+        lines += [",".join([f"t{k}", *map(str, X[k])]) for k in rows]
+        (tmp_path / f"{file}.csv").write_text("\n".join(lines))
+    words = ["align", "monday.csv", "friday.csv", "--affinity", "correlation"]
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "monday" in told
+    assert "residual: root mean square distance of the rows" in told
+    text = (tmp_path / "friday.csv").read_text().splitlines()
+    text[-1] = ",".join(["t39", *["1"] * 60])
+    (tmp_path / "friday.csv").write_text("\n".join(text))
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert "monday, friday: rows of X must vary for" in told.replace(".csv", "")
+    assert "1 constant row(s): t39 of friday; drop them" in told.replace(".csv", "")
+
+
+def test_names_of_sessions_are_shown():
+    X = process(points_of(0, 40), 60, 0.05, 1)
+    two = ikd_graph.align(
+        [X[:24], X[16:]], rows=[range(24), range(16, 40)], columns="same", names="ab"
+    )
+    assert str(two).splitlines()[1].startswith("a: 24 rows")
+    assert two.names == ("a", "b")
+    with pytest.raises(ValueError, match="names must be one for each of 2 sessions, got 1"):
+        ikd_graph.align([X[:24], X[16:]], columns="same", names=["a"])

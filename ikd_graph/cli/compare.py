@@ -46,19 +46,20 @@ def run(arguments: argparse.Namespace) -> None:
             result = finished
     step = next_step(result, arguments)
     records, points = result.to_records(), result.points()
-    with common.named_stage("drawing"):
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    scores = ([record.get(name, "") for name in columns] for record in records)
+    tables = {
+        "compare.csv": common.csv_text(columns, scores),
+        "compare_points.csv": common.csv_text(points, zip(*points.values(), strict=True)),
+    }
+    # What took long is stored, whatever happens to the pictures.
+    written = common.write_outputs(arguments, data, tables)
+    with common.named_stage("drawing", f"the scores are in {written[0]}"):
         png, html = common.drawings(
             arguments, lambda ax: result.plot(ax), result.figure_size,
             "compare_page", result, warnings=arguments.heard, steps=[step],
         )  # fmt: skip
-    columns = list(dict.fromkeys(name for record in records for name in record))
-    scores = ([record.get(name, "") for name in columns] for record in records)
-    files = {
-        "compare.csv": common.csv_text(columns, scores),
-        "compare_points.csv": common.csv_text(points, zip(*points.values(), strict=True)),
-        "compare.png": png,
-        "compare.html": html,
-    }
+    files = {**tables, "compare.png": png, "compare.html": html}
     record = {
         "measure": result.measure,
         "shared": result.head,
@@ -68,7 +69,8 @@ def run(arguments: argparse.Namespace) -> None:
         "sentences": [flags.in_flags(text) for text in sentences(result)],
         "points": points,
     }
-    common.finish(arguments, data, files, list(map(flags.in_flags, lines(result))), step, record)
+    words = list(map(flags.in_flags, lines(result)))
+    common.finish(arguments, data, files, words, step, record, written)
     if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 

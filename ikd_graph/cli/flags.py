@@ -180,6 +180,13 @@ def plain_settings(settings: Any) -> dict[str, Any]:
     return plain
 
 
+_ATTRIBUTES = {
+    " (standard_errors_)": " (columns se_1, se_2, ... of the embedding)",
+    "; str(joints_) lists the joints": "",
+}
+"""What messages call attributes of a model, and where a command has them."""
+
+
 def in_flags(text: str) -> str:
     """Return a message that names parameters as they are passed in Python, in flags.
 
@@ -195,6 +202,8 @@ def in_flags(text: str) -> str:
         text = re.sub(rf"{word}=(?:'([\w.]+)'|([\w.]*\w))", rf"{flag} \1\2", text)
         # A name that is a plain word is a parameter only where a message is about it.
         text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"^{word}(?= must )", flag, text)
+    for python, words in _ATTRIBUTES.items():
+        text = text.replace(python, words)
     return text
 
 

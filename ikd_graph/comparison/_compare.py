@@ -364,6 +364,7 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     if data.X.ndim != 2:
         raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
     _check_whole(data.X)
+    check_magnitude("X", data.X)
     if labels is not None:
         values = np.asarray(labels)
         if values.shape != (data.n_samples,):

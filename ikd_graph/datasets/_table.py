@@ -200,6 +200,14 @@ def _left_out_above(cells: NDArray[Any], header: Header, numbers: Sequence[int])
     return said
 
 
+def _names_of_points(table: Table, points: Sequence[str]) -> str:
+    """Say where the names of points stood, and the first of them."""
+    place, _, rest = table.header.partition(" (")
+    if not rest or not table.names:
+        return table.header
+    return f"{place} ({', '.join(points[:3])}{', ...' * (len(points) > 3)})"
+
+
 def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
     """Table whose rows are the columns of a file, and what is left to choose among its columns.
 
@@ -235,7 +243,7 @@ def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
         names=table.row_names if index is None else tuple(plain_texts(table.columns[index])),
         row_names=tuple(names[c] for c in rest) if table.names else (),
         row_title="",
-        header=f"{taken}names of points: {table.header}",
+        header=f"{taken}names of points: {_names_of_points(table, [names[c] for c in rest])}",
         next_to={},
         exchanged=True,
         notes=(*table.notes, *[f"left out of the points: {listed(left)}"] * bool(left)),

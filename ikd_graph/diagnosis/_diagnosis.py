@@ -22,6 +22,7 @@ from .._validation import (
     check_components,
     check_enough_columns,
     check_enough_rows,
+    check_magnitude,
     check_sparse,
     few_rows,
     quantities,
@@ -74,6 +75,9 @@ class KnownPairs(NamedTuple):
 
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
+_STRONG_LINES = 150
+"""Lines of a map above which they are drawn thinner."""
+
 _DRAWN_PER_POINT = 5
 """Significant pairs that a map shows for each point, the strongest of all."""
 
@@ -303,9 +307,10 @@ class Diagnosis:
             else f"leave {self.components} separate groups, the largest of "
             f"{self.largest_component} points"
         )
+        least = _near_one(float(self.trusted_correlations[-1]))
         return (
             f"{self.n_trusted} pairs are significantly correlated, by "
-            f"{self.trusted_correlations[-1]:.3g} or more (false discovery rate {self.fdr:g}), "
+            f"{least} or more (false discovery rate {self.fdr:g}), "
             f"{self.mean_degree:.1f} per point; they {joined}"
         )
 
@@ -340,7 +345,8 @@ class Diagnosis:
             "correlation", "pairs",
             curves=(Curve("chance", at, chance[drawn], colors.SECOND),),
             bars=(Bars(at, numbers[drawn], name="pairs of points"),),
-            mark=None if least is None else (least, f"significant from {least:.2g}"), log_y=True,
+            log_y=True,
+            mark=None if least is None else (least, f"significant from {_near_one(least, 2)}"),
         )  # fmt: skip
         measures = {
             "agreement of two halves": self.agreement,
@@ -379,8 +385,10 @@ class Diagnosis:
         at = chart.points.at[:, :2]
         ends = np.searchsorted(rows, self.trusted_pairs[: self._n_drawn])
         x, y = charts.with_gaps(at[ends])
-        strong = float(np.clip(3.0 * len(rows) / max(len(ends), 1), 0.25, 1.0))
-        links = Curve("", x, y, colors.MUTED, width=0.6 + strong, opacity=0.35 + 0.4 * strong)
+        # Thousands of lines leave the points to be seen as dozens do.
+        strong = float(np.clip(_STRONG_LINES / max(len(ends), 1), 0.05, 1.0))
+        width, opacity = 0.3 + 1.3 * strong, 0.2 + 0.55 * strong
+        links = Curve("", x, y, colors.MUTED, width=width, opacity=opacity)
         named = [str(names[row]) for row in rows] if names else []
         written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
@@ -555,6 +563,18 @@ def diagnose(
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
 
 
+def _near_one(correlation: float, least: int = 3) -> str:
+    """Correlation in words: three digits or another number of them, or as many as tell it from 1.
+
+    Examples
+    --------
+    >>> _near_one(0.12345), _near_one(0.999876), _near_one(1.0)
+    ('0.123', '0.9999', '1')
+    """
+    digits = next((k for k in range(least, 9) if float(f"{correlation:.{k}g}") < 1.0), least)
+    return f"{correlation:.{digits}g}"
+
+
 def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
     """Count the known pairs of a table with holes, and return its largest block without holes."""
     rule = holes.get(rule)  # type: ignore[assignment]
@@ -600,13 +620,14 @@ def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int
     given: Any = X if sp.issparse(X) else np.asarray(X)
     counts = given.dtype.kind in "iub"
     check_sparse("X", X)
-    stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+    stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
     n_points, n_observed = stored.shape
     picked = np.arange(n_points)
     if n_points > _limits.DIAGNOSED_WHOLE:
         rng = np.random.default_rng(0)
         picked = np.sort(rng.choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False))
     _check_known(stored)
+    check_magnitude("X", stored.data if sp.issparse(stored) else stored)
     check_enough_rows(n_points)
     check_enough_columns(n_observed, "correlation")
     data = stored[picked]
@@ -617,23 +638,29 @@ def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int
 
 
 def _check_known(table: Any) -> None:
-    """Raise where values are missing, naming the rows."""
-    # NaN in one entry is NaN in the sum: nothing of the size of the table is made.
-    with np.errstate(all="ignore"):
-        if not np.isnan(table.sum()):
-            return
+    """Raise where values are missing or infinite, naming the rows."""
     entries = table.tocoo() if sp.issparse(table) else None
-    rows = (
-        np.flatnonzero(np.isnan(table).any(axis=1))
-        if entries is None
-        else np.unique(entries.row[np.isnan(entries.data)])
-    )
-    if rows.size:
-        raise ValueError(
-            f"X contains NaN: got {count(rows.size, 'row')} with missing values: "
-            f"{few_rows(rows, table.shape[0])}; pass missing='pairwise', which examines a block "
-            "without any, or fill them in"
+    for is_odd, what, kind, cure in (
+        (
+            np.isinf, "infinity", "infinite",
+            "take them for missing, X[np.isinf(X)] = np.nan with missing='pairwise', or drop those "
+            "rows",
+        ),
+        (
+            np.isnan, "NaN", "missing",
+            "pass missing='pairwise', which examines a block without any, or fill them in",
+        ),
+    ):  # fmt: skip
+        rows = (
+            np.flatnonzero(is_odd(table).any(axis=1))
+            if entries is None
+            else np.unique(entries.row[is_odd(entries.data)])
         )
+        if rows.size:
+            raise ValueError(
+                f"X contains {what}: got {count(rows.size, 'row')} with {kind} values: "
+                f"{few_rows(rows, table.shape[0])}; {cure}"
+            )
 
 
 def _correlations(

@@ -193,6 +193,8 @@ def _dominance(X: Floats, names: Sequence[str]) -> list[str]:
     if not columns:
         return []
     cure = "unscaled, the others hardly matter; --scale makes all count alike"
+    if len(columns) == 1:
+        cure += f", {flag('labels', [names[columns[0]]])} takes it for labels"
     if np.all(X >= 0.0) and np.array_equal(X, np.round(X)):
         cure = "the others hardly matter; --transform sqrt (or log1p) tames counts"
     holds = "holds" if len(columns) == 1 else "hold"

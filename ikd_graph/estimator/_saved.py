@@ -31,6 +31,7 @@ from ..missing import Impute, Pairwise
 from ..out_of_sample import Placement
 from ..refine import CoreFit, OptimumRecord, SessionJoints
 from ..similarity import KnownRows
+from ..strategies import Strategy
 from ..uncertainty import LatentPosterior
 from ._declared import check_declared, declared, fits, is_cached
 
@@ -309,6 +310,9 @@ def _check_values(state: dict[str, Any]) -> None:
         core = check_nodes("core", result.refined.core, len(own))
         if len(core) != len(result.refined.fit.latent) or len(set(core.tolist())) != len(core):
             raise ValueError("the points of its likelihood do not belong to its coordinates")
+    for settings in (state["settings_"], result.settings):
+        if not isinstance(settings.strategy, Strategy):
+            raise ValueError(f"its strategy is a {type(settings.strategy).__name__}")
     process: FittedProcess = state["_fitted"]
     if process.points.shape != own.shape or process.first.shape != own.shape[:1]:
         raise ValueError("the points of its process are of another number than its own")

@@ -145,7 +145,10 @@ def _ellipses(at: Floats, covariances: Floats) -> Curve:
     around = circle @ np.swapaxes(axes * np.sqrt(np.maximum(values, 0.0))[:, None], 1, 2)
     around[~np.isfinite(covariances).all(axis=(1, 2))] = np.nan
     x, y = with_gaps(at[:, None] + around)
-    return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7, opacity=0.7)
+    # Many that overlap leave the points to be seen.
+    strong = float(np.clip(100.0 / max(len(at), 1), 0.25, 1.0))
+    width, opacity = 0.3 + 0.4 * strong, 0.2 + 0.5 * strong
+    return Curve("± 1 standard error", x, y, colors.MUTED, width=width, opacity=opacity)
 
 
 _BEYOND = 0.3
