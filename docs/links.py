@@ -58,6 +58,8 @@ def lost(site):
             for title, of_title in listed.items()
             if query in title.lower() and 2 * len(query) >= len(title)
             for place in of_title
+            # Of the entries of an index only main ones (!) come before what pages contain.
+            if listed is index["alltitles"] or place[2]
         ]
         if page not in {index["docnames"][place[0]] for place in places}:
             yield f"{query}: {page}"
