@@ -343,7 +343,8 @@ def weak(quick):
                 if abs(center) >= lowest:
                     bar.set_color(colors.ACCENT)
         ax.set_title(title, fontsize=14, fontweight="bold", color=colors.INK)
-        expected = f"halves agree by R² {diagnosis.agreement:.2f}"
+        agree = np.isfinite(diagnosis.agreement)
+        expected = f"halves agree by R² {diagnosis.agreement:.2f}" if agree else ""
         pairs_text = f"{significant} significant pairs" if significant else "nothing to see"
         text = f"{pairs_text} (p = {diagnosis.p_value:.2g})\n{expected}"
         ax.text(0.97, 0.8, text, transform=ax.transAxes, ha="right",

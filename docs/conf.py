@@ -1,5 +1,6 @@
 """Settings of the site: everything is made here, nothing is fetched, when it is built or read."""
 
+import re
 import shutil
 import sys
 import warnings
@@ -74,6 +75,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "matplotlib_animations": False,
+    # What ends a block is printed where it says something.
+    "capture_repr": (),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
@@ -86,8 +89,9 @@ suppress_warnings = ["config.cache"]
 
 
 def keep_together(app, path, parent, content):
-    """Break no mean from its spread in narrow tables."""
-    content[0] = content[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+    """Break no mean from its spread, and no power of ten, in narrow tables."""
+    text = content[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+    content[0] = re.sub(r"(?<=\de)-(?=\d\d\b)", "\N{NON-BREAKING HYPHEN}", text)
 
 
 def setup(app):

@@ -1,5 +1,6 @@
-"""Names links between pages of the built site, and to anchors in them, that lead nowhere."""
+"""Names links of the built site that lead nowhere, and searches that do not find their page."""
 
+import json
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -38,6 +39,33 @@ def broken(site):
                 yield f"{path.relative_to(site.resolve())}: {link}"
 
 
+SEARCHED = {
+    "different results on another computer": "reproducibility",
+    "new data": "faq",
+    "which genes": "columns",
+}
+"""What people type into the search, and the page that must come first."""
+
+
+def lost(site):
+    """Searches whose page is found neither by a title, as the search compares, nor by an entry."""
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    for query, page in SEARCHED.items():
+        places = [
+            place
+            for listed in (index["alltitles"], index["indexentries"])
+            for title, of_title in listed.items()
+            if query in title.lower() and 2 * len(query) >= len(title)
+            for place in of_title
+            # Of the entries of an index only main ones (!) come before what pages contain.
+            if listed is index["alltitles"] or place[2]
+        ]
+        if page not in {index["docnames"][place[0]] for place in places}:
+            yield f"{query}: {page}"
+
+
 if __name__ == "__main__":
-    wrong = list(broken(Path(sys.argv[1])))
-    sys.exit("\n".join(["links that lead nowhere:", *wrong]) if wrong else 0)
+    site = Path(sys.argv[1])
+    wrong = [*broken(site), *(f"search for {each}" for each in lost(site))]
+    sys.exit("\n".join(["what leads nowhere:", *wrong]) if wrong else 0)

@@ -199,12 +199,15 @@ def what_is_printed():
 @pytest.mark.slow
 def test_messages_are_explained_as_the_program_prints_them(folder, capsys):
     page = (DOCS / "messages.md").read_text()
-    command = "cliques returns.csv --graph 0.4 --stability 20 --output results"
+    listed = "cliques returns.csv --graph 0.4 --stability 20 --output results"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert main(command.split()) == 0
-    printed = "\n".join([*what_is_printed(), (folder / "results/returns_cliques.html").read_text()])
+        for command in (listed, "embed digits", "embed sensors.csv"):
+            assert main(command.split()) == 0
+    page_of_cliques = (folder / "results/returns_cliques.html").read_text()
+    printed = "\n".join([*what_is_printed(), page_of_cliques, capsys.readouterr().out])
     headings = (
+        "Line by line",
         "What is fixed, mirrored or free",
         "Pairs that stay unknown",
         "Cliques that stay",

@@ -15,8 +15,8 @@ DOCS = ROOT / "docs"
 MEASURED = {
     "columns": {"docs/decisions/016-columns-of-a-map.md": "3.1 10"},
     "peers": {
-        "benchmarks/peers/results/peers.md": "8.9 0.586 1.1 0.727 15.6 0.737 17.7 0.766 0.991 0.8 "
-        "0.4 0.686 0.004 0.011 0.017 0.044"
+        "benchmarks/peers/results/peers.md": "5.7 0.679 0.7 0.727 13.0 0.735 13.5 0.773 0.991 0.4 "
+        "0.2 0.686 0.002 0.007 0.006 0.030"
     },
     "initialize": {
         "benchmarks/initialize.md": "0.161 0.160 0.210 0.212 0.879 0.436 0.487 0.562 0.456 0.909"

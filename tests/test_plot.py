@@ -141,6 +141,18 @@ def test_ellipses_are_one_standard_error_wide(ax):
         plot.embedding(Z, errors=errors)
 
 
+@pytest.mark.parametrize(
+    ("n", "known", "n_bars"), [(400, True, 0), (500, True, 1), (500, False, 0)]
+)
+def test_a_bar_shows_the_standard_error_of_many_points(ax, n, known, n_bars):
+    Z = np.random.default_rng(0).normal(size=(n, 2))
+    errors = np.full((n, 2), 0.5 if known else np.nan)
+    plot.embedding(Z, errors=errors, ax=ax)
+    bars = [line for line in ax.lines if line.get_marker() == "|"]
+    assert [float(np.ptp(bar.get_xdata())) for bar in bars] == pytest.approx([1.0] * n_bars)
+    assert [text.get_text().strip() for text in ax.texts] == ["± 1 standard error"] * n_bars
+
+
 def test_names_of_points_do_not_cover_one_another(ax):
     Z = np.vstack([np.zeros((6, 2)), [[1.0, 1.0]]])
     plot.embedding(Z, points={row: f"cell {row}" for row in range(7)}, ax=ax)

@@ -138,6 +138,7 @@ EXPERIMENT = Experiment(
         "alignment",
         "maximal cliques: of a thresholded correlation graph, size is the number of points, mean "
         "is how many cliques there are",
+        "other work shared the machine: seconds are for comparing methods within this run",
     ),
 )
 

@@ -95,8 +95,8 @@ class Threshold(Rule):
         What to do with several components: join them by links between their nearest points, or
         raise an error.
     fdr : float or None
-        In place of a threshold: significantly correlated pairs are edges, with this false discovery
-        rate, in (0, 1); see `graph.significant_graph`.
+        False discovery rate, in (0, 1), of significantly correlated pairs, which are edges in place
+        of those above a threshold; see `graph.significant_graph`.
     n_removed : int
         Rows that were regressed out of the table, each of which costs a degree of freedom.
 
@@ -175,9 +175,11 @@ class Neighbors(Rule):
     search : {"auto", "exact", "approximate"}
         How neighbors are searched, see `graph.row_neighbors`.
     prune : "auto" or bool
-        As in `Threshold`.
+        Remove short-circuit edges, see `graph.prune`. "auto" does so in graphs of rows, where
+        values are not trusted as estimates of the kernel.
     disconnected : {"join", "raise"}
-        As in `Threshold`.
+        What to do with several components: join them by links between their nearest points, or
+        raise an error.
 
     Examples
     --------

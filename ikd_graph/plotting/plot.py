@@ -349,7 +349,8 @@ def embedding(
         Classes (whole numbers or text) or a quantity (other numbers).
     errors : array-like of shape (n, m) or (n, m, m), optional
         Standard errors of the coordinates, in their units, or their covariances; NaN where unknown.
-        Ellipses of one standard error around up to 400 points; of more, the uncertain are pale.
+        Ellipses of one standard error around up to 400 points; of more, the uncertain are pale, and
+        a bar below them is as long as the median point is uncertain.
     points : mapping of int to str, or iterable of int
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
@@ -398,7 +399,9 @@ def embedding(
     what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
     if not named:
-        return chart(what, ax=ax, legend=legend)
+        ax = chart(what, ax=ax, legend=legend)
+        _draw_typical_error(ax, coordinates, errors)
+        return ax
     # Names of classes on the map would hide those of points.
     ax = chart(what, ax=ax, legend=False)
     assert what.points is not None
@@ -406,6 +409,23 @@ def embedding(
         _explain(ax, what.points, paint, on_map=False)
     _write_beside(ax, what.points.at[[*named]], [*named.values()])
     return ax
+
+
+def _draw_typical_error(ax: Axes, Z: Floats, errors: ArrayLike | None) -> None:
+    """Draw a bar of twice the median standard error below points that have no ellipses."""
+    n, m = Z.shape
+    if errors is None or n <= charts.MOST_ELLIPSES or m < 2:
+        return
+    spread = charts.columns(errors)
+    variances = spread**2 if spread.ndim == 2 else np.diagonal(spread, axis1=1, axis2=2)
+    sizes = np.sqrt(variances[:, :2].mean(axis=1))
+    half = float(np.median(sizes[np.isfinite(sizes)])) if np.isfinite(sizes).any() else 0.0
+    low, high = ax.get_xlim()
+    if not 0.0 < 2.0 * half < high - low:
+        return
+    style: Any = {"transform": ax.get_xaxis_transform(), "color": colors.MUTED, "clip_on": False}
+    ax.plot([low, low + half, low + 2.0 * half], [0.0] * 3, marker="|", linewidth=1.5, **style)
+    ax.text(low + 2.0 * half, 0.0, "  ± 1 standard error", fontsize=SMALL, va="center", **style)
 
 
 def small_multiples(
