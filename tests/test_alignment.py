@@ -1,3 +1,4 @@
+import itertools
 import warnings
 
 import networkx as nx
@@ -269,6 +270,34 @@ def test_blocks_that_share_flat_points_merge_last():
     with pytest.warns(UserWarning, match="1 of 1 mergers .* or on points that are flat"):
         folded = alignment.merge_greedy(solved_from(sets[:2], views[:2]), 13)
     assert folded.order.tolist() == [[0, 1, 5]]
+
+
+def test_a_start_says_on_which_side_of_a_line_a_greedy_merger_puts_a_block():
+    rng = np.random.default_rng(3)
+    latent = rng.normal(size=(13, 2))
+    latent[:5, 1] = 0.0
+    sets = [[*range(5), 5, 6, 7, 8], [*range(5), 9, 10, 11, 12]]
+    rough = latent + 0.05 * rng.normal(size=latent.shape)
+    for reflect, noise in itertools.product((False, True), (0.0, 1e-3)):
+        views = [
+            latent[s] @ random_orthogonal(rng, 2, reflect and k == 1) for k, s in enumerate(sets)
+        ]
+        solved = solved_from(sets, [view + noise * rng.normal(size=view.shape) for view in views])
+        with pytest.warns(UserWarning, match="there it is that of the start"):
+            merged = alignment.merge_greedy(solved, 13, start=rough)
+        assert rigid_r2(latent, merged.coordinates) > 1 - 1e-4
+        # In the frame of the start.
+        np.testing.assert_allclose(merged.coordinates, rough, atol=0.25)
+
+
+def test_a_start_changes_nothing_that_shared_points_fix():
+    latent, sets, views = random_blocks(4, 40, 3, 30, 10, 14, 0.0)
+    solved = solved_from(sets, views)
+    merged = alignment.merge_greedy(solved, 40, start=latent[::-1])
+    assert rigid_r2(latent, merged.coordinates) > 1 - 1e-12
+    assert merged.order.tolist() == alignment.merge_greedy(solved, 40).order.tolist()
+    with pytest.raises(ValueError, match="start must have a row for each of 40 points"):
+        alignment.merge_greedy(solved, 40, start=latent[:, :2])
 
 
 def test_points_on_a_line_merge_in_the_plane_without_a_warning():

@@ -511,3 +511,51 @@ def test_columns_that_follow_one_another_are_held_out_in_runs():
     X = rng.normal(size=(60, 160)).cumsum(axis=1)
     for part in model_selection.folds(X):
         assert np.count_nonzero(np.diff(part)) <= 8
+
+
+# Covariances that were given ----------------------------------------------------------------------
+
+
+def random_curve(seed, n_points, n_components):
+    """Points along a few waves, some length-scales across."""
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0.0, 2.0 * np.pi, n_points)[:, None]
+    waves = [
+        rng.normal(size=n_components) / order * np.sin(order * t * rng.uniform(0.5, 1.2) + shift)
+        for order, shift in enumerate(rng.uniform(0.0, 6.3, size=(4, n_components)), 1)
+    ]
+    points = np.sum(waves, axis=0)
+    return points * rng.uniform(1.0, 3.0) / points.std()
+
+
+@pytest.mark.parametrize("kernel", ["squared_exponential", "rational_quadratic", "matern"])
+@pytest.mark.parametrize("strategy", [strategies.Blockwise.paper(), "blockwise"])
+def test_exact_covariances_of_curves_are_solved_exactly(kernel, strategy):
+    """With ten neighbors 1 in 8 of them is below .999."""
+    for seed in range(4):
+        points = random_curve([40, seed], (60, 100, 150, 200)[seed], 2 + seed % 2)
+        cov = kernels.get(kernel).covariance(((points[:, None] - points) ** 2).sum(axis=-1))
+        model = IKD(
+            points.shape[1], affinity="precomputed", kernel=kernel, strategy=strategy, refine=None
+        )
+        assert affine_r2(points, model.fit_transform(cov)) > 0.999
+        assert "agree with the kernel" in model.settings_.reasons["graph"]
+
+
+def test_given_covariances_that_are_not_exact_are_left_to_their_order():
+    latent = fixed_latent("medium")
+    of_columns = np.cov(gp_mapping(latent, 300, seed=0))
+    squares = ((latent[:, None] - latent) ** 2).sum(axis=-1)
+    of_another_kernel = kernels.RationalQuadratic(length_scale=0.5).covariance(squares)
+    for cov in (of_columns, of_another_kernel):
+        model = quiet(IKD(3, affinity="precomputed", strategy="geodesic", refine=None), cov)
+        assert model.settings_.graph.__class__ is graph.Neighbors
+
+
+def test_graphs_of_exact_covariances_stay_sparse():
+    points = 3.0 * np.random.default_rng(0).normal(size=(900, 2))
+    kernel = kernels.SquaredExponential()
+    cov = kernel.covariance(((points[:, None] - points) ** 2).sum(axis=-1))
+    model = IKD(2, affinity="precomputed", kernel=kernel, strategy="geodesic", refine=None).fit(cov)
+    assert 150.0 < 2 * graph.edges(model.graph_)[0].size / len(points) < 250.0
+    assert affine_r2(points, model.embedding_) > 0.999

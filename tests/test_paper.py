@@ -1,5 +1,7 @@
 """The paper's experiments in examples/paper: each runs small, and its tables are those stored."""
 
+import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,7 +101,29 @@ def test_the_published_form_reaches_what_was_published():
     for seed in range(4):
         X = gplvm_data(latent, 200, kernel="squared_exponential", seed=seed).X
         scores.append(affine_r2(latent, _published_form.embed(X, 3, kernel)))
-    assert abs(np.mean(scores) - 0.928) < 0.04
+    # Published: .928.
+    assert np.mean(scores) > 0.9
+
+
+@pytest.mark.parametrize(("mapping", "line"), [("gp", 0.980), ("sine", 0.992), ("bump_l1", 0.988)])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_published_form_of_fig_2_reaches_what_was_published(mapping, line):
+    cells = importlib.import_module("paper.fig2").cells(False)
+    cell = next(c for c in cells if c.columns == {"mapping": mapping, "N": 100})
+    row = _recovery.trial(cell, 0, only=("published_form",))[0]
+    assert abs(row["r2_affine"] - line) < 0.01
+
+
+@pytest.mark.skipif("IKD_GRAPH_PUBLISHED" not in os.environ, reason="needs the published trials")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_published_form_gives_the_published_values_on_the_published_samples():
+    module = importlib.import_module("paper.paired")
+    gaps = [
+        module.trial(name, 100, t, ("published_form",))[0]["above published ikd"]
+        for name in ("hard", "easy")
+        for t in range(4)
+    ]
+    assert np.median(np.abs(gaps)) < 0.003
 
 
 @pytest.mark.slow

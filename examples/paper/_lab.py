@@ -87,10 +87,11 @@ class Fit(NamedTuple):
     cost: dict[str, Any]  # seconds, cpu_seconds, failure
 
 
-def fit(method, X, n_components, seed, *, kernel=None, **changes):
+def fit(method, X, n_components, seed, *, kernel=None, form="fig4", **changes):
     """Fit a method, timed, after a first call on a few points that pays for compilation.
 
-    ``kernel`` goes to all methods that have one, ``changes`` to ``IKD``.
+    ``kernel`` goes to all methods that have one, ``changes`` to ``IKD``; ``form`` says which figure
+    the published form is that of.
     """
     check_choice("methods", method, METHODS)
     _warm_up(method)
@@ -100,15 +101,15 @@ def fit(method, X, n_components, seed, *, kernel=None, **changes):
         if "is not installed" in done.failure:
             raise ImportError(f"{method} {done.failure}")
         return Fit(done.value, _cost(done))
-    done = timed(_solve, method, X, n_components, seed, kernel, **changes)
+    done = timed(_solve, method, X, n_components, seed, kernel, form, **changes)
     return Fit(done.value, _cost(done))
 
 
-def _solve(method, X, n_components, seed, kernel, **changes):
+def _solve(method, X, n_components, seed, kernel, form="fig4", **changes):
     """Coordinates by a method of ours."""
     if method.startswith("published_form"):
-        kernel, fallback = kernel or "squared_exponential", method == "published_form"
-        return _published_form.embed(X, n_components, kernel, fallback=fallback)
+        form = form if method == "published_form" else "without_isomap"
+        return _published_form.embed(X, n_components, kernel or "squared_exponential", form)
     settings = {} if kernel is None else {"kernel": kernel}
     if method in ("paper_blockwise", "paper_geodesic_at_threshold"):
         settings["graph"] = graph.Threshold(_published_form.threshold(X.shape[1]), prune=False)

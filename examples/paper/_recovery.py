@@ -35,6 +35,7 @@ class Cell(NamedTuple):
     methods: tuple[str, ...]
     solve: str | None = None  # kernel to solve with, of length-scale 1/2; None: each its own
     slow: tuple[str, ...] = ()  # further methods, of the first data sets only
+    form: str = "fig4"  # figure that `published_form` is that of
 
     def kernel(self):
         """Kernel to solve with."""
@@ -63,7 +64,7 @@ def trial(cell, number, only=()):
     """Draw the data of a cell and fit its methods, or those of them that are named."""
     data = cell.draw(seed=np.random.default_rng([0, number]))
     fits = {
-        name: fit(name, data.X, data.latent.shape[1], number, kernel=cell.kernel())
+        name: fit(name, data.X, data.latent.shape[1], number, kernel=cell.kernel(), form=cell.form)
         for name in (*cell.methods, *(cell.slow if number < FEW else ()))
         if not only or name in only
     }

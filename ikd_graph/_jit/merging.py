@@ -110,14 +110,25 @@ def find_entry(owner, entry_at, start, count, block):
 
 
 @helper
-def fit_shared(state, big, small, n_shared, work, pairs):
+def translate(from_mean, to_mean, rotation, translation):
+    """Fill the translation that brings one mean to another after a rotation."""
+    m = to_mean.size
+    for j in range(m):
+        translation[j] = to_mean[j]
+        for k in range(m):
+            translation[j] -= from_mean[k] * rotation[k, j]
+
+
+@helper
+def fit_shared(state, big, small, n_shared, framed, work, pairs):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
     A point moves to ``point @ rotation + translation``: ``work[4]`` and the first row of
     ``work[5]``; the other squares of ``work`` (8, M, M) and ``pairs`` (n, 2) are workspace.
     Returns whether the motion is certain: the shared points are not so flat (a line in the plane, a
     plane in space) that the mirror image fits them nearly as well, unless the small block is as
-    flat.
+    flat. Where it is not and the blocks are ``framed``, turned to a common frame before, what the
+    shared points leave open is turned as little as possible.
     """
     coordinates, following, members = state.coordinates, state.following, state.members
     owner, entry_at, starts, n_at = state.owner, state.entry_at, state.point_starts, state.n_at
@@ -153,10 +164,7 @@ def fit_shared(state, big, small, n_shared, work, pairs):
                 cross[k, j] += source * (coordinates[shared, j] - to_mean[j])
     scale = np.sqrt(from_size * to_size)
     nearest_rotation(cross, scale, rotation, work)
-    for j in range(m):
-        translation[j] = to_mean[j]
-        for k in range(m):
-            translation[j] -= from_mean[k] * rotation[k, j]
+    translate(from_mean, to_mean, rotation, translation)
     if n_shared <= m:
         return False
     misfit = 0.0
@@ -171,7 +179,10 @@ def fit_shared(state, big, small, n_shared, work, pairs):
     variance = misfit / (n_shared * m - m * (m + 1) / 2)
     if variance < ROUNDING * scale:
         variance = ROUNDING * scale
-    directions = work[0]
+    directions, whole = work[0], work[1]
+    for i in range(m):
+        for j in range(m):
+            whole[i, j] = cross[i, j]
     diagonalize(cross, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
@@ -191,6 +202,13 @@ def fit_shared(state, big, small, n_shared, work, pairs):
                 width += along * along
                 entry = following[entry]
             if width > FLAT * variance * state.size[small]:
+                if framed:
+                    for i in range(m):
+                        for j in range(m):
+                            cross[i, j] = whole[i, j]
+                    # Directions with singular values that noise explains are open.
+                    nearest_rotation(cross, 0.25e13 * FLAT * variance, rotation, work)
+                    translate(from_mean, to_mean, rotation, translation)
                 return False
     return True
 
@@ -203,7 +221,7 @@ def larger_first(state, low, high):
 
 
 @helper
-def find_certain(state, low, work, pairs):
+def find_certain(state, low, framed, work, pairs):
     """Make the partner of a name the one with the most shared points whose motion is certain.
 
     Pairs that leave the motion open count as many points as always do, M at most.
@@ -217,7 +235,7 @@ def find_certain(state, low, work, pairs):
         if count < best or (count == best and name > partner):
             continue
         big, small = larger_first(state, low, name)
-        if count > m and not fit_shared(state, big, small, count, work, pairs):
+        if count > m and not fit_shared(state, big, small, count, framed, work, pairs):
             count = m
         if count > best or (count == best and name < partner):
             best, partner = count, name
@@ -348,13 +366,13 @@ def find_partner(state, block, counts, touched):
 
 
 @jit
-def merge_all(state, order, open_motions, work, pairs):
+def merge_all(state, order, open_motions, framed, work, pairs):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
     Pairs that leave the motion open come last. ``order`` (n_blocks, 3) is filled with the names of
     the two blocks of each merger, of which the merged block has the lower, and the number of points
-    they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``work`` and
-    ``pairs`` are those of `fit_shared`. Returns the number of mergers.
+    they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``framed``, ``work``
+    and ``pairs`` are those of `fit_shared`. Returns the number of mergers.
     """
     m = state.coordinates.shape[1]
     for block in range(state.first.size):
@@ -368,9 +386,9 @@ def merge_all(state, order, open_motions, work, pairs):
         big, small = larger_first(state, low, high)
         row = cached_row(state, big)
         n_shared = np.int64(state.rows[row, state.name[small]])
-        certain = fit_shared(state, big, small, n_shared, work, pairs)
+        certain = fit_shared(state, big, small, n_shared, framed, work, pairs)
         if not certain and state.best[low] > m:
-            find_certain(state, low, work, pairs)
+            find_certain(state, low, framed, work, pairs)
             continue
         retained, gone = (low, high) if low < high else (high, low)
         order[n_mergers, 0], order[n_mergers, 1] = retained, gone

@@ -7,7 +7,7 @@ from .._types import Floats
 from .._validation import validate
 from ..blocks import SolvedBlocks, check_solved
 from ._exact import merge_exact
-from ._greedy import MergeResult, groups_centered, merge_pairs, warn_weak
+from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
 from ._rigid import place_groups
 from ._rounds import ANCHOR_WEIGHT, Rounds
 
@@ -19,21 +19,9 @@ _CLEARLY_LOWER = 0.5
 smaller gain says nothing: an embedding with a part mirrored may be the lower one by chance."""
 
 
-def _check_start(
-    solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
-) -> None:
-    n_points = n_points or solved.n_points
-    if start is not None and start.shape != (n_points, solved.coordinates.shape[1]):
-        raise ValueError(
-            f"start must have a row for each of {n_points} points and the "
-            f"{solved.coordinates.shape[1]} columns of the blocks, got shape {start.shape}; it is "
-            "an embedding of the same points"
-        )
-
-
 @validate(
     check_solved,
-    _check_start,
+    check_start,
     n_points=check.optional(check.count),
     start=check.optional(check.table),
     max_rounds=check.whole(1),

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
 from .. import _validation as check
@@ -11,6 +11,7 @@ from .._types import Floats, Integers
 from .._validation import validate
 from .._warn import warn
 from ..blocks import SolvedBlocks, check_solved
+from ._rigid import place_groups
 from ._rounds import Rounds
 
 Places = NDArray[np.integer]  # int32 where that is enough
@@ -61,8 +62,28 @@ class MergeState(NamedTuple):
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
-@validate(check_solved, n_points=check.optional(check.count))
-def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResult:
+def check_start(
+    solved: SolvedBlocks, n_points: int | None = None, start: Floats | None = None, **_: object
+) -> None:
+    """Raise unless a start has a row for each point and the columns of the blocks."""
+    n_points = n_points or solved.n_points
+    if start is not None and start.shape != (n_points, solved.coordinates.shape[1]):
+        raise ValueError(
+            f"start must have a row for each of {n_points} points and the "
+            f"{solved.coordinates.shape[1]} columns of the blocks, got shape {start.shape}; it is "
+            "an embedding of the same points"
+        )
+
+
+@validate(
+    check_solved,
+    check_start,
+    n_points=check.optional(check.count),
+    start=check.optional(check.table),
+)
+def merge_greedy(
+    solved: SolvedBlocks, n_points: int | None = None, *, start: ArrayLike | None = None
+) -> MergeResult:
     """Merge the two blocks with the most shared points until one holds all (Section 2.4).
 
     The smaller block is moved by the rigid motion that fits it best to the larger one on the shared
@@ -73,9 +94,10 @@ def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResu
     A motion is unique from M + 1 shared points on that are not flat: where they are on a line in
     the plane or a plane in space, their mirror image fits nearly as well, judged by what the motion
     leaves. Such pairs merge after all others and are turned as little as possible; a warning counts
-    them. Blocks that share no point stay apart, each
-    component centered at 0 in a frame of its own, and `labels` tells them; points in no block are
-    components of one. The caller places components (see `place_groups`).
+    them. With a start, "as little as possible" is counted from there: what shared points leave open
+    stays as the start has it. Blocks that share no point stay apart, and `labels` tells these
+    components; points in no block are components of one. Each is centered at 0 in a frame of its
+    own (see `place_groups`), or with a start where it comes nearest to it.
 
     Parameters
     ----------
@@ -83,11 +105,19 @@ def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResu
         Blocks with their own coordinates.
     n_points : int, optional
         Number of points in all; by default the largest in a block, plus 1.
+    start : (n_points, M) array_like of float64, optional
+        Another embedding in the same units, such as a geodesic one, that settles what shared points
+        leave open.
 
     Returns
     -------
     MergeResult
         Coordinates, components, residuals and the order of merging.
+
+    Raises
+    ------
+    ValueError
+        If the start has another shape, or values that are not finite.
 
     Warns
     -----
@@ -109,21 +139,36 @@ def merge_greedy(solved: SolvedBlocks, n_points: int | None = None) -> MergeResu
     array([2, 2, 2])
     """
     n_points = n_points or solved.n_points
-    result = with_residuals(merge_pairs(solved, n_points), solved)
+    frame = None if start is None else np.array(start, dtype=np.float64, order="C")
+    merged = merge_pairs(solved, n_points, frame)
+    if frame is not None:
+        placed = place_groups(merged.coordinates, merged.labels, frame)
+        merged = merged._replace(coordinates=placed)
+    result = with_residuals(merged, solved)
     if result.n_weak:
-        warn_weak(result)
+        warn_weak(result, framed=frame is not None)
     return result
 
 
-def merge_pairs(solved: SolvedBlocks, n_points: int) -> MergeResult:
-    """Greedy merger without the warning, and without what it leaves: see `with_residuals`."""
+def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None) -> MergeResult:
+    """Greedy merger without the warning, and without what it leaves: see `with_residuals`.
+
+    With a frame (n, M) blocks are brought to it first, so that what shared points leave open stays
+    as it is there.
+    """
     state = _start_state(solved, n_points)
+    if frame is not None:
+        turned = Rounds(solved, n_points)
+        turned.fit(frame)
+        state.coordinates[:] = turned.proposals
     order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
         width = solved.coordinates.shape[1]
         workspace = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
-        order = order[: _jit.merging.merge_all(state, order, is_open, *workspace)].copy()
+        order = order[
+            : _jit.merging.merge_all(state, order, is_open, frame is not None, *workspace)
+        ].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
     points = np.zeros((n_points, solved.coordinates.shape[1]))
@@ -199,11 +244,13 @@ def groups_centered(points: Floats, labels: Integers) -> Floats:
     return points - means[labels]
 
 
-def warn_weak(result: MergeResult) -> None:
+def warn_weak(result: MergeResult, *, framed: bool = False) -> None:
     """Say how many mergers had too few shared points for a unique motion."""
     needed = result.coordinates.shape[1] + 1
+    cure = "merge='global' starts from a geodesic latent, which fixes the angle"
+    if framed:
+        cure = "there it is that of the start"
     warn(
         f"{result.n_weak} of {result.order.shape[0]} mergers of blocks rest on fewer than {needed} "
-        "shared points or on points that are flat, so that their angle is open; merge='global' "
-        "starts from a geodesic latent, which fixes the angle"
+        f"shared points or on points that are flat, so that their angle is open; {cure}"
     )

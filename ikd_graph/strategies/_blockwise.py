@@ -34,8 +34,9 @@ class Blockwise(Strategy):
     merge : {"global", "greedy"} or callable
         "global" solves a cover of the edges and aligns all cliques at once, from the geodesic
         solution, which itself counts where cliques are noisy; "greedy" is the paper's: cliques
-        until every point is covered, then always the pair that shares most points. A function of
-        the solved cliques (`blocks.SolvedBlocks`) and the number of points returns coordinates.
+        until every point is covered, then always the pair that shares most points, the geodesic
+        solution for what fewer than M + 1 of them, or flat ones, leave open. A function of the
+        solved cliques (`blocks.SolvedBlocks`) and the number of points returns coordinates.
     max_cliques : int or None
         Budget of the clique cover; None lets the number of points decide.
     reference : {"center", "min_max", "min_mean"}
@@ -60,7 +61,14 @@ class Blockwise(Strategy):
 
     @classmethod
     def paper(cls) -> Blockwise:
-        """Return the paper's settings."""
+        """Return the settings of the paper's text.
+
+        The text leaves open which cliques are visited before every point is covered, and what
+        happens to points and cliques that share fewer than M + 1 points with the rest. Here
+        cliques are visited until they hang together on so many, if they can, and the geodesic
+        solution has what is open. Small errors add up from merger to merger, as the paper says:
+        on noisy rows "global" is better.
+        """
         return cls(merge="greedy", reference="min_max")
 
     def check(self) -> None:
@@ -117,11 +125,11 @@ class Blockwise(Strategy):
             return Solution(_embedding(points, solved), solved, residuals, joints=joints)
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
-            merged = alignment.merge_greedy(solved, n)
-            points = alignment.place_groups(merged.coordinates, merged.labels, frame)
+            merged = alignment.merge_greedy(solved, n, start=frame)
         else:
             merged = alignment.merge(solved, n, start=frame)
-            points, fraction = merged.coordinates, merged.start_weight
+            fraction = merged.start_weight
+        points = merged.coordinates
         if merged.labels.any():
             _warn_groups(merged.labels)
         joints = alignment.joints(solved, points)
