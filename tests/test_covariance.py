@@ -1,10 +1,14 @@
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 from tables import sq_distances
 
-from ikd_graph import covariance
+from ikd_graph import IKD, covariance, kernels, strategies
 from ikd_graph._threads import limit_threads
+from ikd_graph.datasets import gp_mapping
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -110,3 +114,22 @@ def test_a_table_of_one_value_has_no_euclidean_scale_and_equal_rows_are_alike():
         with pytest.raises(ValueError, match="rows of X must vary, got the value"):
             covariance.euclidean(np.full((4, 3), value))
     assert np.all(covariance.euclidean(np.tile([0.1, 0.2, 0.7], (4, 1))) == 1.0)
+
+
+def test_algorithm_1_of_the_paper_on_rows():
+    latent = np.random.default_rng(5).uniform(0.0, 1.5, size=(25, 2))
+    X = gp_mapping(latent, 4000, kernels.SquaredExponential(), seed=5)
+    cov = np.cov(X)
+    ratio = np.minimum(cov / np.diag(cov).mean(), 1.0)
+    np.fill_diagonal(ratio, 1.0)
+    sq_dist = -2.0 * np.log(ratio)
+    origin = sq_dist.max(axis=0).argmin()
+    gram = 0.5 * (sq_dist[:, [origin]] + sq_dist[[origin]] - sq_dist)
+    values, vectors = np.linalg.eigh(gram)
+    expected = vectors[:, -2:] * np.sqrt(values[-2:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        corr = covariance.to_correlation(cov, variance="mean")
+        model = IKD(2, affinity="precomputed", strategy=strategies.Eigen.paper(), refine=None)
+        fitted = model.fit_transform(corr)
+    np.testing.assert_allclose(pdist(fitted), pdist(expected), rtol=1e-8)

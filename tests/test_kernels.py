@@ -76,7 +76,12 @@ def test_covariances_outside_the_domain_are_refused(bad):
         (lambda: kernels.SquaredExponential(length_scale=0.0), "length_scale must be positive"),
         (lambda: kernels.RationalQuadratic(alpha=-1.0), "alpha must be positive"),
         (lambda: kernels.GammaExponential(gamma=2.5), r"gamma must be in \(0, 2\], got 2.5"),
-        (lambda: kernels.Matern(nu=60.0), r"nu must be in \(0, 50\], got 60"),
+        (
+            lambda: kernels.Matern(nu=60.0),
+            r"nu must be in \(0, 50\], got 60.0; .*'squared_exponential'",
+        ),
+        (lambda: kernels.Matern(nu=np.inf), r"got inf; of larger orders take .*'squared_exp"),
+        (lambda: kernels.Matern(nu=0.0), "nu must be positive and finite, got 0.0"),
         (lambda: kernels.get("gauss"), "kernel must be one of 'squared_exponential'.*'gauss'"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
 from .._types import Floats
-from .._validation import check_positive
 from ._stationary import StationaryKernel, formula
 
 _CLOSED = (0.5, 1.5, 2.5)
@@ -57,8 +57,12 @@ class Matern(StationaryKernel):
     nu: float = 1.5
 
     def __post_init__(self) -> None:
+        if isinstance(self.nu, Real) and self.nu > _SMOOTHEST:
+            raise ValueError(
+                f"nu must be in (0, {_SMOOTHEST:g}], got {self.nu!r}; of larger orders take their "
+                "limit, 'squared_exponential'"
+            )
         super().__post_init__()
-        check_positive("nu", self.nu, _SMOOTHEST)
 
     @property
     def is_compiled(self) -> bool:
