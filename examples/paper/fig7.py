@@ -38,6 +38,7 @@ EXPERIMENT = classify(
         "the published values of the paper's own method on PCR (guo_qpcr) and COIL-20 gain from "
         "rows that are sorted by class, see README.md; paper_geodesic is that method with the "
         "reference of the text, paper_geodesic_centered with a true centering",
-        "gplvm: that of GPy takes minutes to hours, and was run in the plane only (Fig. 8, 9, 11)",
+        "not run: gplvm (in the plane see Fig. 8, 9, 11) and t-SNE beyond the plane; se is known "
+        "of the rows of ikd on digits and PCR alone, which are of the later commit",
     ),
 )
