@@ -46,7 +46,7 @@ def with_numbers(rows: Any, settings: Settings) -> Settings:
     refine = settings.refine
     if isinstance(refine, Stress) and refine.weights == "auto":
         weights = "precision" if settings.model_based else "uniform"
-        settings = replace(settings, refine=Stress(weights))
+        settings = replace(settings, refine=replace(refine, weights=weights))
     if settings.kernel != "auto":
         named = kernels.get(settings.kernel)
         if settings.affinity in _DISTANCES and not isinstance(settings.refine, Likelihood):

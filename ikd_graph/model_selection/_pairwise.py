@@ -128,7 +128,8 @@ def _with_refinement(rows: NDArray[np.floating], settings: Settings) -> Settings
     refine = settings.refine
     if isinstance(refine, Stress) and refine.weights == "auto":
         euclidean = AFFINITIES[settings.affinity].euclidean
-        settings = replace(settings, refine=Stress("uniform" if euclidean else "precision"))
+        weights = "uniform" if euclidean else "precision"
+        settings = replace(settings, refine=replace(refine, weights=weights))
     return settings
 
 
