@@ -95,7 +95,7 @@ class SessionJoints(NamedTuple):
             if kind == "free":
                 lines.append(
                     f"{named} may lie elsewhere: their correlations with other rows differ from "
-                    f"those of the embedding by {np.sqrt(misfit):.1f} standard errors"
+                    f"those of the embedding by {np.sqrt(misfit):.1f} standard errors in the mean"
                 )
             elif kind == "mirrored":
                 lines.append(f"{named} may be mirrored: that costs {gap:.0f} nats")
