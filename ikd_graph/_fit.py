@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from . import alignment, graph, kernels, refine
 from ._memory import available
@@ -13,6 +14,7 @@ from ._settings import Result, Settings
 from ._stages import Stages
 from ._table import dense_rows
 from ._types import Floats
+from ._warn import warn
 from .graph import CsrGraph, Rule
 from .similarity import PairwiseSimilarity, Similarity
 from .strategies import Landmarks
@@ -20,6 +22,9 @@ from .strategies import Landmarks
 _N_SUPPORT = 25
 """Neighbors among which short-circuit edges are searched: of fewer a surface has holes, whose rims
 look like short-circuit edges."""
+
+_MOST_NOISE = 1.5
+"""Noise, in units of what was said, above which something else must be wrong."""
 
 
 def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -> Result:
@@ -42,6 +47,9 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         Coordinates (n, M) float64 and how they came about.
     """
     kernel: Any = similarity.inverse(settings.kernel)  # type: ignore[arg-type]
+    noise = getattr(settings.refine, "noise", None)
+    if noise is not None:
+        _check_noise(noise, similarity, settings)
     strategy, g, labels, removed, notes = settings.strategy, None, None, None, {}
     if strategy.uses_graph:
         with stages("graph"):
@@ -64,6 +72,8 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         with stages("stress"):
             refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
         latent = refined.latent
+        if noise is not None:
+            notes["refine"] = _in_noise(refine.noise_ratio(latent, g, kernel, noise))
     if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
@@ -94,6 +104,35 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         notes=notes,
         joints=joints,
     )
+
+
+def _check_noise(noise: Any, similarity: Similarity, settings: Settings) -> None:
+    """Raise where a fit has no distances that a noise could be of."""
+    given = similarity.affinity.euclidean and not similarity.has_rows
+    one = np.ndim(noise) == 0 and not sparse.issparse(noise)
+    if not similarity.affinity.euclidean or not (given or one):
+        raise ValueError(
+            "noise must be one number for distances between rows, and one for each pair only for "
+            "affinity='precomputed_distance', got "
+            f"{'a number' if one else 'a matrix'} for affinity={similarity.name!r}; leave it out: "
+            "the errors of correlations are known"
+        )
+    if not settings.strategy.uses_graph:
+        raise ValueError(
+            f"noise must be that of the edges of a graph, got strategy={settings.strategy.name!r}, "
+            "which has none; strategy='blockwise' or 'geodesic' has one"
+        )
+
+
+def _in_noise(ratio: float) -> str:
+    """Say how far distances are from those given, in units of their noise."""
+    text = f"the distances differ from those given by {ratio:.2g} times their noise"
+    if _MOST_NOISE < ratio < np.inf:
+        warn(
+            f"{text}: the noise is larger than said, the points need more dimensions, or a part "
+            "of the embedding is folded; compare with other strategies, or with more noise"
+        )
+    return text
 
 
 def count_stages(settings: Settings) -> int:

@@ -57,7 +57,10 @@ class FittedProcess:
     def why_no_errors(self) -> str:
         """Say why there are no standard errors; nothing where there are."""
         if self.has_holes:
-            return "they need rows without holes, and pairs of these share different columns"
+            return (
+                "they need rows without holes, and pairs of these share different columns; fixed_ "
+                "says which rows may lie elsewhere"
+            )
         if self.rows is None:
             return "they need the rows, and values between points were given"
         if self.is_local:

@@ -76,7 +76,7 @@ class AlignedSessions:
     groups : tuple of tuple of int
         Sessions that share columns, and were compared by them.
     session_joints : tuple of SessionJoints or None
-        For each group, whether rows that know the same columns may be mirrored.
+        For each group, which rows may be mirrored, or lie elsewhere.
     names : tuple of str
         Name of each session.
     """

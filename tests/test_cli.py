@@ -1,7 +1,7 @@
 """The command line, called as the console script calls it."""
 
-import builtins
 import argparse
+import builtins
 import csv
 import inspect
 import json

@@ -301,3 +301,20 @@ def test_diagnose_says_what_to_do_with_holes_at_random():
         diagnose(X)
     with pytest.raises(ValueError, match=r"block without holes .* got 1 row and .*; fill in"):
         diagnose(X, missing="pairwise")
+
+
+def test_a_session_that_contradicts_the_others_is_free():
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(120, 2)) * [4.0, 2.5]
+    elsewhere = np.random.default_rng(1).permutation(z[40:80])
+    whole = process(np.vstack([z, elsewhere]), 220, 0.3, 0)
+    # In the columns that it shares with the first session, rows of the second are exchanged.
+    whole[40:80, :100] = whole[120:, :100]
+    X = np.full((120, 220), np.nan)
+    for k in range(3):
+        part = slice(40 * k, 40 * k + 40), slice(60 * k, 60 * k + 100)
+        X[part] = whole[part]
+    with pytest.warns(UserWarning, match=r"joints? (is|are) open, so that of 120 points .* free"):
+        model = IKD(2, missing="pairwise", refine="likelihood").fit(X)
+    assert (model.fixed_[40:80] == "free").all()
+    assert "may lie elsewhere: their correlations with other rows differ" in str(model.joints_)

@@ -1,9 +1,13 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.manifold import smacof
+from tables import quiet
 
-from ikd_graph import graph, kernels, refine
+from ikd_graph import IKD, graph, kernels, refine
+from ikd_graph.cli import main
 from ikd_graph.refine import _pairs
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
@@ -123,3 +127,91 @@ def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
     there = refine.stress(latent[order], moved, "matern", weights=weights)
     tolerance = 1e-8 if dense_limit == 2000 else 1e-5
     np.testing.assert_allclose(there.latent, here.latent[order], atol=tolerance)
+
+
+def ranges(seed, relative=0.03, n=150, radius=0.25):
+    """Points, noisy distances of the near ones, and the standard errors of these."""
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(size=(n, 2))
+    exact = cdist(points, points)
+    errors = np.where(rng.uniform(size=exact.shape) < 0.5, 0.2 * relative, relative) * exact
+    upper = np.triu(np.where(exact < radius, exact + errors * rng.normal(size=exact.shape), 0.0), 1)
+    given = upper + upper.T
+    return points, given, np.where(given > 0.0, np.triu(errors) + np.triu(errors).T, 0.0)
+
+
+def error_of(points, embedding):
+    """Root mean square distance after the best rigid motion."""
+    a, b = points - points.mean(axis=0), embedding - embedding.mean(axis=0)
+    left, _, right = np.linalg.svd(b.T @ a)
+    return np.sqrt(np.square(b @ left @ right - a).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize("dense_limit", [2000, 15])
+def test_distances_are_weighed_by_their_noise_as_an_optimizer_does(dense_limit, monkeypatch):
+    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+    points, given, errors = ranges(0)
+    kernel = kernels.SquaredExponential(length_scale=0.3)
+    g = graph.threshold(np.where(given > 0.0, kernel.covariance(given**2), 0.0), 1e-9)
+    start = points + 0.01 * np.random.default_rng(1).normal(size=points.shape)
+    a, b = np.nonzero(np.triu(given))
+
+    def chi_square(x):
+        at = x.reshape(points.shape)
+        return np.sum(((np.linalg.norm(at[a] - at[b], axis=1) - given[a, b]) / errors[a, b]) ** 2)
+
+    for noise in (errors, sp.csr_array(np.triu(errors))):
+        fit = refine.stress(start, g, kernel, noise=noise, max_iter=1000)
+        best = minimize(chi_square, fit.latent.ravel(), method="BFGS", options={"maxiter": 20})
+        assert chi_square(fit.latent) < 1.01 * best.fun < 0.1 * chi_square(start)
+    alike = refine.stress(start, g, kernel, noise=0.01, max_iter=1000)
+    errors = np.full_like(errors, 0.01)
+    best = minimize(chi_square, alike.latent.ravel(), method="BFGS", options={"maxiter": 20})
+    assert chi_square(alike.latent) < 1.01 * best.fun
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_known_errors_of_distances_bring_a_map_nearer_to_the_truth(unit):
+    points, given, errors = ranges(1)
+    X, noise = sp.csr_array(given) * unit, sp.csr_array(errors) * unit
+    maps = {}
+    for name, how in (("none", None), ("some", refine.Stress(noise=noise))):
+        model = IKD(2, strategy="blockwise", affinity="precomputed_distance", refine=how)
+        maps[name] = error_of(points, quiet(model, X).embedding_ / unit)
+    assert maps["some"] < 0.6 * maps["none"]
+    said = model.settings_.reasons["refine"]
+    assert 0.8 < float(said.split("by ")[1].split(" times")[0]) < 1.2
+    with pytest.warns(UserWarning, match="times their noise: the noise is larger than said"):
+        model.set_params(refine=refine.Stress(noise=0.2 * noise)).fit(X)
+
+
+def test_noise_that_is_missing_or_of_no_distance_is_refused():
+    _, given, errors = ranges(2, n=60, radius=0.5)
+    X = sp.csr_array(given)
+    model = IKD(2, strategy="blockwise", affinity="precomputed_distance")
+    errors[3] = errors[:, 3] = 0.0
+    for noise, match in (
+        (errors, r"positive and finite for every edge of the graph, got 0 for points \d+ and \d+,"),
+        (errors[:5, :5], r"a number or have shape \(60, 60\), got shape \(5, 5\)"),
+        (-1.0, "noise must be positive and finite, got -1.0"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            model.set_params(refine=refine.Stress(noise=noise)).fit(X)
+    rows = np.random.default_rng(0).normal(size=(40, 60))
+    with pytest.raises(ValueError, match="got a number for affinity='correlation'"):
+        IKD(2, affinity="correlation", graph=5, refine=refine.Stress(noise=1.0)).fit(rows)
+    how = refine.Stress(noise=np.ones((40, 40)))
+    with pytest.raises(ValueError, match="got a matrix for affinity='euclidean'"):
+        IKD(2, affinity="euclidean", graph=5, refine=how).fit(rows)
+    whole = cdist(rows, rows)
+    with pytest.raises(ValueError, match="got strategy='eigen', which has none"):
+        model.set_params(strategy="eigen", refine=refine.Stress(noise=1.0)).fit(whole)
+
+
+def test_a_noise_is_a_flag_of_the_command_line(tmp_path, capsys):
+    np.savetxt(tmp_path / "d.csv", cdist(*2 * [np.random.default_rng(0).uniform(size=(40, 2))]))
+    main(
+        f"embed {tmp_path / 'd.csv'} --affinity precomputed_distance --strategy geodesic --refine "
+        f"stress --noise 0.05 --no-header --output {tmp_path}".split()
+    )
+    assert "Stress(noise=0.05" in capsys.readouterr().out

@@ -26,6 +26,7 @@ from .embed import embed_command
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
 _UNUSED = {
     *_FIXED,
+    "noise",
     "n_landmarks",
     "path",
     "restarts",

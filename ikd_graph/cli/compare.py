@@ -10,7 +10,7 @@ from typing import Any
 from ..comparison import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
-_OWN = {"strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
+_OWN = {"noise", "strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
 
 
 def _numbers(text: str) -> list[float]:
@@ -32,7 +32,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    parameters = flags.method_parameters(arguments)
+    # What a comparison calls noise is added to the columns; it is none of a method.
+    of_methods = {name: value for name, value in vars(arguments).items() if name != "noise"}
+    parameters = flags.method_parameters(argparse.Namespace(**of_methods))
     data = common.read_data(arguments)
     parameters |= {name: getattr(arguments, name) for name in _PARAMETERS}
     stopped = None

@@ -24,6 +24,7 @@ from ._nested import NESTED_NOISE, nested_latents
 from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
 from ._stress import StressFit, stress
+from ._stress import noise_ratio as noise_ratio
 
 REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
 """Class of every refinement, by the name that `IKD` calls it."""

@@ -34,11 +34,11 @@ def close_gaps(objective: Objective, vector: Floats, n_observed: int) -> Floats:
     -------
     (k,) ndarray of float64
         The same with groups nearer to one another; none is nearer than where the kernel falls below
-        a standard error of a correlation, 1 / √N, and each costs half a unit of the log likelihood
-        at most.
+        the variance of a correlation, 1 / N, and each costs half a unit of the log likelihood at
+        most.
     """
     kernel, points = objective.kernel_of(vector), objective.latent(vector).copy()
-    nearest = float(np.sqrt(kernel.sq_distance(np.array([1.0 / np.sqrt(n_observed)]))[0]))
+    nearest = float(np.sqrt(kernel.sq_distance(np.array([1.0 / n_observed]))[0]))
     value, n = objective.exact(vector), len(points)
     groups = {number: [number] for number in range(n)}
     for number, (first, second, apart, _) in enumerate(linkage(points, "single"), n):

@@ -30,6 +30,10 @@ from ._known import STAGES, ColumnGroup, KnownFit, column_groups, descend, value
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
 
+MOST_MISFIT = 2.2
+"""Mean squared residual of the correlations of two sessions, over their sampling variance, above
+which the sessions do not lie to one another as the embedding says."""
+
 MOST_SESSIONS = 30
 """Sessions up to which each is mirrored once a round."""
 
@@ -41,6 +45,8 @@ _ALONE = ((0.5, 15), (0.0, 25))  # of a session by itself
 _TOLERANCE = 1e-5  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
 _RANDOM_STARTS = 2  # of a session by itself
+_LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
+_LEAST_PAIRS = 100  # of two sessions
 _SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
 _CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fold
 _HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
@@ -55,15 +61,17 @@ class SessionJoints(NamedTuple):
 
     parts: NDArray[np.bool_]  # (n_parts, n) rows of each part
     gaps: Floats  # (n_parts,) log likelihood lost by the mirrored part, in nats
+    misfits: Floats  # (n_parts,) largest misfit of a session with another, 0 for sides of cuts
 
     @property
     def kinds(self) -> NDArray[np.str_]:
-        """Class of each part, "fixed" or "mirrored"."""
-        return np.where(self.gaps > OPEN_BELOW, "fixed", "mirrored").astype("<U8")
+        """Class of each part: "fixed", "mirrored", or "free" where it does not fit another."""
+        kinds = np.where(self.gaps > OPEN_BELOW, "fixed", "mirrored")
+        return np.where(self.misfits > MOST_MISFIT, "free", kinds).astype("<U8")
 
     @property
     def n_open(self) -> int:
-        """Number of parts that may be mirrored."""
+        """Number of parts that are not fixed."""
         return int(np.count_nonzero(self.kinds != "fixed"))
 
     def of_rows(self, inverse: NDArray[np.int64]) -> SessionJoints:
@@ -72,16 +80,25 @@ class SessionJoints(NamedTuple):
 
     @property
     def fixed(self) -> NDArray[np.str_]:
-        """Class of every row: mirrored if a part that it belongs to may be mirrored."""
-        is_open = self.parts[self.kinds != "fixed"].any(axis=0)
-        return np.where(is_open, "mirrored", "fixed").astype("<U8")
+        """Class of every row: that of the part it belongs to that is fixed least."""
+        out = np.full(self.parts.shape[1], "fixed", dtype="<U8")
+        for kind in ("mirrored", "free"):
+            out[self.parts[self.kinds == kind].any(axis=0)] = kind
+        return out
 
     def __str__(self) -> str:
-        lines = [
-            f"rows {few(np.flatnonzero(part))} may be mirrored: that costs {gap:.0f} nats"
-            for part, gap, kind in zip(self.parts, self.gaps, self.kinds, strict=True)
-            if kind != "fixed"
-        ]
+        lines = []
+        for part, gap, misfit, kind in zip(
+            self.parts, self.gaps, self.misfits, self.kinds, strict=True
+        ):
+            named = f"rows {few(np.flatnonzero(part))}"
+            if kind == "free":
+                lines.append(
+                    f"{named} may lie elsewhere: their correlations with other rows differ from "
+                    f"those of the embedding by {np.sqrt(misfit):.1f} standard errors in the mean"
+                )
+            elif kind == "mirrored":
+                lines.append(f"{named} may be mirrored: that costs {gap:.0f} nats")
         return "\n".join(lines or ["no part of the map may be mirrored"])
 
 
@@ -159,7 +176,12 @@ def _search(
             best, joints = _mirror_parts(model, best, sessions)
             if best.log_likelihood <= before + _TOLERANCE * abs(before):
                 break
-        return Mirrored(model.descend(best.latent, STAGES[1:]), joints)
+        fit = model.descend(best.latent, STAGES[1:])
+    if joints is not None:
+        misfits = np.zeros(len(joints.parts))
+        misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
+        joints = joints._replace(misfits=misfits)
+    return Mirrored(fit, joints)
 
 
 def _mirror_parts(
@@ -178,7 +200,27 @@ def _mirror_parts(
         if not any(_same(tried[k].latent, other) for other in seen):
             gaps[k] = best.log_likelihood - tried[k].log_likelihood
             seen.append(tried[k].latent)
-    return best, SessionJoints(np.array(parts), gaps)
+    return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))
+
+
+def _misfits(
+    rows: NDArray[np.floating], sessions: NDArray[np.int64], fit: KnownFit, kernel: StationaryKernel
+) -> Floats:
+    """Largest mean of squared standardized residuals of a session's correlations with another.
+
+    An optimum in which a session lies wrongly is seen in the pairs across, whatever start led to
+    it; over a block of many pairs the mean of a right one is about 1.
+    """
+    corr, counts = pairwise(rows)
+    signal = fit.variance / (fit.variance + fit.noise)
+    model = signal * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
+    squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
+    member = (sessions[:, None] == np.arange(sessions.max() + 1)).astype(np.float64)
+    total, pairs = member.T @ squares @ member, member.T @ known @ member
+    np.fill_diagonal(pairs, 0.0)
+    enough = pairs >= _LEAST_PAIRS
+    return np.asarray(np.where(enough, total / np.maximum(pairs, 1.0), 0.0).max(axis=1))
 
 
 def _mirror_images(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
@@ -12,6 +13,7 @@ from ..graph import CsrGraph
 from ..kernels import StationaryKernel, get
 from ._by_core import MAX_POINTS, CoreFit, fit_core
 from ._local import MAX_ITER
+from ._pairs import Noise
 from ._stress import WEIGHTS, StressFit, stress
 
 
@@ -36,6 +38,10 @@ class Stress(_Refinement):
     weights : {"auto", "precision", "uniform"}
         "auto" weighs edges by their sampling precision where similarities are correlations of data
         with a kernel, else all pairs alike.
+    noise : float or (n, n) array_like or sparse matrix, optional
+        Standard error of the distances, or of each, in their unit. Every edge then weighs
+        1 / noise² and a pair without an edge nothing, whatever ``weights`` is: for distances whose
+        errors are known and independent, this is maximum likelihood.
 
     Examples
     --------
@@ -46,10 +52,13 @@ class Stress(_Refinement):
 
     needs_rows: ClassVar[bool] = False
     weights: str = "auto"
+    noise: Noise = None
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         check_choice("weights", self.weights, ("auto", *WEIGHTS))
+        if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
+            check_positive("noise", self.noise)
 
     def run(
         self,
@@ -73,7 +82,9 @@ class Stress(_Refinement):
         """
         self.check()
         weights = "precision" if self.weights == "auto" else self.weights
-        return stress(latent, g, get(kernel), n_observed, weights=weights, path=path)
+        return stress(
+            latent, g, get(kernel), n_observed, weights=weights, path=path, noise=self.noise
+        )
 
 
 @dataclass(repr=False)

@@ -1,8 +1,9 @@
 """The distance that every pair of points should have, and how much it counts."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _validation as check
@@ -13,6 +14,9 @@ from .._validation import validate
 from ..covariance import sampling_variance
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel, as_kernel
+
+Noise = Any
+"""Standard errors of distances: a number, (n, n) numbers or a sparse matrix of some, or None."""
 
 DENSE = 4000
 """Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors
@@ -71,12 +75,40 @@ def distance_precision(
     return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
 
 
+def noise_of_edges(g: CsrGraph, noise: Noise) -> Floats:
+    """Return the standard error of the distance of every entry of a graph, (m,)."""
+    first, second = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices
+    if not sp.issparse(noise):
+        noise = np.asarray(noise, dtype=np.float64)
+    if noise.ndim == 0:
+        return np.full(second.size, float(noise))
+    if noise.shape != (g.n_nodes, g.n_nodes):
+        raise ValueError(
+            f"noise must be a number or have shape {(g.n_nodes, g.n_nodes)}, got shape "
+            f"{noise.shape}; give one standard error for all distances, or one for each pair"
+        )
+    # What is stored one way round is the same both ways, as in distances.
+    ways = (np.asarray(sp.csr_array(noise)[a, b]).ravel() if sp.issparse(noise) else noise[a, b]
+            for a, b in ((first, second), (second, first)))  # fmt: skip
+    errors = np.maximum(*ways)
+    wrong = np.flatnonzero(~((errors > 0.0) & np.isfinite(errors)))
+    if wrong.size:
+        a, b = first[wrong[0]], second[wrong[0]]
+        raise ValueError(
+            f"noise must be positive and finite for every edge of the graph, got "
+            f"{errors[wrong[0]]:g} for points {a} and {b}, and {wrong.size // 2} such edges of "
+            f"{errors.size // 2}; give the standard error of each distance"
+        )
+    return np.asarray(errors)
+
+
 def pairs_of(
     g: CsrGraph,
     kernel: StationaryKernel,
     n_observed: int | NDArray[np.integer],
     weights: str,
     path: str,
+    noise: Noise = None,
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -92,6 +124,8 @@ def pairs_of(
         Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
     path : {"distance", "covariance"}
         Which paths pairs without an edge aim at.
+    noise : float, (n, n) array or sparse matrix, optional
+        Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
 
     Returns
     -------
@@ -102,7 +136,12 @@ def pairs_of(
     lengths = geodesics.distance_lengths(g, kernel)
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
-    if weights == "precision":
+    if noise is not None:
+        errors = noise_of_edges(g, noise)[usable]
+        # In units of the median, so that a stress does not depend on the unit of the distances.
+        near[usable] = np.minimum((np.median(errors) / errors) ** 2, _HEAVIEST)
+        far = 0.0
+    elif weights == "precision":
         counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]
         near[usable] = distance_precision(g.weights[usable], kernel, counts)
         typical = float(np.median(near[usable])) if usable.any() else 1.0

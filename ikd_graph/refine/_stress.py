@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
-from .. import _jit
+from .. import _jit, geodesics
 from .. import _validation as check
 from .._threads import single_threaded_blas
 from .._types import Floats
 from .._validation import validate
 from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
-from ._pairs import Pairs, pairs_of
+from ._pairs import Noise, Pairs, noise_of_edges, pairs_of
 
 WEIGHTS = ("precision", "uniform")
 
@@ -61,6 +61,7 @@ def stress(
     *,
     weights: str = "precision",
     path: str = "distance",
+    noise: Noise = None,
     max_iter: int = 60,
 ) -> StressFit:
     """Move an embedding to the distances that the correlations of a graph ask for.
@@ -83,6 +84,9 @@ def stress(
     path : {"distance", "covariance"}
         Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
         products of covariances.
+    noise : float or (n, n) array_like or sparse matrix, optional
+        Standard error of the distance of every edge, or of each, in the unit of the distances.
+        Edges weigh 1 / noise², over that of the median edge, and other pairs nothing.
     max_iter : int
         Largest number of steps.
 
@@ -90,6 +94,11 @@ def stress(
     -------
     StressFit
         The latent and the stress of every step.
+
+    Raises
+    ------
+    ValueError
+        If an edge has no standard error above 0.
 
     Examples
     --------
@@ -109,8 +118,25 @@ def stress(
             f"{g.n_nodes} nodes; fit both to the same points"
         )
     with single_threaded_blas():
-        pairs = pairs_of(g, kernel, n_observed, weights, path)
-        return _majorize(pairs, _solver(pairs, uniform=weights == "uniform"), points, max_iter)
+        pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
+        uniform = weights == "uniform" and noise is None
+        return _majorize(pairs, _solver(pairs, uniform=uniform), points, max_iter)
+
+
+def noise_ratio(latent: Floats, g: CsrGraph, kernel: StationaryKernel, noise: Noise) -> float:
+    """Root mean square of the residuals of edges over their noise: 1 where the noise explains all.
+
+    The sum of squares has as many degrees of freedom as there are edges, less one for each
+    coordinate that no rigid motion changes; infinite where there are no more edges than that.
+    """
+    first, second = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices
+    apart = np.sqrt(np.square(latent[first] - latent[second]).sum(axis=1))
+    lengths = geodesics.distance_lengths(g, kernel).weights
+    ratios = (apart - lengths) / noise_of_edges(g, noise)
+    n, m = latent.shape
+    free = g.n_edges - (n * m - m * (m + 1) // 2)
+    # Each edge is stored from both ends.
+    return float(np.sqrt(0.5 * np.sum(ratios**2) / free)) if free > 0 else np.inf
 
 
 def _majorize(
