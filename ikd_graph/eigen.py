@@ -414,7 +414,22 @@ def _full_spectrum(
 
 
 def seeded_eigsh(operator: LinearOperator, count: int, **options: Any) -> Any:
-    """`scipy.sparse.linalg.eigsh` with one seed, so that runs repeat to the last bit."""
+    """Call `scipy.sparse.linalg.eigsh` with one seed, so that runs repeat to the last bit.
+
+    Parameters
+    ----------
+    operator : (n, n) LinearOperator
+        What is decomposed.
+    count : int
+        Number of eigenvalues.
+    **options
+        Passed on.
+
+    Returns
+    -------
+    tuple or ndarray
+        What `eigsh` returns.
+    """
     return eigsh(operator, count, **options, **_SEED)
 
 

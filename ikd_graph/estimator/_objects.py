@@ -341,5 +341,5 @@ def _is_numeric(X: Any, position: int, dtype: Any) -> bool:
 def row_names(X: Any) -> Sequence[Any]:
     """Names of the rows of a data frame; none where they are counted, or of any other object."""
     index: Any = getattr(X, "index", None)
-    named = hasattr(X, "columns") and hasattr(index, "dtype") and len(index) == len(X)
-    return index.tolist() if named and type(index).__name__ != "RangeIndex" else ()
+    in_memory = hasattr(X, "columns") and type(index).__module__.startswith("pandas")
+    return index.tolist() if in_memory and type(index).__name__ != "RangeIndex" else ()
