@@ -38,7 +38,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     odd = [k for k, c in enumerate(choice.features) if choice.parsed[c][1]]
     # What is wrong with these columns is said once.
     X[:, odd] = 0.0
-    labels = [_encoded(table, at) for at in choice.labels]
+    labels = [_encoded(table, at, reading) for at in choice.labels]
     problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
     problems += _bad_labels(labels, reading, table)
     if problems:
@@ -191,11 +191,16 @@ def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
     return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
 
 
-def _encoded(table: Table, at: int) -> Labels:
+def _encoded(table: Table, at: int, reading: Reading) -> Labels:
     """Return a column of labels, as classes or as a measurement."""
     values = table.values(at)
     if isinstance(values, Labels):
         return replace(values, title=table.title(at))
+    signs = {reading.decimal, reading.thousands} - {".", None}
+    if any(str(sign) in text for text in plain_texts(values) for sign in signs):
+        # Numbers as the file writes them, not words with commas in them.
+        numbers, odd = parse_numbers(np.asarray(values, dtype=object), reading)
+        values = values if odd else numbers
     return Labels(table.title(at), *encode_labels(values, table.class_names))
 
 
