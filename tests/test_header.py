@@ -259,8 +259,11 @@ def test_labels_with_decimal_commas_are_a_measurement(tmp_path):
     labels = datasets.load(tmp_path / "t.csv", reading=read).all_labels[0]
     assert labels.names == ()
     np.testing.assert_allclose(labels.y, 20 + np.arange(12) / 10)
-    (tmp_path / "t.csv").write_text("\n".join(lines).replace("21,1", "fat, very"))
-    assert datasets.load(tmp_path / "t.csv", reading=read).all_labels[0].names
+    words = [f"{line.rpartition(';')[0]};{'fat, very' if k % 2 else 'lean'}" for k, line in
+             enumerate(lines[1:])]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join([lines[0], *words]))
+    labels = datasets.load(tmp_path / "t.csv", reading=read).all_labels[0]
+    assert labels.names == ("fat, very", "lean")
 
 
 def test_points_of_a_table_on_its_side_are_the_first_named(tmp_path):
