@@ -410,6 +410,9 @@ def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[i
         where = where.partition(",")[0]
     if len(names) > max(len(table.columns) / 2, 1) and kind not in _COMMAS:
         cure = f"{_names_below(table, choice, columns)}{cure} or --transpose if columns are points"
+    elif not table.names and {*odd} == {0}:
+        # Names that are mostly numbers look like a row.
+        cure = f"{_names_below(table, choice, columns)}{cure}"
     if len(names) == len(choice.features) and kind not in _COMMAS:
         cure = cure.replace("correct it or {drop}", _as_missing(choice, columns))
         cure = cure.replace("{drop} or ", "")
