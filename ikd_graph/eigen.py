@@ -5,24 +5,21 @@ reference point r the Gram matrix is g_ij = (d_ir + d_rj - d_ij) / 2; with the c
 as the reference it is the doubly centered -J D J / 2 of classical scaling.
 """
 
-from inspect import signature
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from . import _limits
 from . import _validation as check
+from ._lanczos import seeded_eigsh
 from ._threads import block_rows, map_blocks
 from ._types import Floats
 from ._validation import check_choice, check_components, check_integer, validate
 from ._warn import warn
-
-# Where its space is exhausted, as of few distinct rows, Lanczos goes on in a random direction.
-_SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 
 REFERENCES = ("min_max", "min_mean", "center")
 CENTER = -1
@@ -411,26 +408,6 @@ def _full_spectrum(
     total = float(np.sum(values**2))
     order = slice(None, -n_components - 1, -1)
     return values[order].copy(), vectors[:, order].copy(), negative, total
-
-
-def seeded_eigsh(operator: LinearOperator, count: int, **options: Any) -> Any:
-    """Call `scipy.sparse.linalg.eigsh` with one seed, so that runs repeat to the last bit.
-
-    Parameters
-    ----------
-    operator : (n, n) LinearOperator
-        What is decomposed.
-    count : int
-        Number of eigenvalues.
-    **options
-        Passed on.
-
-    Returns
-    -------
-    tuple or ndarray
-        What `eigsh` returns.
-    """
-    return eigsh(operator, count, **options, **_SEED)
 
 
 def _lanczos(

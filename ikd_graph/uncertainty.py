@@ -230,7 +230,8 @@ def place_variances(
         Variance of every coordinate.
     """
     fraction = posterior.free_columns / process.n_observed
-    extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2))
+    # Points in one place say nothing of an extent; rows are then as far as the kernel sees.
+    extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2)) or 1.0
     out = np.empty(points.shape)
 
     def work(first: int, last: int) -> None:

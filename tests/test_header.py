@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ikd_graph import datasets
 from ikd_graph.datasets import Reading, read_file
 
 pd = pytest.importorskip("pandas")
@@ -248,3 +249,34 @@ def test_lines_above_the_names_are_counted(tmp_path):
     data = read_file(file)
     said = " ".join([*data.remarks, *data.notes])
     assert "lines 1, 3 above the names (My experiment) were left out" in said
+
+
+def test_labels_with_decimal_commas_are_a_measurement(tmp_path):
+    lines = ["sample;a;b;fat %"]
+    lines += [f"S{k};{k},5;{k % 3},25;{20 + k / 10:.1f}".replace(".", ",") for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    read = Reading(labels=("fat %",), decimal=",")
+    labels = datasets.load(tmp_path / "t.csv", reading=read).all_labels[0]
+    assert labels.names == ()
+    np.testing.assert_allclose(labels.y, 20 + np.arange(12) / 10)
+    words = [f"{line.rpartition(';')[0]};{'fat, very' if k % 2 else 'lean'}" for k, line in
+             enumerate(lines[1:])]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(["sample;a;b;fat %", *words]))
+    labels = datasets.load(tmp_path / "t.csv", reading=read).all_labels[0]
+    assert labels.names == ("fat, very", "lean")
+
+
+def test_points_of_a_table_on_its_side_are_the_first_named(tmp_path):
+    rows = [f"{k},{k * k % 7},{k % 3}.5" for k in range(9)]
+    (tmp_path / "t.csv").write_text("\n".join(["time (s),FPz,Cz", *rows]))
+    data = datasets.load(tmp_path / "t.csv", reading=Reading(transpose=True))
+    assert "names of points: line 1 (FPz, Cz);" in data.notes[0]
+
+
+def test_names_that_are_mostly_numbers_are_found_by_the_advice(tmp_path):
+    lines = ["sample,850,852,fat", *(f"S{k},{k}.5,{k % 3}.25,{k}.1" for k in range(12))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="--header 1 takes such a row for names, or correct it"):
+        datasets.load(tmp_path / "t.csv")
+    data = datasets.load(tmp_path / "t.csv", reading=Reading(header="1"))
+    assert data.feature_names == ("850", "852", "fat")

@@ -192,3 +192,13 @@ def test_units_without_moments_are_named_everywhere(unit):
     for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):
         with pytest.raises(ValueError, match=r"rows? with infinite values: \d"):
             call(X)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_row_too_far_away_for_a_number_is_named():
+    X = np.random.default_rng(0).normal(size=(30, 5)) * [1.0, 1.0, 1.0, 1.0, 1e-180]
+    model = IKD(affinity="standardized_euclidean", strategy="geodesic", graph=8).fit(X)
+    with pytest.warns(UserWarning, match="1 of 2 rows cannot be compared .* and get NaN: 1"):
+        placed = model.transform(np.array([X[0], X[1] + 1.0]))
+    np.testing.assert_array_equal(placed[0], model.embedding_[0])
+    assert np.isnan(placed[1]).all()

@@ -346,8 +346,8 @@ def _check_whole(X: Any) -> None:
         raise ValueError(
             f"X contains NaN: got {count(holes.size, 'row')} with missing values: "
             f"{few_rows(holes, len(X))}; not every method takes pairs of rows that are unknown, as "
-            "IKD(missing='pairwise') does: fill them in, as by "
-            "sklearn.impute.KNNImputer().fit_transform(X), or drop those rows"
+            "IKD does: fill them in, as by sklearn.impute.KNNImputer().fit_transform(X), or drop "
+            "those rows"
         )
 
 

@@ -38,7 +38,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     odd = [k for k, c in enumerate(choice.features) if choice.parsed[c][1]]
     # What is wrong with these columns is said once.
     X[:, odd] = 0.0
-    labels = [_encoded(table, at) for at in choice.labels]
+    labels = [_encoded(table, at, reading) for at in choice.labels]
     problems = odd_columns(table, choice) + _bad_cells(X, columns, table, reading)
     problems += _bad_labels(labels, reading, table)
     if problems:
@@ -191,11 +191,16 @@ def _each(holes: np.ndarray, columns: Sequence[str]) -> str:
     return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
 
 
-def _encoded(table: Table, at: int) -> Labels:
+def _encoded(table: Table, at: int, reading: Reading) -> Labels:
     """Return a column of labels, as classes or as a measurement."""
     values = table.values(at)
     if isinstance(values, Labels):
         return replace(values, title=table.title(at))
+    signs = {reading.decimal, reading.thousands} - {".", None}
+    if any(str(sign) in text for text in plain_texts(values) for sign in signs):
+        # Numbers as the file writes them, not words with commas in them.
+        numbers, odd = parse_numbers(np.asarray(values, dtype=object), reading)
+        values = values if odd else numbers
     return Labels(table.title(at), *encode_labels(values, table.class_names))
 
 
@@ -405,6 +410,9 @@ def _say_odd(table: Table, choice: Choice, kind: str, cure: str, columns: list[i
         where = where.partition(",")[0]
     if len(names) > max(len(table.columns) / 2, 1) and kind not in _COMMAS:
         cure = f"{_names_below(table, choice, columns)}{cure} or --transpose if columns are points"
+    elif not table.names and {*odd} == {0}:
+        # Names that are mostly numbers look like a row.
+        cure = f"{_names_below(table, choice, columns)}{cure}"
     if len(names) == len(choice.features) and kind not in _COMMAS:
         cure = cure.replace("correct it or {drop}", _as_missing(choice, columns))
         cure = cure.replace("{drop} or ", "")

@@ -316,6 +316,8 @@ def _check_values(state: dict[str, Any]) -> None:
     process: FittedProcess = state["_fitted"]
     if process.points.shape != own.shape or process.first.shape != own.shape[:1]:
         raise ValueError("the points of its process are of another number than its own")
+    if not isinstance(process.rows, (np.ndarray, SparseTable, type(None))):
+        raise ValueError(f"the rows of its process are a {type(process.rows).__name__}")
     _check_computed(process)
 
 

@@ -14,6 +14,9 @@ from ..graph import CsrGraph
 from ._affinity import Affinity
 from ._base import Similarity
 
+_FARTHEST = 1e100
+"""Units from the mean row beyond which squared distances are no numbers."""
+
 
 class RowSimilarity(Similarity):
     """An affinity on rows: inner products of scaled rows, or squared distances between them.
@@ -146,7 +149,11 @@ class RowSimilarity(Similarity):
         for start in range(0, len(X), step):
             block = np.asarray(X[start : start + step])
             usable = np.isfinite(block).all(axis=1)
-            if not self.affinity.euclidean:
+            if self.affinity.euclidean:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    far = np.abs(self.factor_of(block)).max(axis=1, initial=0.0)
+                usable &= far < _FARTHEST
+            else:
                 table = self.affinity.modeled(block[usable])
                 usable[usable] = covariance.rows_vary(table, self._unit)
             comparable[start : start + step] = usable

@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
 from .. import _limits, eigen
+from .._lanczos import seeded_eigsh
 from .._threads import block_rows
 from .._types import Floats
 from .._warn import warn
@@ -124,7 +125,7 @@ def _lanczos(
 
     start = np.random.default_rng(0).standard_normal(width)
     operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
-    values, vectors = eigen.seeded_eigsh(operator, count, v0=start)
+    values, vectors = seeded_eigsh(operator, count, v0=start)
     return values, vectors, trace
 
 
