@@ -51,12 +51,12 @@ def _over_cells(trials, table, measure):
 
 
 def _published_lines(ax, table, where, x, methods):
-    """Published means, in the color of the first method that is set beside them."""
-    by = table.experiment.by
+    """Published means of cells that were run, in the color of the first method beside them."""
+    by, run_here = table.experiment.by, {key_of(at[:-1]) for at in table.cells()}
     curves = {}
     for key, (mean, _) in table.published().items():
         row = dict(zip(by, key, strict=True))
-        if all(row.get(k) == key_of([v])[0] for k, v in where.items()):
+        if key[:-1] in run_here and all(row.get(k) == key_of([v])[0] for k, v in where.items()):
             curves.setdefault(row["method"], {}).setdefault(float(row[x]), []).append(mean)
     for extra, (name, values) in enumerate(curves.items(), start=len(methods)):
         same = [code for code, m in enumerate(methods) if name in counterparts(m)]

@@ -123,12 +123,13 @@ def plane(title, name):
         ]
 
     def draw(table, path):
-        size = table.trials[0]["T"]
-        data = dataset(name, size if size == 150 else None)
+        # The arguments of `votes`, whose embeddings are kept.
+        size = 150 if table.trials[0]["T"] == 150 else None
+        data = dataset(name, size)
         panels = {}
         for t in _best_kernel_pca([t for t in table.trials if t.get("ordered", "") != ""]):
-            key = (name, t["method"], 2, *(("squared_exponential", 150) if size == 150 else ()))
-            panels[t["method"]] = (embedded(*key).coordinates, f"5-NN {t['ordered']:.3f}")
+            done = embedded(name, t["method"], 2, "squared_exponential", size)
+            panels[t["method"]] = (done.coordinates, f"5-NN {t['ordered']:.3f}")
         return pictures(panels, data.y, path)
 
     return classify(title, ("data", "M", "method"), draw, cells, minutes=1.0)

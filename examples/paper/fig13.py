@@ -42,7 +42,7 @@ EXPERIMENT = classify(
     ("T", "M", "method"),
     draw,
     cells,
-    minutes=8.0,
+    minutes=30.0,
     notes=(
         "the picture has means over M = 2 and 10, bars are errors over splits where those are "
         "known; the first T rows of the test set, divided by 255",

@@ -72,7 +72,7 @@ EXPERIMENT = recover(
     cells,
     draw,
     trials=3,
-    minutes=10.0,
+    minutes=22.0,
     notes=(
         "T = 1000; latent of Eq. 12, clipped to [-6, 6]; solved with the squared exponential; "
         "bump_l1 is the bump of the published runs, exp(-|z - c|_1), bump that of Eq. 13 as "

@@ -40,7 +40,7 @@ EXPERIMENT = recover(
     cells,
     draw,
     trials=5,
-    minutes=1.5,
+    minutes=3.5,
     notes=(
         "T = 100, M = 3, squared exponential of length-scale 0.5, a signal of variance 1; noise is "
         "its standard deviation; the paper does not state N",
