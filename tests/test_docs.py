@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from tables import process
 
-from ikd_graph import IKD, cliques, columns, datasets, diagnose
+from ikd_graph import IKD, cliques, columns, datasets, diagnose, refine
 from ikd_graph.cli import main
 from ikd_graph.cli.entry import build_parser
 
@@ -177,14 +177,28 @@ def three_sessions(n_columns):
     return X
 
 
+def contradicting_sessions():
+    """Three sessions of which the second has other rows in the columns of the first."""
+    Z = np.random.default_rng(0).uniform(size=(120, 2)) * [4.0, 2.5]
+    exchanged = np.random.default_rng(1).permutation(Z[40:80])
+    X = process(np.vstack([Z, exchanged]), 220, 0.3)
+    X[40:80, :100] = X[120:, :100]
+    session, column = np.arange(120)[:, None] // 40, np.arange(220)
+    return np.where((column >= 60 * session) & (column < 60 * session + 100), X[:120], np.nan)
+
+
 def what_is_printed():
     """What a program says about joints, unknown pairs, cliques and columns."""
     model = IKD(2, strategy="blockwise", affinity="precomputed_distance")
     yield heard(lambda: f"{model.fit(folded_town()).joints_}\n{model.joints_.fixed}")
+    model.set_params(refine=refine.Stress(noise=0.1))
+    yield heard(lambda: model.fit(folded_town()).settings_)
     X, few = three_sessions(30), three_sessions(10)
     holes = IKD(2, missing="pairwise")
     yield heard(lambda: holes.fit(X).settings_)
     yield heard(lambda: IKD(2, missing="pairwise", refine="likelihood").fit(X).joints_)
+    model = IKD(2, missing="pairwise", refine="likelihood")
+    yield heard(lambda: model.fit(contradicting_sessions()).joints_)
     yield heard(lambda: IKD(2, missing="pairwise", strategy="eigen").fit(X))
     yield heard(lambda: holes.fit(few))
     yield heard(lambda: diagnose(X, missing="pairwise"))
