@@ -182,7 +182,5 @@ def with_landmarks(rows: Any, settings: Settings) -> Settings:
         return replace(settings, n_landmarks=None)
     n, size = rows.shape[0], int(settings.n_components)
     count, reason = landmarks.number(settings.n_landmarks, n, size)
-        settings.n_landmarks, rows.shape[0], int(settings.n_components)
-    )
     settings = replace(settings, n_landmarks=count)
     return settings.explain(n_landmarks=reason) if reason else settings
