@@ -98,7 +98,7 @@ def test_by_default_they_are_refused_with_the_ways_out():
     with pytest.raises(ValueError, match="missing='pairwise'"):
         IKD().fit(np.ma.masked_invalid(X))
     model = IKD(1, graph=5, refine=None).fit(np.nan_to_num(X))
-    with pytest.raises(ValueError, match=r"contains NaN.* got 1 rows with missing values: 3;"):
+    with pytest.raises(ValueError, match=r"contains NaN.* got 1 row with missing values: 3;"):
         model.transform(np.where(np.arange(60)[:, None] == 3, X, 0.5))
     with pytest.raises(ValueError, match="missing='pairwise' must know the observations"):
         IKD(missing="pairwise", affinity="precomputed").fit(np.eye(9))
