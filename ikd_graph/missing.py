@@ -89,7 +89,11 @@ def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.flo
     """
     filled = X.copy()
     holes = np.isnan(X)
-    imputer = KNNImputer(weights="distance").fit(table)
+    # Squares of float32 overflow early. A power of two changes no bits.
+    largest = float(np.nanmax(np.abs(table)))
+    unit = X.dtype.type(np.exp2(np.round(np.log2(largest)))) if largest > 0.0 else X.dtype.type(1.0)
+    imputer = KNNImputer(weights="distance").fit(table / unit)
     for row in np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1)):
-        filled[row] = imputer.transform(X[row : row + 1])[0]
+        whole = imputer.transform(X[row : row + 1] / unit)[0]
+        filled[row, holes[row]] = whole[holes[row]] * unit
     return filled

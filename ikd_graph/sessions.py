@@ -32,6 +32,9 @@ Names = Sequence[Hashable]
 
 __all__ = ["AlignedSessions", "align"]
 
+SEVERAL = "several sessions"
+"""What the legend of a picture calls rows that several sessions have."""
+
 RESIDUAL = (
     "residual: root mean square distance of the rows from where their session alone, moved "
     "rigidly, would put them, in units of the map; nan where it is too small to be embedded alone"
@@ -143,6 +146,8 @@ class AlignedSessions:
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw all sessions; points that are not fixed have an open marker.
 
+        A row that several sessions have is one point of a color of its own.
+
         Parameters
         ----------
         color : array_like, optional
@@ -158,7 +163,11 @@ class AlignedSessions:
         points = np.vstack(self.coordinates)
         sizes = [len(each) for each in self.coordinates]
         if color is None:
-            color = np.repeat(self.names, sizes)
+            color = np.repeat(np.array([*self.names, SEVERAL]), [*sizes, 0])
+            places = np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
+            sessions = np.repeat(np.arange(len(sizes)), sizes)
+            held = np.unique(np.column_stack([places, sessions]), axis=0)[:, 0]
+            color[np.bincount(held)[places] > 1] = SEVERAL
         axes = plot.embedding(points, color, **options)
         plot.mark_open(axes, points, np.concatenate(self.fixed) != "fixed")
         return axes

@@ -188,7 +188,7 @@ def test_infinite_values_are_named_by_their_rows():
     for value in (np.inf, -np.inf):
         X = ROWS.copy()
         X[37, 2] = value
-        with pytest.raises(ValueError, match=r"infinity: got 1 rows with infinite values: 37;"):
+        with pytest.raises(ValueError, match=r"infinity: got 1 row with infinite values: 37;"):
             plain().fit(X)
 
 

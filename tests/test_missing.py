@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.stats import multivariate_normal
 from tables import process
 
-from ikd_graph import IKD, covariance, diagnose, graph, missing, refine
+from ikd_graph import IKD, covariance, diagnose, graph, kernels, missing, refine
 from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
@@ -98,7 +98,7 @@ def test_by_default_they_are_refused_with_the_ways_out():
     with pytest.raises(ValueError, match="missing='pairwise'"):
         IKD().fit(np.ma.masked_invalid(X))
     model = IKD(1, graph=5, refine=None).fit(np.nan_to_num(X))
-    with pytest.raises(ValueError, match=r"contains NaN.* got 1 rows with missing values: 3;"):
+    with pytest.raises(ValueError, match=r"contains NaN.* got 1 row with missing values: 3;"):
         model.transform(np.where(np.arange(60)[:, None] == 3, X, 0.5))
     with pytest.raises(ValueError, match="missing='pairwise' must know the observations"):
         IKD(missing="pairwise", affinity="precomputed").fit(np.eye(9))
@@ -328,3 +328,22 @@ def test_a_session_that_contradicts_the_others_is_free():
         model = IKD(2, missing="pairwise", refine="likelihood").fit(X)
     assert (model.fixed_[40:80] == "free").all()
     assert "may lie elsewhere: their correlations with other rows differ" in str(model.joints_)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [2.0**-100, 2.0**100])
+def test_holes_are_filled_alike_in_any_unit(size):
+    X, _, _ = table()
+    X = X.astype(np.float32)
+    expected = missing.fill(X, X)
+    scaled = X * np.float32(size)
+    np.testing.assert_array_equal(missing.fill(scaled, scaled), expected * np.float32(size))
+
+
+@pytest.mark.filterwarnings("error")
+def test_variances_of_equal_points_are_fitted_under_a_kernel_with_a_kink():
+    X, z, _ = table(n=30)
+    z[1::2] = z[::2]
+    variance, noise = refine.known_variances(X, z, kernels.GammaExponential(gamma=1.0))
+    assert variance > 0.0
+    assert noise > 0.0

@@ -87,6 +87,18 @@ def test_a_model_of_rows_that_stay_sparse_comes_back(tmp_path, monkeypatch, affi
     assert np.array_equal(again.embedding_, model.embedding_)
 
 
+@pytest.mark.parametrize("missing", ["error", "pairwise", "impute"])
+def test_a_model_with_a_constant_column_comes_back(tmp_path, missing):
+    X = ROWS.copy()
+    X[:, 3] = 2.0
+    if missing != "error":
+        X[::7, 5] = np.nan
+    model = IKD(affinity="standardized_euclidean", missing=missing, graph=6, refine="stress")
+    model.fit(X).save(tmp_path / "model.ikd")
+    again = IKD.load(tmp_path / "model.ikd")
+    assert np.array_equal(again.transform(1.01 * X), model.transform(1.01 * X))
+
+
 @pytest.fixture
 def saved(tmp_path):
     """File of a small model."""
@@ -224,11 +236,20 @@ def test_only_a_fitted_model_is_saved(tmp_path):
         IKD().save(tmp_path / "x")
 
 
+def with_one(array, number):
+    """An array with one number replaced."""
+    changed = array.astype(np.float64)
+    changed.flat[array.size // 2 : array.size // 2 + 1] = number
+    return changed
+
+
 SPOILED = {
     "text": lambda a: np.full(a.shape, "x"),
     "dates": lambda a: np.zeros(a.shape, "M8[D]"),
     "NaN": lambda a: np.full(a.shape, np.nan, a.dtype) if a.dtype.kind == "f" else None,
     "infinity": lambda a: np.full(a.shape, np.inf, a.dtype) if a.dtype.kind == "f" else None,
+    "a huge number": lambda a: with_one(a, 1e300) if a.dtype.kind == "f" else None,
+    "a hole": lambda a: with_one(a, np.nan) if a.dtype.kind == "f" else None,
     "floats": lambda a: a.astype(float) + 0.5 if a.dtype.kind in "iu" else None,
     "far numbers": lambda a: a.astype(np.int64) + 10**6 if a.dtype.kind in "iu" else None,
     "shorter": lambda a: a[:-1] if a.ndim else None,
@@ -261,8 +282,19 @@ def test_spoiled_content_under_a_new_digest_is_refused_or_answers_alike(tmp_path
                 again = IKD.load(path)
             except ValueError:
                 continue
-            placed = again.transform(new)
+            placed, errors = again.transform(new), again.standard_errors_
             assert np.array_equal(placed, expected), (name, kind, array.dtype, array.shape)
+            assert np.isfinite(errors).all() or np.isnan(model.standard_errors_).all()
+
+
+@pytest.mark.parametrize("absent", ["axes", "origin"])
+def test_what_new_rows_of_a_linear_model_need_belongs_together(tmp_path, absent):
+    saved, path = tmp_path / "model.ikd", tmp_path / "other.ikd"
+    model = IKD(strategy="linear", affinity="correlation", refine=None).fit(ROWS)
+    model.save(saved)
+    forged(saved, path, **head_of(saved, f'["{absent}", ', '["other", '))
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(path)
 
 
 def test_the_folder_of_a_model_must_exist(tmp_path):

@@ -1,5 +1,6 @@
 """Sessions that share rows or columns, in one frame."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from tables import process
@@ -185,3 +186,16 @@ def test_sessions_may_be_lists():
     lists = ikd_graph.align([X[:24].tolist(), X[16:].tolist()], columns="same")
     for one, other in zip(arrays.coordinates, lists.coordinates, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_rows_of_several_sessions_are_one_color_of_the_picture():
+    X = process(points_of(0, 40), 60, 0.05, 1)
+    two = ikd_graph.align(
+        [X[:24], X[16:]], rows=[range(24), range(16, 40)], columns="same", names="ab"
+    )
+    legend = [text.get_text() for text in two.plot().get_figure().findobj(plt.Text)]
+    assert {"a", "b", "several sessions"} <= set(legend)
+    X[1] = X[0]
+    apart = ikd_graph.align([X[:20], X[20:]], columns="same", names="ab")
+    shown = [text.get_text() for text in apart.plot().get_figure().findobj(plt.Text)]
+    assert "several sessions" not in shown

@@ -24,6 +24,7 @@ from .._validation import (
     check_magnitude,
     check_positive,
     few_rows,
+    naming_rows,
     quantities,
 )
 from ..covariance import effective_columns
@@ -363,7 +364,8 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
         data = Dataset(table, name="table", row_names=names)
     if data.X.ndim != 2:
         raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
-    _check_whole(data.X)
+    with naming_rows(data.row_names):
+        _check_whole(data.X)
     check_magnitude("X", data.X)
     if labels is not None:
         values = np.asarray(labels)

@@ -25,10 +25,12 @@ from .._validation import (
     check_magnitude,
     check_sparse,
     few_rows,
+    naming_rows,
     quantities,
 )
 from .._warn import warn
 from ..estimator import IKD
+from ..estimator._objects import row_names
 from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
@@ -75,7 +77,7 @@ class KnownPairs(NamedTuple):
 
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
-_STRONG_LINES = 150
+_STRONG_LINES = 40
 """Lines of a map above which they are drawn thinner."""
 
 _DRAWN_PER_POINT = 5
@@ -500,10 +502,11 @@ def diagnose(
     >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
     (True, 0.005, True)
     """
-    known, X = _known_pairs(X, missing)
-    if known is not None:
-        _check_block(known.block, n_components)
-    table, data, picked, n_points = _sampled(X)
+    with naming_rows(row_names(X)):
+        known, X = _known_pairs(X, missing)
+        if known is not None:
+            _check_block(known.block, n_components)
+        table, data, picked, n_points = _sampled(X)
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from .. import missing
+from .._format import count
 from .._validation import check_magnitude, check_sparse, check_symmetric, check_unmasked, few_rows
 from ..similarity import GIVEN
 from ._objects import as_table, check_labels, printable
@@ -74,7 +75,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
             else "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
         )
         raise ValueError(
-            f"Input X contains NaN: got {holes.size} rows with missing values: "
+            f"Input X contains NaN: got {count(holes.size, 'row')} with missing values: "
             f"{few_rows(holes, X.shape[0])}; {cure}"
         )
     bound = 1e140 if model.affinity == "precomputed" else 1e70
@@ -99,7 +100,7 @@ def _check_infinite(X: Any, values: Any, pairs: bool) -> None:
         "those rows"
     )
     raise ValueError(
-        f"Input X contains infinity: got {holes.size} rows with infinite values: "
+        f"Input X contains infinity: got {count(holes.size, 'row')} with infinite values: "
         f"{few_rows(holes, X.shape[0])}; {cure}"
     )
 

@@ -38,6 +38,11 @@ from ._declared import check_declared, declared, fits, is_cached
 _FORMAT = "ikd_graph model, format 1"
 _PACKAGE = __name__.partition(".")[0]
 
+_LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
+
+_UNKNOWN = {"FittedProcess", "KnownRows", "OptimumRecord", "PairwiseSimilarity", "SessionJoints"}
+"""Records whose arrays may hold values that are not known; in those of others all are finite."""
+
 # Axes of learnt arrays: n rows, u distinct ones, m coordinates. Compiled code relies on them.
 _AXES = {
     "embedding_": "nm", "_points": "um", "_first": "u", "_inverse": "n", "eigenvalues_": "m",
@@ -50,8 +55,22 @@ _RECORD_AXES = {
     "EuclideanRows": {"points": "np", "half": "n", "origin": "p", "units": "p"},
     "LatentPosterior": {"covariances": "nmm"},
     "Placement": {"latent": "nm", "axes": "qm", "origin": "m"},
+    "FittedProcess": {"points": "um", "first": "u"},
+    "Result": {"coordinates": "nm", "labels": "n"},
+    "Embedding": {"coordinates": "nm", "eigenvalues": "m", "explained_variance_ratio": "m"},
+    "LikelihoodFit": {"latent": "nm"},
+    "CoreFit": {"latent": "nm", "core": "c"},
+    "StressFit": {"latent": "nm", "history": "h"},
     "OptimumRecord": {"latent": "nm"},
-    "Joints": dict.fromkeys(("first", "second", "n_shared", "kinds"), "j"),
+    "Joints": {
+        **dict.fromkeys(("first", "second", "n_shared", "kinds", "noise"), "j"),
+        "singular_values": "jm", "body": "n", "fixed": "n",
+    },
+    "Precomputed": {"_values": "nn"},
+    "SolvedBlocks": {
+        "coordinates": "pm", "precision": "p", "eigenvalues": "bm",
+        "explained_variance_ratio": "b", "negative_mass": "b",
+    },
     "KnownRows": {"values": "np", "known": "np"},
     "PairwiseSimilarity": {"counts": "nn", "known": "nn", "_values": "nn", "_units": "p"},
 }  # fmt: skip
@@ -217,6 +236,12 @@ class _Writer:
         return [name, self.encode({n: fields[n] for n in fields if not is_cached(kind, n)})]
 
 
+def _check_magnitude(array: NDArray[np.floating]) -> None:
+    """Raise where squares of finite values overflow."""
+    if float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) > _LARGEST:
+        raise ValueError("an array holds values that are too large")
+
+
 class _Reader:
     """The inverse of `_Writer`; graphs and sets of points are checked as they are made."""
 
@@ -233,6 +258,8 @@ class _Reader:
             array = self._arrays[str(content)]
             if array.dtype.kind not in "biuf":
                 raise ValueError(f"an array holds {array.dtype} and no numbers")
+            if array.dtype.kind == "f":
+                _check_magnitude(array)
             return array if kind == "array" else array[()]
         if kind == "words":
             return np.array(content, dtype=str)
@@ -258,6 +285,12 @@ class _Reader:
             raise ValueError(f"it holds a {stored[0]!r:.40}")
         kind, fields = getattr(import_module(module), name), self.decode(stored[1])
         check_declared(kind, fields)
+        if kind.__name__ not in _UNKNOWN:
+            _check_finite(kind.__name__, fields)
+        if kind.__name__ == "Placement" and (fields.get("axes") is None) != (
+            fields.get("origin") is None
+        ):
+            raise ValueError("its placement has axes or an origin alone")
         _check_axes(_RECORD_AXES.get(kind.__name__, {}), fields, {})
         if issubclass(kind, tuple):
             record = kind(**fields)
@@ -302,10 +335,14 @@ def _check_values(state: dict[str, Any]) -> None:
     if own.dtype != np.float64 or own.shape != state["_points"].shape or not np.isfinite(own).all():
         raise ValueError("the coordinates of its result do not belong to its points")
     for name, held in vars(result.similarity).items():
-        if isinstance(held, np.ndarray) and held.dtype.kind == "f" and not finite(held, True):
+        is_real = isinstance(held, np.ndarray) and held.dtype.kind == "f"
+        if is_real and not (_are_finite(name, held) or finite(held, True)):
             raise ValueError(f"{name} of its similarity holds values that are not finite")
-        if name == "rows" and held is not None and len(held) != len(own):
+        of_points = name in ("rows", "half", "_scale") and hasattr(held, "__len__")
+        if of_points and len(held) != len(own):
             raise ValueError("the rows that it compares are of another number than its points")
+    if result.similarity.has_rows and state["_rows"] is None:
+        raise ValueError("it holds no rows")
     if isinstance(result.refined, CoreFit):
         core = check_nodes("core", result.refined.core, len(own))
         if len(core) != len(result.refined.fit.latent) or len(set(core.tolist())) != len(core):
@@ -341,6 +378,22 @@ def _check_computed(process: FittedProcess) -> None:
         raise ValueError("its error bars are not those of its points")
     if errors is not None and errors.shape != process.points.shape:
         raise ValueError("its standard errors are not those of its points")
+
+
+def _are_finite(name: str, array: NDArray[np.floating]) -> bool:
+    """Whether values are finite; the unit of a column without spread is infinite."""
+    return bool(((array > 0.0) if name.endswith("units") else np.isfinite(array)).all())
+
+
+def _check_finite(owner: str, fields: Mapping[str, Any]) -> None:
+    """Raise unless all values of arrays are finite, those of nested records as they are read."""
+    for name, value in fields.items():
+        # Nested tuples with names are records, too.
+        arrays = value if isinstance(value, tuple) and not hasattr(value, "_fields") else (value,)
+        for array in arrays:
+            is_real = isinstance(array, np.ndarray) and array.dtype.kind == "f"
+            if is_real and not _are_finite(name, array):
+                raise ValueError(f"{name} of its {owner} holds values that are not finite")
 
 
 def _check_axes(axes: Mapping[str, str], values: Mapping[str, Any], sizes: dict[str, int]) -> None:

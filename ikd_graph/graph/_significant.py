@@ -82,7 +82,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     )
     about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)
     least = np.minimum(np.minimum(corr, of_scores), about_mean)
-    least = np.clip(least, -1.0, 1.0 - 1e-12)
+    least = np.clip(least, 1e-12 - 1.0, 1.0 - 1e-12)
     p_values = special.stdtr(free, -least * np.sqrt(free / (1.0 - least**2)))
     in_order = np.sort(p_values)
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)

@@ -122,8 +122,8 @@ def value_and_gradient(
     by_variance = float(np.vdot(pull, cov))
     with np.errstate(invalid="ignore"):
         weights = variance * pull * kernel.derivative(sq_dist)
-    # The distance of a point from itself does not move, whatever the slope of the kernel there.
-    np.fill_diagonal(weights, 0.0)
+    # Equal points, and one and itself, pull at one another in no direction, whatever the slope.
+    weights[sq_dist == 0.0] = 0.0
     gradient = 4.0 * (weights.sum(axis=1)[:, None] * latent - weights @ latent)
     return value, gradient, np.array([by_variance, by_noise])
 
