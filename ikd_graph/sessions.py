@@ -294,7 +294,9 @@ def _table(number: int, X: Any) -> Floats:
 def _names(kind: str, given: Any, number: int, X: Any, size: int, n_sessions: int) -> Any:
     """Names of the rows or columns of a session, all different."""
     if given is None:
-        own = getattr(X, "index" if kind == "rows" else "columns", None)
+        # A list has a method of the name index.
+        framed = hasattr(X, "columns")
+        own = getattr(X, "index" if kind == "rows" else "columns", None) if framed else None
         # A data frame without names counts from 0, and so does every other.
         counted = own is None or type(own).__name__ == "RangeIndex" or len(own) != size
         names = [(number, k) for k in range(size)] if counted else list(own)  # type: ignore[arg-type]

@@ -134,9 +134,23 @@ def test_a_matern_kernel_without_closed_form_maximizes_the_likelihood_and_places
     np.testing.assert_array_equal(IKD.load(tmp_path / "model.ikd").transform(X[:5]), placed)
 
 
-def test_a_length_scale_whose_square_overflows_is_refused():
-    with pytest.raises(ValueError, match=r"length_scale must have a finite square, got 1e\+300"):
-        kernels.SquaredExponential(length_scale=1e300)
+@pytest.mark.parametrize("scale", [1e-300, 1e-75, 1e75, 1e100, 1e300])
+def test_a_length_scale_of_which_powers_overflow_is_refused(scale):
+    with pytest.raises(ValueError, match=r"length_scale must lie between 1e-74 and 1e\+74, got 1e"):
+        kernels.SquaredExponential(length_scale=scale)
+
+
+@pytest.mark.parametrize("scale", [1e-74, 1e-40, 1e40, 1e74])
+def test_results_are_finite_under_any_length_scale(scale, tmp_path):
+    X = np.cumsum(np.random.default_rng(0).normal(size=(30, 40)), axis=0)
+    kernel = kernels.SquaredExponential(length_scale=scale)
+    model = IKD(1, kernel=kernel, affinity="correlation", graph=6, refine="stress").fit(X)
+    unit = IKD(1, affinity="correlation", graph=6, refine="stress", kernel="squared_exponential")
+    np.testing.assert_allclose(model.embedding_ / scale, unit.fit_transform(X), rtol=1e-4)
+    assert model.explained_variance_ratio_ == pytest.approx(1.0)
+    model.save(tmp_path / "model.ikd")
+    placed = IKD.load(tmp_path / "model.ikd").transform(1.01 * X)
+    np.testing.assert_allclose(placed / scale, unit.transform(1.01 * X), rtol=1e-4)
 
 
 @pytest.mark.parametrize("nu", [1e-9, 1e-5, 1e-3, 0.003, 0.01])

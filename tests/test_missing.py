@@ -68,6 +68,16 @@ def test_new_rows_with_holes_are_placed_each_by_itself():
     assert model.transform(whole[1::2]).shape == placed.shape
 
 
+@pytest.mark.parametrize("descent", ["local", "annealed"])
+def test_new_rows_are_placed_after_a_likelihood_of_rows_with_holes(descent):
+    X, _, whole = table(30, 40, fraction=0.05)
+    how = refine.Likelihood(descent=descent, max_iter=10)
+    model = IKD(1, missing="pairwise", affinity="correlation", refine=how).fit(X)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    for new in (1.01 * X, whole):
+        assert np.abs(model.transform(new) - model.embedding_).max() < np.ptp(model.embedding_)
+
+
 def test_masks_and_pandas_na_are_missing_values():
     X = table()[0]
     expected = quick().fit_transform(X)

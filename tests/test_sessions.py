@@ -177,3 +177,11 @@ def test_names_of_sessions_are_shown():
     assert two.names == ("a", "b")
     with pytest.raises(ValueError, match="names must be one for each of 2 sessions, got 1"):
         ikd_graph.align([X[:24], X[16:]], columns="same", names=["a"])
+
+
+def test_sessions_may_be_lists():
+    X = process(points_of(0, 40), 60, 0.05, 1)
+    arrays = ikd_graph.align([X[:24], X[16:]], columns="same")
+    lists = ikd_graph.align([X[:24].tolist(), X[16:].tolist()], columns="same")
+    for one, other in zip(arrays.coordinates, lists.coordinates, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -215,3 +215,15 @@ def test_a_noise_is_a_flag_of_the_command_line(tmp_path, capsys):
         f"stress --noise 0.05 --no-header --output {tmp_path}".split()
     )
     assert "Stress(noise=0.05" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("refinement", ["stress", refine.Stress(weights="precision")])
+@pytest.mark.parametrize("size", [2.0**-200, 2.0**-60, 2.0**60, 2.0**200])
+def test_a_stress_does_not_depend_on_the_unit_of_the_distances(refinement, size):
+    rng = np.random.default_rng(0)
+    X = np.cumsum(rng.normal(size=(40, 6)), axis=0)
+    model = IKD(affinity="euclidean", strategy="geodesic", graph=6, refine=refinement)
+    expected = quiet(model, X).embedding_
+    placed = model.transform(1.01 * X)
+    np.testing.assert_allclose(quiet(model, X * size).embedding_, expected * size, rtol=1e-6)
+    np.testing.assert_allclose(model.transform(1.01 * X * size), placed * size, rtol=1e-6)

@@ -25,15 +25,15 @@ _DATA = (
 )
 _FIT = "--graph --kernel --affinity"
 _GRAPH = "--neighbors --prune --disconnected --fdr --mutual --search --min-columns --jobs --seed"
-_REFINE = "--refine --weights --restarts --fit-shape --time-budget --descent --max-iter"
+_REFINE = "--refine --weights --noise --restarts --fit-shape --time-budget --descent --max-iter"
 _BLOCKS = "--reference --merge --max-cliques --missing"
 _OWN = {
-    "embed": f"--save-model --components --strategy --landmarks --path {_FIT} {_GRAPH} {_REFINE} "
-    f"{_BLOCKS}",
+    "embed": f"--save-model --components --strategy --landmarks --path --noise {_FIT} {_GRAPH} "
+    f"{_REFINE} {_BLOCKS}",
     "place": "",
     "align": f"--components --min-columns --strategy --refine {_FIT}",
     "verify": "",
-    "compare": "--methods --components --noise --n-draws --max-rows --time-limit --landmarks "
+    "compare": "--methods --components --n-draws --max-rows --time-limit --landmarks "
     f"{_FIT} {_GRAPH} {_REFINE}",
     "cliques": f"--limit --stability --export --window --step --components {_FIT} {_GRAPH} "
     f"{_BLOCKS}",

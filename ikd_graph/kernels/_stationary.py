@@ -20,6 +20,7 @@ def formula(name: str) -> Any:
 
 
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
+_LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does not overflow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +52,10 @@ class StationaryKernel:
         for field in fields(self):
             high = 2.0 if field.name == "gamma" else np.inf
             check_positive(field.name, getattr(self, field.name), high)
-        if self.length_scale > np.sqrt(np.finfo(np.float64).max):
+        if not 1.0 / _LONGEST <= self.length_scale <= _LONGEST:
             raise ValueError(
-                f"length_scale must have a finite square, got {self.length_scale:g}; choose "
-                "another unit"
+                f"length_scale must lie between {1.0 / _LONGEST:g} and {_LONGEST:g}, got "
+                f"{self.length_scale:g}; choose another unit"
             )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

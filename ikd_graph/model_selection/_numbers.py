@@ -16,10 +16,10 @@ from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
 from ._given import UNKNOWN, least_columns
 
-_N_NEIGHBORS = 10
+N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
 
-_MIN_NEIGHBORS = 6
+MIN_NEIGHBORS = 6
 """Neighbors of a point in a threshold graph: what keeps every point in it."""
 
 _MOST_NEIGHBORS = 200
@@ -77,16 +77,16 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
         s0 = _threshold_of_given(rows, settings)
         if s0 < UNKNOWN:
             why = "the covariances agree with the kernel, so that only the smallest are left out"
-            settings = settings.choose(why, graph=Threshold(s0, n_neighbors=_MIN_NEIGHBORS))
+            settings = settings.choose(why, graph=Threshold(s0, n_neighbors=MIN_NEIGHBORS))
     why = "the order of similarities is more reliable than their values"
     settings = settings.choose(why, graph=Neighbors())
     rule = settings.graph
     if isinstance(rule, Neighbors) and rule.k == "auto":
-        rule = rule.replace(k=_N_NEIGHBORS)
+        rule = rule.replace(k=N_NEIGHBORS)
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         free = effective_columns(rows, settings.affinity, rule.n_removed)
         s0 = _threshold(rows, settings, free)
-        rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or _MIN_NEIGHBORS, n_removed=0)
+        rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
         width = rows.shape[1]
         if free is not None and free < width - settings.graph.n_removed:
             settings = settings.explain(columns=describe_effective_columns(width, free))
@@ -146,40 +146,41 @@ def describe_effective_columns(n_observed: int, free: float) -> str:
 
 
 def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Choose the number of coordinates, at the last wide gap of the spectrum, and landmarks.
+    """Choose the number of coordinates, at the last wide gap of the spectrum.
 
     Parameters
     ----------
     rows : (n, p) table, or (n, n) covariances or distances
         What is fitted.
     settings : Settings
-        All else is resolved.
+        Strategy, affinity and refinement are named.
     stages : Stages
         Clock and progress bar.
 
     Returns
     -------
     Settings
-        The same with numbers.
+        The same with a number of coordinates.
     """
-    n = rows.shape[0]
-    if settings.n_components == "auto":
-        with stages("spectrum"):
-            strategy = settings.strategy.with_spectrum()
-            leading = min(_N_LEADING, strategy.most_components(n, rows.shape[1]))
-            trial = replace(settings, strategy=strategy, n_components=leading, refine=None)
-            similarity = compare(rows, settings.affinity, counts=settings.counts)
-            spectrum = pipeline.spectrum(similarity, _with_landmarks(n, trial))
-        size = int(eigen.eigengap(spectrum)) if leading > 1 else 1
-        why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
-        settings = replace(settings, spectrum=spectrum).choose(why, n_components=size)
-    return _with_landmarks(n, settings)
+    if settings.n_components != "auto":
+        return settings
+    with stages("spectrum"):
+        strategy = settings.strategy.with_spectrum()
+        leading = min(_N_LEADING, strategy.most_components(*rows.shape))
+        trial = replace(with_numbers(rows, settings), strategy=strategy, refine=None)
+        trial = with_landmarks(rows, replace(trial, n_components=leading))
+        similarity = compare(rows, settings.affinity, counts=settings.counts)
+        spectrum = pipeline.spectrum(similarity, trial)
+    size = int(eigen.eigengap(spectrum)) if leading > 1 else 1
+    why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
+    return replace(settings, spectrum=spectrum).choose(why, n_components=size)
 
 
-def _with_landmarks(n: int, settings: Settings) -> Settings:
+def with_landmarks(rows: Any, settings: Settings) -> Settings:
     """Return settings with the number of landmarks, None where all points are solved."""
     if not settings.strategy.uses_landmarks:
         return replace(settings, n_landmarks=None)
-    count, reason = landmarks.number(settings.n_landmarks, n, int(settings.n_components))
+    n, size = rows.shape[0], int(settings.n_components)
+    count, reason = landmarks.number(settings.n_landmarks, n, size)
     settings = replace(settings, n_landmarks=count)
     return settings.explain(n_landmarks=reason) if reason else settings

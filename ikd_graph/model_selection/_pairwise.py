@@ -13,7 +13,7 @@ from ..refine import MOST_WORK, Likelihood, Stress, work_of
 from ..similarity import AFFINITIES
 from ..strategies import Geodesic
 from ._moments import moments
-from ._numbers import _MIN_NEIGHBORS, _N_NEIGHBORS, _with_landmarks
+from ._numbers import MIN_NEIGHBORS, N_NEIGHBORS, with_landmarks
 
 
 def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: Stages) -> Settings:
@@ -53,7 +53,7 @@ def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: St
     named = "auto" if settings.kernel == "auto" else kernels.get(settings.kernel)
     kernel = kernels.SquaredExponential() if named == "auto" else named
     settings = replace(settings, kernel=kernel, likelihood_kernel=kernel)
-    return _with_landmarks(rows.shape[0], settings)
+    return with_landmarks(rows, settings)
 
 
 def complete_block(rows: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -95,11 +95,11 @@ def _with_graph(rows: NDArray[np.floating], settings: Settings) -> Settings:
     settings = settings.choose("a pair is an edge where its own columns show it", graph=rule)
     rule = settings.graph
     if isinstance(rule, Neighbors) and rule.k == "auto":
-        rule = rule.replace(k=_N_NEIGHBORS)
+        rule = rule.replace(k=N_NEIGHBORS)
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         columns = float(np.median(np.isfinite(rows).sum(axis=1)))
         rule = rule.replace(
-            s0=graph.auto_threshold(columns), n_neighbors=rule.n_neighbors or _MIN_NEIGHBORS
+            s0=graph.auto_threshold(columns), n_neighbors=rule.n_neighbors or MIN_NEIGHBORS
         )
     if getattr(rule, "prune", None) == "auto":
         rule = rule.replace(prune=False)

@@ -24,7 +24,7 @@ from ..strategies import Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
 from ._held_out import predicted_values, sample
 from ._moments import Moments, has_significant_correlation, moments
-from ._numbers import with_numbers, with_size
+from ._numbers import with_landmarks, with_numbers, with_size
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -59,7 +59,8 @@ def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
         settings = settings.choose("the table behind given values is not known", refine=None)
     else:
         settings = _of_rows(rows, _with_estimated_size(rows, requested, stages), stages)
-    return with_size(rows, with_numbers(rows, settings), stages)
+    settings = with_numbers(rows, with_size(rows, settings, stages))
+    return with_landmarks(rows, settings)
 
 
 def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Settings:

@@ -11,6 +11,7 @@ touches it. There the quadratic is still no higher than at the start, so the str
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -117,10 +118,16 @@ def stress(
             f"latent must have one row per node of the graph, got shape {points.shape} for "
             f"{g.n_nodes} nodes; fit both to the same points"
         )
+    # Targets are of single precision. A power of two changes no bits.
+    unit = float(np.exp2(np.round(np.log2(kernel.length_scale))))
+    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
+    if noise is not None:
+        noise = (noise if sp.issparse(noise) else np.asarray(noise, dtype=np.float64)) / unit
     with single_threaded_blas():
         pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
         uniform = weights == "uniform" and noise is None
-        return _majorize(pairs, _solver(pairs, uniform=uniform), points, max_iter)
+        fit = _majorize(pairs, _solver(pairs, uniform=uniform), points / unit, max_iter)
+    return fit._replace(latent=fit.latent * unit, history=fit.history * unit**2)
 
 
 def noise_ratio(latent: Floats, g: CsrGraph, kernel: StationaryKernel, noise: Noise) -> float:
