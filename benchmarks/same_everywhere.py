@@ -2,8 +2,8 @@
 
     python benchmarks/same_everywhere.py [--quick] [--python NAME=PATH ...] [--output FOLDER]
 
-The same tables are embedded by one process for each machine: processors are imitated by the
-settings of OpenBLAS (which code for which processor it runs), of NumPy and of Numba, and
+The same tables, drawn once, are embedded by one process for each machine: processors are imitated
+by the settings of OpenBLAS (which code for which processor it runs), of NumPy and of Numba, and
 ``--python`` names further interpreters with other versions installed. What is told is the largest
 difference of any coordinate from the first process, after a rigid alignment (rotation, reflection
 and shift, which no method promises), over the extent of the embedding. UMAP with a ``random_state``
@@ -80,8 +80,8 @@ def of_the_model(n, n_columns, noise, rng):
     return root @ rng.normal(size=(n, n_columns)) + noise * rng.normal(size=(n, n_columns))
 
 
-def embed_all(path, quick):
-    """Embed every table by every method, and UMAP; save all into one file."""
+def embed_all(source, path):
+    """Embed every table of a file by every method, and UMAP; save all into another file."""
     from ikd_graph import IKD
 
     try:
@@ -90,7 +90,7 @@ def embed_all(path, quick):
         UMAP = None
     warnings.simplefilter("ignore")
     results = {}
-    for name, X in tables(quick):
+    for name, X in np.load(source).items():
         for method, parameters in METHODS.items():
             if method == "likelihood" and "Gaussian" not in name:
                 continue
@@ -102,11 +102,11 @@ def embed_all(path, quick):
     np.savez(path, **{key: value for key, value in results.items() if np.isfinite(value).all()})
 
 
-def run(interpreter, settings, path, quick):
+def run(interpreter, settings, source, path):
     """Embed all in a process of its own; its results by table and method."""
     threads = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     cache = {"NUMBA_CACHE_DIR": str(path.parent / "cache")} if "NUMBA_CPU_NAME" in settings else {}
-    command = [interpreter, __file__, "--save", str(path), *(["--quick"] if quick else [])]
+    command = [interpreter, __file__, "--embed", str(source), str(path)]
     subprocess.run(command, env={**os.environ, **threads, **cache, **settings}, check=True)
     with np.load(path) as file:
         return dict(file)
@@ -131,19 +131,22 @@ def main():
     parser.add_argument("--quick", action="store_true", help="three tables")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
-    parser.add_argument("--save", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--embed", nargs=2, type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.save:
-        embed_all(arguments.save, arguments.quick)
+    if arguments.embed:
+        embed_all(*arguments.embed)
         return
     others = dict(each.split("=", 1) for each in arguments.python)
     machines = [(name, sys.executable, settings) for name, settings in MACHINES.items()]
     machines += [(name, path, {}) for name, path in others.items()]
     lines, first = [], None
     with tempfile.TemporaryDirectory() as folder:
+        # Processes that drew their own would compare tables: a Cholesky factor moves them by 1e-8.
+        source = Path(folder) / "tables.npz"
+        np.savez(source, **dict(tables(arguments.quick)))
         for number, (name, interpreter, settings) in enumerate(machines):
             path = Path(folder) / f"{number}.npz"
-            results = run(interpreter, settings, path, arguments.quick)
+            results = run(interpreter, settings, source, path)
             if first is None:
                 first = results
                 continue
