@@ -279,10 +279,10 @@ def study(folder):
 def faces(folder):
     """The comparison study's faces."""
     stored, rows = Stored("faces", folder), []
-    for method in ("pca", "kernel_pca_rbf", "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
+    for method in ("pca", KERNEL_PCA, "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
                    "umap", "paper_geodesic_centered", "blockwise", "ikd"):  # fmt: skip
-        theirs = stored.published((method.removesuffix("_rbf"),), {})
-        rows.append([f"`{method}`", stored.ours(method, {}), theirs])
+        theirs = stored.published(("kernel_pca" if method == KERNEL_PCA else method,), {})
+        rows.append([named(method), stored.ours(method, {}), theirs])
     return lines(["here", "study"], rows)
 
 

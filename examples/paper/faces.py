@@ -99,7 +99,6 @@ EXPERIMENT = Experiment(
         "all together, then 5 neighbors in a stratified and shuffled 5-fold cross-validation; the "
         "study does not state its protocol (split, image size, scaling)",
         "box dimension: our count on these images; the study found 12, which is taken here",
-        "not run: t-SNE, which has no approximation in 12 dimensions (270 s), and other kernels of "
-        "kernel PCA",
+        "not run: t-SNE, which has no approximation in 12 dimensions (270 s)",
     ),
 )

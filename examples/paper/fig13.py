@@ -46,7 +46,7 @@ EXPERIMENT = classify(
     notes=(
         "the picture has means over M = 2 and 10, bars are errors over splits; the first T rows of "
         "the test set, divided by 255",
-        "not run: GPLVM beyond T = 1000, t-SNE in 10 dimensions",
+        "not run: GPLVM beyond T = 2000, t-SNE in 10 dimensions beyond T = 1000",
         "published: means of the public code run again; the figure's numbers are not public",
     ),
 )
