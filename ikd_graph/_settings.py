@@ -49,7 +49,7 @@ class Settings:
     counts: bool = False  # whether X is a table of integers
     likelihood_kernel: StationaryKernel | str = "auto"  # "auto" compares the four
     model_based: bool = False  # whether similarities estimate the kernel of the model
-    candidates: tuple[Candidate, ...] = ()  # of the choice, the chosen one first
+    candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
     agreement: float = np.nan  # Procrustes R² of embeddings of two halves of the columns
     warnings: tuple[str, ...] = ()  # what the user has to be told
     spectrum: Floats | None = field(default=None, repr=False, compare=False)

@@ -29,6 +29,9 @@ CENTER = -1
 _GAP_FLOOR = 0.05
 _GAP_DROP = 1.6
 
+_ROUNDING = 1e-6
+"""Relative difference up to which lengths are equal: that of rows in float32."""
+
 __all__ = [
     "CENTER",
     "REFERENCES",
@@ -345,7 +348,7 @@ def _turned_in_equal_axes(points: Floats) -> Floats:
         rest, axes = points[:, group].copy(), np.zeros((0, group.size))
         for _ in group:
             lengths = np.sum(rest**2, axis=1)
-            outermost = int(np.argmax(lengths >= (1.0 - 1e-6) * lengths.max()))
+            outermost = int(np.argmax(lengths >= (1.0 - _ROUNDING) * lengths.max()))
             axis = rest[outermost] / (np.sqrt(lengths[outermost]) or 1.0)
             axes = np.vstack([axes, axis])
             rest = rest - np.outer(rest @ axis, axis)
@@ -379,11 +382,13 @@ def pin_signs(vectors: Floats) -> Floats:
     array([-1.,  2.])
     """
     magnitude = np.abs(vectors)
-    # Entries within rounding of the peak compete; the order of rows must not choose among them,
-    # so the sign of their sum does.
-    near = magnitude >= magnitude.max(axis=0) * (1.0 - 1e-9)
-    sign = np.sign(np.where(near, vectors, 0.0).sum(axis=0))
-    return vectors * np.where(sign == 0.0, 1.0, sign)
+    peak = magnitude.max(axis=0)
+    # Entries within rounding of the peak compete. The order of rows should not choose among them,
+    # so the sign of their sum does; where they cancel, nothing but the order is left.
+    near = magnitude >= peak * (1.0 - _ROUNDING)
+    total = np.where(near, vectors, 0.0).sum(axis=0)
+    first = vectors[near.argmax(axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(np.where(np.abs(total) < 0.5 * peak, first, total) < 0.0, -1.0, 1.0)
 
 
 def _offset(sq_dist: Floats, reference: int) -> tuple[Floats, float]:

@@ -147,3 +147,11 @@ def test_the_eigengap_knows_no_order_no_unit_and_no_answer_above_the_largest():
 def test_a_spectrum_without_a_gap_to_find_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_does_not_choose_a_sign_where_the_largest_entries_cancel(seed):
+    vectors = np.repeat([[1.0], [-1.0], [0.3]], 4, axis=0)
+    noise = 1e-15 * np.random.default_rng(seed).normal(size=vectors.shape)
+    pinned = eigen.pin_signs(-(vectors + noise))
+    np.testing.assert_allclose(pinned, vectors, atol=1e-14)

@@ -90,7 +90,7 @@ def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None
     return out
 
 
-PLANE = (
+METHODS = (
     "pca",
     *KERNEL_PCA,
     "laplacian_eigenmaps",
@@ -103,7 +103,7 @@ PLANE = (
     "paper_geodesic",
     "ikd",
 )
-"""Methods of the paper's Fig. 8 to 11, its own in two forms, and ours."""
+"""The nine methods of Fig. 7 to 13, the paper's own in two forms, kernel PCA in four, and ours."""
 
 
 UNENDING = {("coil20", "gplvm"), ("coil20", "vae")}
@@ -115,7 +115,7 @@ def plane(title, name):
 
     def cells(quick):
         size = {"n_samples": 150} if quick else {}
-        methods = ("pca", "isomap", "paper_geodesic") if quick else PLANE
+        methods = ("pca", "isomap", "paper_geodesic") if quick else METHODS
         return [
             {"data": name, "method": m, "M": 2, **size}
             for m in methods

@@ -1,21 +1,6 @@
 """Neighbors in embeddings of four real data sets (Fig. 7)."""
 
-from . import _peers
-from ._real import UNENDING, classify, combinations, panels_of_data
-
-METHODS = (
-    "ikd",
-    "paper_geodesic",
-    "paper_geodesic_centered",
-    "pca",
-    *(f"kernel_pca_{kernel}" for kernel in _peers.KERNEL_PCA),
-    "laplacian_eigenmaps",
-    "isomap",
-    "tsne",
-    "umap",
-    "gplvm",
-    "vae",
-)
+from ._real import METHODS, UNENDING, classify, combinations, panels_of_data
 
 
 def cells(quick):

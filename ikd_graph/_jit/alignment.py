@@ -5,21 +5,22 @@ import numpy as np
 
 from .._numba import helper, pjit
 
+OPEN = 1e-13
+"""Singular values of cross products, over the sizes of source and target, that are rounding."""
+
 CHUNK = 64
 """Blocks that one thread places in turn."""
 
 
 @helper
-def nearest_rotation(cross, scale, rotation, work):
+def nearest_rotation(cross, floor, rotation, work):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``, as ``rotation`` (M, M).
 
     Directions that the cross products leave open (points on a line, a single point) are turned as
-    little as possible: there Q is the orthogonal matrix nearest to the identity. ``scale`` is the
-    product of the sizes of source and target; singular values below 1e-13 of it are zero. ``work``
-    (3, M, M) is workspace.
+    little as possible: there Q is the orthogonal matrix nearest to the identity. Singular values
+    below ``floor`` are open. ``work`` (3, M, M) is workspace.
     """
     m = cross.shape[0]
-    floor = 1e-13 * scale
     if m == 2:
         # The best turn and the best reflection have the sum and the difference of the singular
         # values; where these are nearly the same, one direction is nearly open.
@@ -152,7 +153,8 @@ def place_blocks(starts, members, centered, consensus, proposals, misfit):
             for j in range(m):
                 mean[j] /= scales[block, 0]
                 size -= scales[block, 0] * mean[j] * mean[j]
-            nearest_rotation(cross, np.sqrt(scales[block, 1] * max(size, 0.0)), rotation, workspace)
+            floor = OPEN * np.sqrt(scales[block, 1] * max(size, 0.0))
+            nearest_rotation(cross, floor, rotation, workspace)
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):

@@ -9,7 +9,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 import numpy as np
 
 from .._numba import helper, jit
-from .alignment import diagonalize, nearest_rotation
+from .alignment import OPEN, diagonalize, nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
@@ -163,7 +163,7 @@ def fit_shared(state, big, small, n_shared, framed, work, pairs):
             for j in range(m):
                 cross[k, j] += source * (coordinates[shared, j] - to_mean[j])
     scale = np.sqrt(from_size * to_size)
-    nearest_rotation(cross, scale, rotation, work)
+    nearest_rotation(cross, OPEN * scale, rotation, work)
     translate(from_mean, to_mean, rotation, translation)
     if n_shared <= m:
         return False
@@ -206,8 +206,7 @@ def fit_shared(state, big, small, n_shared, framed, work, pairs):
                     for i in range(m):
                         for j in range(m):
                             cross[i, j] = whole[i, j]
-                    # Directions with singular values that noise explains are open.
-                    nearest_rotation(cross, 0.25e13 * FLAT * variance, rotation, work)
+                    nearest_rotation(cross, 0.25 * FLAT * variance, rotation, work)
                     translate(from_mean, to_mean, rotation, translation)
                 return False
     return True

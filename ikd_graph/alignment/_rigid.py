@@ -73,7 +73,7 @@ def _nearest_rotation(cross: Floats, scale: float) -> Floats:
     `_jit.alignment.nearest_rotation` is the same for many blocks at once.
     """
     left, sizes, right = np.linalg.svd(cross)
-    is_open = sizes <= 1e-13 * scale
+    is_open = sizes <= _jit.alignment.OPEN * scale
     if is_open.any():
         turn, _, back = np.linalg.svd(left[:, is_open].T @ right[is_open].T)
         right[is_open] = turn @ back @ right[is_open]

@@ -28,8 +28,8 @@ _GRAPH = "--neighbors --prune --disconnected --fdr --mutual --search --min-colum
 _REFINE = "--refine --weights --noise --restarts --fit-shape --time-budget --descent --max-iter"
 _BLOCKS = "--reference --merge --max-cliques --missing"
 _OWN = {
-    "embed": f"--save-model --components --strategy --landmarks --path --noise {_FIT} {_GRAPH} "
-    f"{_REFINE} {_BLOCKS}",
+    "embed": f"--save-model --components --strategy --landmarks --path {_FIT} {_GRAPH} {_REFINE} "
+    f"{_BLOCKS}",
     "place": "",
     "align": f"--components --min-columns --strategy --refine {_FIT}",
     "verify": "",

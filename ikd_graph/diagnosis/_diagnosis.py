@@ -27,10 +27,10 @@ from .._validation import (
     few_rows,
     naming_rows,
     quantities,
+    row_names,
 )
 from .._warn import warn
 from ..estimator import IKD
-from ..estimator._objects import row_names
 from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot

@@ -42,6 +42,7 @@ from .._validation import (
     check_varies,
     few_rows,
     naming_rows,
+    row_names,
     validate,
 )
 from .._validation import seed as check_seed
@@ -66,7 +67,7 @@ from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
-from ._objects import is_dask, like, placed_lazily, row_names
+from ._objects import is_dask, like, placed_lazily
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -1,7 +1,7 @@
 """Objects that users hold instead of an array: told apart by what they have, before any work."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -336,10 +336,3 @@ def _is_numeric(X: Any, position: int, dtype: Any) -> bool:
         return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
     words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
     return not name.startswith(words)
-
-
-def row_names(X: Any) -> Sequence[Any]:
-    """Names of the rows of a data frame; none where they are counted, or of any other object."""
-    index: Any = getattr(X, "index", None)
-    in_memory = hasattr(X, "columns") and type(index).__module__.startswith("pandas")
-    return index.tolist() if in_memory and type(index).__name__ != "RangeIndex" else ()

@@ -12,13 +12,14 @@ rows, which says little about its shape.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
+from .._lanczos import seeded_eigsh
 from .._threads import single_threaded_blas
 from .._types import Floats
 from .._validation import few
@@ -238,8 +239,8 @@ def _mirrored_session(model: _Likelihood, latent: Floats, inside: NDArray[np.boo
     center = latent[inside].mean(axis=0)
     axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
     images = []
-    for number in range(1, 2 ** len(axes)):
-        signs = np.array([-1.0 if number >> axis & 1 else 1.0 for axis in range(len(axes))])
+    # The first signs leave the rows as they are.
+    for signs in list(product((1.0, -1.0), repeat=len(axes)))[1:]:
         moved = latent.copy()
         moved[inside] = center + (moved[inside] - center) @ (axes.T * signs) @ axes
         images.append(moved)
@@ -257,7 +258,7 @@ def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[n
     root = np.sqrt(near.sum(axis=1))
     # A start that no eigenvector is orthogonal to, and the same in every run.
     first = np.cos(np.arange(n, dtype=np.float64))
-    values, vectors = eigsh(near / np.outer(root, root), k=2, v0=first)
+    values, vectors = seeded_eigsh(near / np.outer(root, root), 2, v0=first)
     walk = vectors[:, values.argmin()] / root
     rank = np.empty(n, dtype=np.int64)
     rank[np.argsort(walk, kind="stable")] = np.arange(n)
@@ -334,8 +335,7 @@ def _best_motion(
     own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
     left, _, right = np.linalg.svd(own.T @ (aims - center))
     images = []
-    for number in range(2 ** own.shape[1]):
-        signs = [-1.0 if number >> axis & 1 else 1.0 for axis in range(own.shape[1])]
+    for signs in product((1.0, -1.0), repeat=own.shape[1]):
         moved = latent.copy()
         moved[inside] = own @ (left * signs) @ right + center
         images.append(moved)
