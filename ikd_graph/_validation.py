@@ -223,6 +223,9 @@ def as_real(name: str, value: Any) -> NDArray[np.floating]:
     if array.dtype in (np.float64, np.float32):
         return cast(NDArray[np.floating], array)
     try:
+        if type(value).__module__.startswith("pandas"):
+            # NA of pandas is no float.
+            return cast(NDArray[np.floating], value.to_numpy(np.float64, na_value=np.nan))
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(

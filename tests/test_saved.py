@@ -339,3 +339,10 @@ def test_other_kinds_of_values_under_a_new_digest_are_refused_or_answer(tmp_path
         assert np.isfinite(again.standard_errors_).any() or settings == {"strategy": "blockwise"}
         assert again._repr_html_()
     assert n_refused > 50
+
+
+def test_parameters_of_a_kernel_that_is_read_keep_its_rules(tmp_path, saved):
+    path = tmp_path / "spoiled.ikd"
+    forged(saved, path, **head_of(saved, '["length_scale", 1.0]', '["length_scale", 1e300]'))
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(path)

@@ -227,3 +227,13 @@ def test_a_stress_does_not_depend_on_the_unit_of_the_distances(refinement, size)
     placed = model.transform(1.01 * X)
     np.testing.assert_allclose(quiet(model, X * size).embedding_, expected * size, rtol=1e-6)
     np.testing.assert_allclose(model.transform(1.01 * X * size), placed * size, rtol=1e-6)
+
+
+def test_distances_of_thirteen_magnitudes_have_a_stress():
+    corr = np.full((4, 4), 0.001)
+    corr[1, 2], corr[2, 3], corr[1, 3] = 0.53607806, 0.55205775, 0.02286061
+    g = graph.threshold(np.maximum(corr, corr.T), 1e-4)
+    start = np.random.default_rng(0).normal(size=(4, 2))
+    fit = refine.stress(start, g, kernels.RationalQuadratic(alpha=0.1), 8)
+    assert np.isfinite(fit.latent).all()
+    assert (np.diff(fit.history) <= 1e-6 * fit.history[0]).all()

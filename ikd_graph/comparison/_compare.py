@@ -359,7 +359,7 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
         index: Any = getattr(X, "index", getattr(X, "obs_names", None))
         X = X.X if hasattr(X, "obs_names") else X
         named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
-        table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        table = quantities("X", X.toarray() if hasattr(X, "toarray") else X)
         names = tuple(map(str, index)) if named else ()
         data = Dataset(table, name="table", row_names=names)
     if data.X.ndim != 2:

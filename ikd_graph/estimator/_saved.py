@@ -38,6 +38,8 @@ from ._declared import check_declared, declared, fits, is_cached
 _FORMAT = "ikd_graph model, format 1"
 _PACKAGE = __name__.partition(".")[0]
 
+_TABLES = (np.ndarray, SparseTable, SparseRows)
+
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
 _UNKNOWN = {"FittedProcess", "KnownRows", "OptimumRecord", "PairwiseSimilarity", "SessionJoints"}
@@ -297,6 +299,8 @@ class _Reader:
             return check_blocks("blocks", record) if kind is Blocks else record
         record = kind.__new__(kind)
         record.__dict__.update(fields)
+        # What checks itself when it is made does so when it is read.
+        getattr(record, "__post_init__", lambda: None)()
         # Compiled code reads these without looking how long they are.
         columns = ("shift", "row_factors", "column_factors")
         if kind is SparseRows and {len(fields[column]) for column in columns} != {len(record)}:
@@ -338,6 +342,10 @@ def _check_values(state: dict[str, Any]) -> None:
         is_real = isinstance(held, np.ndarray) and held.dtype.kind == "f"
         if is_real and not (_are_finite(name, held) or finite(held, True)):
             raise ValueError(f"{name} of its similarity holds values that are not finite")
+        if name == "rows" and not isinstance(held, (*_TABLES, type(None))):
+            raise ValueError(f"the rows that it compares are a {type(held).__name__}")
+        if name == "rows" and np.ndim(held) == 2 and held.shape[1] != result.similarity.n_observed:
+            raise ValueError("the rows that it compares have other columns")
         of_points = name in ("rows", "half", "_scale") and hasattr(held, "__len__")
         if of_points and len(held) != len(own):
             raise ValueError("the rows that it compares are of another number than its points")
@@ -353,8 +361,13 @@ def _check_values(state: dict[str, Any]) -> None:
     process: FittedProcess = state["_fitted"]
     if process.points.shape != own.shape or process.first.shape != own.shape[:1]:
         raise ValueError("the points of its process are of another number than its own")
-    if not isinstance(process.rows, (np.ndarray, SparseTable, type(None))):
+    if process.rows is not None and np.size(getattr(process.rows, "shape", ())) != 2:
         raise ValueError(f"the rows of its process are a {type(process.rows).__name__}")
+    if process.rows is None and process.has_holes:
+        raise ValueError("its process holds no rows")
+    placed = state["_placement"]
+    if placed.axes is None and placed.latent.shape[1] != own.shape[1]:
+        raise ValueError("the points that new ones are placed by have other coordinates")
     _check_computed(process)
 
 

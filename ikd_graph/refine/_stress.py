@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
 from .. import _jit, geodesics
@@ -195,9 +195,19 @@ def _solver(pairs: Pairs, uniform: bool) -> Callable[[Floats, Floats], Floats]:
         # The constant vector spans the null space of V; V + c 1 1^T is regular, the rest the same.
         if uniform and np.ptp(far) == 0.0:
             return lambda force, points: force / n
-        dense = far.mean() / n - pairs.weights.astype(np.float64)
-        dense.flat[:: n + 1] += far
-        factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+
+        def regular() -> Floats:
+            dense = far.mean() / n - pairs.weights.astype(np.float64)
+            dense.flat[:: n + 1] += far
+            return dense
+
+        try:
+            factor = cho_factor(regular(), lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            # Weights of more magnitudes than a double has: what rounding leaves open stays.
+            dense = regular()
+            inverse = np.linalg.pinv(dense, hermitian=True)
+            return lambda force, points: points + inverse @ (force - dense @ points)
         return lambda force, points: np.ascontiguousarray(
             cho_solve(factor, force, check_finite=False)
         )
