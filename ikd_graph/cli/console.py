@@ -76,11 +76,15 @@ def plain_messages(wording: Callable[[str], str], notes: bool) -> Iterator[list[
             log.setLevel(level)
 
 
-def close_pipe() -> None:
-    """End quietly after the reader of standard output has gone away."""
-    # The interpreter flushes standard output when it ends and would complain then.
-    with suppress(OSError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def release_streams() -> None:
+    """End quietly where a stream is full or its reader has gone away."""
+    # The interpreter flushes both when it ends, and would complain then with a code of its own.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def aligned(rows: Iterable[tuple[str, str]]) -> list[str]:

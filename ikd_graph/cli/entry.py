@@ -12,7 +12,7 @@ from .._version import __version__
 from ..datasets import TableError
 from . import align, cliques, compare, datasets, diagnose, embed, place, verify, warm
 from .common import add_data_arguments
-from .console import PROG, close_pipe, ended_gently, plain_messages, print_error, write_lines
+from .console import PROG, ended_gently, plain_messages, print_error, write_lines
 from .flags import STDOUT, in_flags, join_bare
 
 _COMMANDS = (embed, place, align, verify, compare, cliques, diagnose, datasets, warm)
@@ -149,8 +149,5 @@ def run(argv: Sequence[str] | None = None) -> int:
         first, *more = in_flags(text).splitlines() if several else [in_flags(text)]
         if not isinstance(error, BrokenPipeError):
             print_error("error", first, more)
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            # Standard output may be full, or its reader gone.
-            close_pipe()
         return 2
     return 0
