@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from . import alignment, missing
+from ._as_table import as_table, check_known
 from ._format import count
 from ._types import Floats
-from ._validation import check_choice, check_integer, few, naming_rows, quantities
+from ._validation import check_choice, check_integer, naming_rows
 from ._warn import warn
 from .alignment import RigidMap
 from .estimator import IKD
@@ -131,8 +131,8 @@ class AlignedSessions:
         """
         check_integer("session", session, 0, len(self._sessions) - 1)
         group = next(group for group in self._groups if session in group.sessions)
-        columns, table = self._sessions[session].columns, quantities("X", X)
-        if table.ndim != 2 or table.shape[1] != len(columns):
+        columns, table = self._sessions[session].columns, as_table(X).dense
+        if table.shape[1] != len(columns):
             raise ValueError(
                 f"X must have the {len(columns)} columns of {self.names[session]}, got shape "
                 f"{table.shape}; pass rows of that session"
@@ -252,21 +252,25 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
             "a single table goes to IKD"
         )
     labels = _labels(names, len(sessions))
-    tables = [_table(number, X) for number, X in enumerate(sessions)]
+    tables = [as_table(X, f"sessions[{number}]") for number, X in enumerate(sessions)]
+    for number, table in enumerate(tables):
+        with naming_rows(table.row_names):
+            check_known(table.values, f"sessions[{number}]", "or drop those rows", holes=True)
     for kind, given, axis in (("rows", rows, 0), ("columns", columns, 1)):
-        sizes = [table.shape[axis] for table in tables]
+        sizes = [table.values.shape[axis] for table in tables]
         if isinstance(given, str) and len(set(sizes)) > 1:
             raise ValueError(
                 f"{kind}={given!r} must be of sessions with as many {kind}, got "
                 f"{', '.join(map(str, sizes))}; pass names for each session"
             )
     read = []
-    for number, (X, table) in enumerate(zip(sessions, tables, strict=True)):
+    for number, table in enumerate(tables):
+        n_rows, n_columns = table.values.shape
         named = [
-            _names(kind, given, number, X, table.shape[axis], len(tables))
-            for axis, (kind, given) in enumerate((("rows", rows), ("columns", columns)))
+            _names("rows", rows, number, table.row_names, n_rows, len(tables)),
+            _names("columns", columns, number, table.column_names, n_columns, len(tables)),
         ]
-        read.append(_Session(labels[number], table, *named))
+        read.append(_Session(labels[number], table.dense.astype(np.float64), *named))
     return tuple(read)
 
 
@@ -282,33 +286,12 @@ def _labels(names: Any, n_sessions: int) -> list[str]:
     return labels
 
 
-def _table(number: int, X: Any) -> Floats:
-    """One session as numbers."""
-    if sp.issparse(X):
-        X = X.toarray()
-    table = quantities(f"sessions[{number}]", X)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(
-            f"sessions[{number}] must be a table, got shape {table.shape}; it has rows and columns"
-        )
-    infinite = np.flatnonzero(np.isinf(table).any(axis=1))
-    if infinite.size:
-        raise ValueError(
-            f"sessions[{number}] must be finite or NaN, got {count(infinite.size, 'row')} with "
-            f"infinite values: {few(infinite)}; take them for missing, X[np.isinf(X)] = np.nan"
-        )
-    return table
-
-
-def _names(kind: str, given: Any, number: int, X: Any, size: int, n_sessions: int) -> Any:
-    """Names of the rows or columns of a session, all different."""
+def _names(
+    kind: str, given: Any, number: int, own: Sequence[Any], size: int, n_sessions: int
+) -> Any:
+    """Names of the rows or columns of a session, all different; ``own`` are those of its frame."""
     if given is None:
-        # A list has a method of the name index.
-        framed = hasattr(X, "columns")
-        own = getattr(X, "index" if kind == "rows" else "columns", None) if framed else None
-        # A data frame without names counts from 0, and so does every other.
-        counted = own is None or type(own).__name__ == "RangeIndex" or len(own) != size
-        names = [(number, k) for k in range(size)] if counted else list(own)  # type: ignore[arg-type]
+        names = list(own) or [(number, k) for k in range(size)]
     elif isinstance(given, str):
         check_choice(kind, given, ("same",), ", or names for each session")
         names = list(range(size))
@@ -323,9 +306,9 @@ def _names(kind: str, given: Any, number: int, X: Any, size: int, n_sessions: in
                 f"{kind} must have names for each of {n_sessions} sessions, got {len(given)}; "
                 "pass one sequence for each"
             )
-        own = given[number]
         # A name may be a tuple, of which numpy would make a row.
-        names = own.tolist() if isinstance(own, np.ndarray) else list(own)
+        each = given[number]
+        names = each.tolist() if isinstance(each, np.ndarray) else list(each)
     if len(names) != size or len(set(names)) != size:
         raise ValueError(
             f"{kind} of session {number} must have {size} different names, got {len(names)} of "

@@ -45,50 +45,21 @@ def test_an_annotated_matrix_is_told_apart_at_once():
         "anndata._core", "AnnData", obs=Slow(), var=Slow(), X=Slow(), shape=(700, 765),
         obsm={"X_pca": ROWS}, layers={"counts": ROWS}, __iter__=Slow.__iter__,
     )  # fmt: skip
-    with pytest.raises(ValueError, match=r"AnnData of 700 rows .* pass adata\.X, or adata\.obsm"):
+    with pytest.raises(ValueError, match=r"AnnData of anndata; pass adata\.X or adata\.obsm"):
         plain().fit(data)
 
 
 @pytest.mark.parametrize(
     ("thing", "message"),
     [
-        (made("xarray.core", "Dataset", data_vars={"rates": 1}), r"pass one of ds\['rates'\]"),
-        (
-            made("xarray.core", "DataArray", ndim=3, dims=("k", "t", "n"), shape=(1, 40, 6)),
-            r"got an xarray DataArray of \(k: 1, t: 40, n: 6\)",
-        ),
-        (made("pynapple.core", "TsGroup", rates=1, count=1), r"pass group\.count\(0\.1\)"),
-        (made("pynapple.core", "Tsd", values=ROWS[:, 0]), "pass a TsdFrame"),
+        (made("xarray.core", "Dataset", data_vars={"rates": 1}), "got a Dataset of xarray; pass"),
+        (made("pynapple.core", "TsGroup", rates=1, count=1), "pass its values as an array"),
         (made("polars.frame", "LazyFrame"), r"pass frame\.collect\(\)"),
     ],
 )
 def test_what_is_no_table_says_how_to_make_one(thing, message):
     with pytest.raises(ValueError, match=message):
         plain().fit(thing)
-
-
-def test_real_objects_keep_coordinates_and_times():
-    xarray = pytest.importorskip("xarray")
-    at = np.arange(40) // 2
-    rows = xarray.DataArray(
-        ROWS, dims=("t", "n"), attrs={"units": "Hz"}, name="rates",
-        coords={"t": np.arange(40) / 40, "n": list("abcdef"), "trial": ("t", at), "rat": 3},
-    )  # fmt: skip
-    Z = plain().fit_transform(rows)
-    assert (Z.dims, Z.shape, Z.attrs) == (("t", "component"), (40, 2), {})
-    assert set(Z.coords) == {"t", "trial", "rat"}
-    named = plain().fit_transform(rows.rename(t="component"))
-    assert named.dims == ("component", "ikd_component")
-    cube = xarray.DataArray(ROWS.reshape(4, 10, 6), dims=("trial", "t", "n"))
-    Z = plain().fit_transform(cube.stack(point=("trial", "t")).transpose("point", "n"))
-    assert Z.unstack("point").sizes == {"trial": 4, "t": 10, "component": 2}
-    frame = plain().set_output(transform="pandas").fit_transform(rows)
-    assert frame.shape == (40, 2)
-    pynapple = pytest.importorskip("pynapple")
-    rates = pynapple.TsdFrame(t=np.arange(40) / 40, d=ROWS, columns=list("abcdef"))
-    Z = plain().fit_transform(rates)
-    np.testing.assert_array_equal(Z.t, rates.t)
-    np.testing.assert_array_equal(Z.values, plain().fit_transform(ROWS))
 
 
 def test_polars_frames_are_tables_too():
@@ -104,27 +75,12 @@ SIMPLE = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "eucli
 
 def _labeled_tables(X):
     """A table of every kind that has labels of columns, and the same in another order."""
-    backwards, names = np.arange(X.shape[1])[::-1], [f"u{k}" for k in range(X.shape[1])]
+    names = [f"u{k}" for k in range(X.shape[1])]
     numbers = [3 * k + 5 for k in range(X.shape[1])]
     pandas = pytest.importorskip("pandas")
     for labels in (names, numbers):
         frame = pandas.DataFrame(X, columns=labels)
         yield "pandas", frame, frame.iloc[:, ::-1]
-        with contextlib.suppress(ImportError):
-            import xarray
-
-            array = xarray.DataArray(X, dims=("time", "unit"), coords={"unit": labels})
-            yield "xarray", array, array[:, ::-1]
-        with contextlib.suppress(ImportError):
-            import pynapple
-
-            series = pynapple.TsdFrame(t=np.arange(len(X)) * 0.1, d=X, columns=labels)
-            yield "pynapple", series, series.loc[[labels[k] for k in backwards]]
-    with contextlib.suppress(ImportError):
-        import pynapple
-
-        series = pynapple.TsdFrame(t=np.arange(len(X)) * 0.1, d=X)
-        yield "pynapple without names", series, series.loc[backwards.tolist()]
     with contextlib.suppress(ImportError):
         import polars
 
@@ -144,16 +100,6 @@ def test_labels_of_columns_hold_for_every_kind_of_table_that_has_them():
             warnings.simplefilter("ignore", UserWarning)
             np.testing.assert_array_equal(model.transform(X), model.embedding_, err_msg=kind)
             assert IKD(**SIMPLE).fit(X).transform(table).shape == (40, 2)
-
-
-def test_exchanged_dimensions_are_refused_by_name():
-    xarray = pytest.importorskip("xarray")
-    X = np.random.default_rng(0).normal(size=(30, 30))
-    array = xarray.DataArray(X, dims=("time", "unit"))
-    model = IKD(**SIMPLE).fit(array)
-    with pytest.raises(ValueError, match=r"X\.transpose\('time', 'unit'\)"):
-        model.transform(array.T)
-    np.testing.assert_array_equal(model.transform(array.rename(time="trial")), model.embedding_)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -180,7 +126,7 @@ def test_structured_arrays_are_tables():
     records = frame.to_records(index=False)
     np.testing.assert_array_equal(plain().fit_transform(records), plain().fit_transform(ROWS))
     words = frame.assign(site="north").to_records(index=False)
-    with pytest.raises(ValueError, match=r"fields of numbers.*\['site'\]"):
+    with pytest.raises(ValueError, match="could not convert string to float: 'north'"):
         plain().fit(words)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import sem
 
 from .. import metrics, model_selection, strategies
+from .._as_table import as_table, check_known
 from .._dataset import encode_labels
-from .._format import count
 from .._label_scores import score_labels
 from .._stages import progress_bar
 from .._types import Floats
@@ -23,7 +23,6 @@ from .._validation import (
     check_integer,
     check_magnitude,
     check_positive,
-    few_rows,
     naming_rows,
     quantities,
 )
@@ -338,34 +337,16 @@ def _levels(noise: float | Sequence[float]) -> list[float]:
     return list(levels.tolist())
 
 
-def _check_whole(X: Any) -> None:
-    """Raise where values are missing, which the compared methods could not be given."""
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
-        return
-    holes = np.flatnonzero(np.isnan(X).any(axis=1))
-    if holes.size:
-        raise ValueError(
-            f"X contains NaN: got {count(holes.size, 'row')} with missing values: "
-            f"{few_rows(holes, len(X))}; not every method takes pairs of rows that are unknown, as "
-            "IKD does: fill them in, as by sklearn.impute.KNNImputer().fit_transform(X), or drop "
-            "those rows"
-        )
-
-
 def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
     """Return the table with its names and labels."""
-    data = X
-    if not isinstance(X, Dataset):
-        index: Any = getattr(X, "index", getattr(X, "obs_names", None))
-        X = X.X if hasattr(X, "obs_names") else X
-        named = index is not None and not callable(index) and type(index).__name__ != "RangeIndex"
-        table = quantities("X", X.toarray() if hasattr(X, "toarray") else X)
-        names = tuple(map(str, index)) if named else ()
-        data = Dataset(table, name="table", row_names=names)
-    if data.X.ndim != 2:
-        raise ValueError(f"X must be a table of rows and columns, got shape {data.X.shape}")
+    if isinstance(X, Dataset):
+        data = X
+    else:
+        table = as_table(X)
+        names = tuple(map(str, table.row_names))
+        data = Dataset(table.dense.astype(np.float64), name="table", row_names=names)
     with naming_rows(data.row_names):
-        _check_whole(data.X)
+        check_known(data.X, "X", _HOLES)
     check_magnitude("X", data.X)
     if labels is not None:
         values = np.asarray(labels)
@@ -377,6 +358,13 @@ def _dataset(X: Any, labels: ArrayLike | None) -> Dataset:
         y, names = encode_labels(values)
         data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
     return data
+
+
+_HOLES = (
+    "not every method takes pairs of rows that are unknown, as IKD does: fill them in, as by "
+    "sklearn.impute.KNNImputer().fit_transform(X), or drop those rows"
+)
+"""What to do about missing values."""
 
 
 def _with_truth(data: Dataset, truth: ArrayLike | None) -> Dataset:

@@ -29,6 +29,8 @@ from .. import (
 )
 from .. import fingerprint as reproducible
 from .. import out_of_sample as placement
+from .._as_table import row_names
+from .._dask import is_dask, placed_lazily
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
@@ -42,7 +44,6 @@ from .._validation import (
     check_varies,
     few_rows,
     naming_rows,
-    row_names,
     validate,
 )
 from .._validation import seed as check_seed
@@ -67,7 +68,6 @@ from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._hints import with_hints
 from ._input import check_pairs, read
 from ._notebook import model_html
-from ._objects import is_dask, like, placed_lazily
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -110,7 +110,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
         the fraction of common neighbors (it separates groups but distorts continuous gradients).
         With "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not
-        stored is not known) or a graph of networkx or igraph; it is divided by the standard
+        stored is not known) or a networkx graph; it is divided by the standard
         deviations of both points. With "precomputed_distance" X is the matrix of distances, dense
         or sparse (what is not stored is not known), and the embedding is in their unit.
         "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
@@ -262,7 +262,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense, scipy sparse, or a graph of networkx or igraph whose
+            ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose
             edges have their correlation in the attribute ``weight``. Large sparse tables of rows
             stay sparse. X is not changed, and changing it later does not change the model.
         y : ignored
@@ -327,10 +327,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_samples, n_components) ndarray of float64
-            The coordinates, `embedding_`. An xarray array keeps the coordinates of its rows, and a
-            `TsdFrame` of pynapple its times.
+            The coordinates, `embedding_`.
         """
-        return like(X, self.fit(X).embedding_)
+        return self.fit(X).embedding_
 
     @validate()
     def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
@@ -350,8 +349,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, or at its most likely position
             where a Gaussian process was fitted. A row that cannot be compared, such as one of
-            zeros under "cosine", gets NaN, with a warning. Objects come back as from
-            `fit_transform`.
+            zeros under "cosine", gets NaN, with a warning.
         std : (n_new, n_components) ndarray of float64
             Only with ``return_std``; as `standard_errors_`.
 
@@ -363,7 +361,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             latent, _, std = self._place(self._read_new(X), errors=return_std)
         if return_std and (unknown := self._fitted.why_no_errors()):
             warn(f"the standard errors of all rows are NaN: {unknown}")
-        return (like(X, latent), std) if return_std else like(X, latent)
+        return (latent, std) if return_std else latent
 
     @validate()
     def placement_residuals(self, X: ArrayLike) -> Floats:

@@ -1,6 +1,5 @@
 """What `fit` and `transform` take: tables of rows, or values between pairs of points."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -8,14 +7,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from .. import missing
-from .._format import count
-from .._validation import check_magnitude, check_sparse, check_symmetric, check_unmasked, few_rows
+from .. import graph, missing
+from .._as_table import Table, as_table, check_known, printable
+from .._dask import is_dask
+from .._validation import check_magnitude, check_symmetric, few_rows
 from ..similarity import GIVEN
-from ._objects import as_table, check_labels, printable
 
 
-def read(model: Any, X: Any, **options: Any) -> Any:
+def read(model: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
     """X by the rules of scikit-learn, with NaN for missing values where these are filled in.
 
     Parameters
@@ -24,8 +23,10 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         Whose parameters say what X is.
     X : array_like, scipy sparse, data frame or graph
         Rows, or values between pairs of points.
+    reset : bool
+        Whether the number and names of columns are learnt, or must be those of the fit.
     **options
-        Of `sklearn.utils.validation.validate_data`.
+        Of `sklearn.utils.check_array`.
 
     Returns
     -------
@@ -38,76 +39,81 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         If X is none of this; the message names the rule and the cure.
     """
     pairs = isinstance(model.affinity, str) and model.affinity in GIVEN
-    fills = model.missing != "error" and not pairs
-    given, X = X, as_table(X, pairs=pairs)
-    check_sparse("X", X)
-    if sp.issparse(X) and isinstance(missing.get(model.missing), missing.Impute):
+    if pairs:
+        X = _as_pairs(X)
+    table = as_table(X, estimator=model, **options)
+    rows = table.values
+    if sp.issparse(rows) and isinstance(missing.get(model.missing), missing.Impute):
         raise ValueError(
             "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a sparse X "
             "does not store is zero: pass a dense X with NaN"
         )
-    if fills and isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    check_unmasked("X", X)
-    if getattr(getattr(X, "dtype", None), "kind", "") == "O" and "pandas" in sys.modules:
-        # NA is no number: it has no place in an array of floats.
-        X = np.where(sys.modules["pandas"].isna(X), np.nan, X)
     try:
-        X = validate_data(model, X, ensure_all_finite=False, **options)
+        # Only names and the number of columns are looked at, as scikit-learn keeps them.
+        named = X if table.column_names else rows
+        validate_data(model, named, reset=reset, skip_check_array=True)
     except ValueError as error:
-        # It may contain names of columns, which must not write to a terminal.
         raise ValueError(printable(str(error))) from None
-    if not pairs:
-        check_labels(model, given, reset=options.get("reset", True))
+    if not pairs and (reset or hasattr(X, "columns")):
+        _check_column_names(model, table, reset)
     own = getattr(model, "preprocessor_", None)
-    if own is not None and not options.get("reset", True):
-        X = own.transform(X.toarray() if sp.issparse(X) else X).astype(X.dtype, copy=False)
-    values = X.data if sp.issparse(X) else X
-    _check_infinite(X, values, pairs)
-    # NaN in one entry is NaN in the sum: nothing of the size of X is made.
-    if not fills and np.isnan(np.sum(values)):
-        row = X.tocoo().row if sp.issparse(X) else np.arange(len(X))[:, None]
-        holes = np.unique(np.broadcast_to(row, values.shape)[np.isnan(values)])
-        _check_unknown_points(X, pairs)
-        cure = (
-            "a scipy sparse matrix stores only the pairs that are known"
-            if pairs
-            else "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
-        )
-        raise ValueError(
-            f"Input X contains NaN: got {count(holes.size, 'row')} with missing values: "
-            f"{few_rows(holes, X.shape[0])}; {cure}"
-        )
-    bound = 1e140 if model.affinity == "precomputed" else 1e70
-    # What is small next to the rows of the fit is placed alone as it is among others.
-    least = 1.0 / bound if options.get("reset", True) else 0.0
-    check_magnitude("X", values, bound, least)
-    return X
-
-
-def _check_infinite(X: Any, values: Any, pairs: bool) -> None:
-    """Raise if a value is infinite, naming rows and the cure."""
-    # A sum that is finite has no infinite term.
-    with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(np.sum(values)) or not np.isinf(values).any():
-            return
-    row = X.tocoo().row if sp.issparse(X) else np.arange(len(X))[:, None]
-    holes = np.unique(np.broadcast_to(row, values.shape)[np.isinf(values)])
+    if own is not None and not reset:
+        rows = own.transform(table.dense).astype(rows.dtype, copy=False)
+    if pairs and not sp.issparse(rows):
+        _check_unknown_points(rows)
     cure = (
         "a scipy sparse matrix stores only the pairs that are known"
         if pairs
-        else "take them for missing, X[np.isinf(X)] = np.nan with missing='pairwise', or drop "
-        "those rows"
+        else "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
     )
+    check_known(rows, "Input X", cure, holes=model.missing != "error" and not pairs)
+    bound = 1e140 if model.affinity == "precomputed" else 1e70
+    # What is small next to the rows of the fit is placed alone as it is among others.
+    least = 1.0 / bound if reset else 0.0
+    check_magnitude("X", rows.data if sp.issparse(rows) else rows, bound, least)
+    return rows
+
+
+def _as_pairs(X: Any) -> Any:
+    """Values between pairs of points as a matrix: a graph of networkx is one of correlations."""
+    if is_dask(X):
+        raise ValueError(
+            "X must be in memory for affinity='precomputed', got a collection of Dask; pass "
+            "X.compute()"
+        )
+    if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
+        return graph.networkx_matrix(X)
+    if getattr(X, "ndim", 2) == 1 and float(np.sqrt(2.0 * len(X) + 0.25) + 0.5).is_integer():
+        raise ValueError(
+            f"X must be square, got a list of {len(X)} values; pass "
+            "scipy.spatial.distance.squareform(X)"
+        )
+    return X
+
+
+def _check_column_names(model: Any, table: Table, reset: bool) -> None:
+    """Keep the names of the columns, or raise where new rows have them in another order.
+
+    scikit-learn looks at names that are text; numbers are names as well, but for 0, 1, 2, ...
+    """
+    if reset:
+        model._column_names = table.column_names
+        return
+    counted = tuple(map(str, range(table.values.shape[1])))
+    names, known = (each or counted for each in (table.column_names, model._column_names))
+    if names == known or (counted in (names, known) and set(names) != set(known)):
+        return
+    at = next(k for k, (a, b) in enumerate(zip(names, known, strict=True)) if a != b)
+    kind = "order" if set(names) == set(known) else "names"
     raise ValueError(
-        f"Input X contains infinity: got {count(holes.size, 'row')} with infinite values: "
-        f"{few_rows(holes, X.shape[0])}; {cure}"
+        f"columns of X must have the {kind} of the fit, got {names[at]!r} where the fit had "
+        f"{known[at]!r}; choose the columns by their names"
     )
 
 
-def _check_unknown_points(X: Any, pairs: bool) -> None:
+def _check_unknown_points(X: NDArray[np.floating]) -> None:
     """Raise if points have no value with any other, as a series without variance."""
-    if not pairs or sp.issparse(X) or X.shape[0] != X.shape[1]:
+    if X.shape[0] != X.shape[1]:
         return
     unknown = np.flatnonzero(np.isnan(X).sum(axis=1) >= len(X) - 1)
     known = np.setdiff1d(np.arange(len(X)), unknown)
