@@ -558,13 +558,6 @@ def few(values: NDArray[np.intp], limit: int = 5) -> str:
     return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
 
 
-def row_names(X: Any) -> Sequence[Any]:
-    """Names of the rows of a data frame; none where they are counted, or of any other object."""
-    index: Any = getattr(X, "index", None)
-    in_memory = hasattr(X, "columns") and type(index).__module__.startswith("pandas")
-    return index.tolist() if in_memory and type(index).__name__ != "RangeIndex" else ()
-
-
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
 
 

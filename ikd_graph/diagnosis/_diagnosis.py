@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
-from sklearn.utils.validation import check_array
 
 from .. import _limits, covariance, graph, model_selection
 from .. import missing as holes
+from .._as_table import as_table, check_known, row_names
 from .._format import count
 from .._stages import Stages
 from .._types import Floats
@@ -23,11 +23,7 @@ from .._validation import (
     check_enough_columns,
     check_enough_rows,
     check_magnitude,
-    check_sparse,
-    few_rows,
     naming_rows,
-    quantities,
-    row_names,
 )
 from .._warn import warn
 from ..estimator import IKD
@@ -503,10 +499,12 @@ def diagnose(
     (True, 0.005, True)
     """
     with naming_rows(row_names(X)):
-        known, X = _known_pairs(X, missing)
+        rows = as_table(X, dtype=np.float64).values
+        known, rows = _known_pairs(rows, missing)
         if known is not None:
             _check_block(known.block, n_components)
-        table, data, picked, n_points = _sampled(X)
+        data, picked = _sampled(rows)
+    n_points = rows.shape[0]
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.
@@ -517,7 +515,7 @@ def diagnose(
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
         with stages("fitting"):
-            model = IKD(n_components, random_state=random_state).fit(table)
+            model = IKD(n_components, random_state=random_state).fit(data)
     stages.close()
     affinity = AFFINITIES[model.settings_.affinity]
     why, words = model.settings_.reasons_in_words(), describe_settings(model)
@@ -578,17 +576,16 @@ def _near_one(correlation: float, least: int = 3) -> str:
     return f"{correlation:.{digits}g}"
 
 
-def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
+def _known_pairs(table: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
     """Count the known pairs of a table with holes, and return its largest block without holes."""
     rule = holes.get(rule)  # type: ignore[assignment]
-    if not isinstance(rule, Pairwise):
-        if rule is not None:
-            raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
-        return None, X
-    check_sparse("X", X)
-    table = quantities("X", X.toarray() if sp.issparse(X) else X)
-    if table.ndim != 2 or not np.isnan(table).any():
-        return None, X
+    if rule is not None and not isinstance(rule, Pairwise):
+        raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
+    cure = "pass missing='pairwise', which examines a block without any, or fill them in"
+    check_known(table, "X", cure, holes=rule is not None)
+    if rule is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
+        return None, table
+    table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
     similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.min_columns)
     pairs = np.triu_indices(len(table), 1)
@@ -617,53 +614,18 @@ def _check_block(shape: tuple[int, int], n_components: int) -> None:
         )
 
 
-def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
-    """Return the rows to examine, as they came and as floats, their numbers, and how many."""
-    # The estimator knows a table of counts, where a row may be silent, by its type.
-    given: Any = X if sp.issparse(X) else np.asarray(X)
-    counts = given.dtype.kind in "iub"
-    check_sparse("X", X)
-    stored = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
-    n_points, n_observed = stored.shape
+def _sampled(table: Any) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the rows to examine, dense, and their numbers."""
+    n_points, n_observed = table.shape
     picked = np.arange(n_points)
     if n_points > _limits.DIAGNOSED_WHOLE:
         rng = np.random.default_rng(0)
         picked = np.sort(rng.choice(n_points, _limits.DIAGNOSED_SAMPLE, replace=False))
-    _check_known(stored)
-    check_magnitude("X", stored.data if sp.issparse(stored) else stored)
+    check_magnitude("X", table.data if sp.issparse(table) else table)
     check_enough_rows(n_points)
     check_enough_columns(n_observed, "correlation")
-    data = stored[picked]
-    data = data.toarray() if sp.issparse(data) else data
-    # Whole numbers beyond those of int64 stay floats.
-    whole = counts and float(np.abs(data).max(initial=0.0)) < 2.0**62
-    return (data.astype(np.int64) if whole else data), data, picked, n_points
-
-
-def _check_known(table: Any) -> None:
-    """Raise where values are missing or infinite, naming the rows."""
-    entries = table.tocoo() if sp.issparse(table) else None
-    for is_odd, what, kind, cure in (
-        (
-            np.isinf, "infinity", "infinite",
-            "take them for missing, X[np.isinf(X)] = np.nan with missing='pairwise', or drop those "
-            "rows",
-        ),
-        (
-            np.isnan, "NaN", "missing",
-            "pass missing='pairwise', which examines a block without any, or fill them in",
-        ),
-    ):  # fmt: skip
-        rows = (
-            np.flatnonzero(is_odd(table).any(axis=1))
-            if entries is None
-            else np.unique(entries.row[is_odd(entries.data)])
-        )
-        if rows.size:
-            raise ValueError(
-                f"X contains {what}: got {count(rows.size, 'row')} with {kind} values: "
-                f"{few_rows(rows, table.shape[0])}; {cure}"
-            )
+    data = table[picked]
+    return (data.toarray() if sp.issparse(data) else data), picked
 
 
 def _correlations(
