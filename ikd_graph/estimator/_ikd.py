@@ -110,7 +110,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         cosine between square roots of counts; "shared_neighbors" the correlation times the root of
         the fraction of common neighbors (it separates groups but distorts continuous gradients).
         With "precomputed" X is the (n_samples, n_samples) covariance, dense, sparse (what is not
-        stored is not known) or a graph of networkx or igraph; it is divided by the standard
+        stored is not known) or a networkx graph; it is divided by the standard
         deviations of both points. With "precomputed_distance" X is the matrix of distances, dense
         or sparse (what is not stored is not known), and the embedding is in their unit.
         "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
@@ -262,7 +262,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : (n_samples, n_features) array_like of float64
             Points in rows, or the (n_samples, n_samples) covariance for
-            ``affinity="precomputed"``, dense, scipy sparse, or a graph of networkx or igraph whose
+            ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose
             edges have their correlation in the attribute ``weight``. Large sparse tables of rows
             stay sparse. X is not changed, and changing it later does not change the model.
         y : ignored

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._validation import check_unmasked
-from ..graph import edge_list
 
 
 def as_table(X: Any, *, pairs: bool = False) -> Any:
@@ -32,16 +31,6 @@ def as_table(X: Any, *, pairs: bool = False) -> Any:
             f"X must be a table of numbers, got an {kind} of {X.shape[0]} rows and {X.shape[1]} "
             f"columns; pass {', or '.join(['adata.X', *tables])}"
         )
-    if (listed := edge_list(X)) is not None:
-        if not pairs:
-            raise ValueError(
-                f"X must be a table of numbers, got a {kind} of {library}; affinity='precomputed' "
-                "takes the weights of its edges for correlations"
-            )
-        return listed
-    if library == "igraph":
-        X = X.to_networkx()
-        kind = f"{kind} from igraph"
     if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
         return _from_networkx(X, kind, pairs=pairs)
     if library == "xarray":

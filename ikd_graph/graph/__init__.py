@@ -29,7 +29,6 @@ from ._csr import (
 )
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
-from ._csr import edge_list as edge_list
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
 from ._csr import without_weights as without_weights

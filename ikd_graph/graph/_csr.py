@@ -269,14 +269,14 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
 
 
 def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:
-    """Graph of a networkx or igraph graph, a scipy sparse array of weights, or a graph as it is.
+    """Graph of a networkx graph, a scipy sparse array of weights, or a graph as it is.
 
     Weights are similarities from 0 to 1. What is stored is an edge: a weight of 1 is an edge of
     length 0; a stored 0 is no edge. Nothing that is given is changed.
 
     Parameters
     ----------
-    obj : networkx.Graph, igraph.Graph, scipy sparse array or matrix, or CsrGraph
+    obj : networkx.Graph, scipy sparse array or matrix, or CsrGraph
         The graph.
     n : int, optional
         Number of points it must have.
@@ -306,10 +306,6 @@ def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weig
         g = obj
     elif sp.issparse(obj):
         g = from_scipy(obj)
-    elif (listed := edge_list(obj, weight)) is not None:
-        g = from_scipy(listed)
-    elif type(obj).__module__.partition(".")[0] == "igraph":
-        g = from_networkx(obj.to_networkx(), weight=weight)
     elif hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
         g = from_networkx(obj, weight=weight)
     else:
@@ -459,38 +455,8 @@ def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     return from_scipy(networkx_matrix(G, weight))
 
 
-def edge_list(obj: Any, weight: str | None = "weight") -> sp.coo_array | None:
-    """Weights of the edges of a graph of NetworKit or graph-tool, None of anything else.
-
-    They are known by what they offer, and nothing is imported. A graph without weights has edges of
-    weight 1.
-    """
-    if hasattr(obj, "iterEdgesWeights") and hasattr(obj, "numberOfNodes"):
-        n, directed = int(obj.numberOfNodes()), bool(obj.isDirected())
-        listed = [(u, v, w) for u, v, w in obj.iterEdgesWeights()]
-    elif hasattr(obj, "get_edges") and hasattr(obj, "num_vertices"):
-        n, directed = int(obj.num_vertices()), bool(obj.is_directed())
-        known = getattr(obj, "edge_properties", {})
-        held = [known[weight]] if weight in known else []
-        listed = [(u, v, w[0] if w else 1.0) for u, v, *w in np.asarray(obj.get_edges(held))]
-    else:
-        return None
-    if directed:
-        raise ValueError(f"a graph must be undirected, got a directed {type(obj).__name__}")
-    pairs: dict[tuple[int, int], Any] = {}
-    for u, v, value in listed:
-        pairs[min(int(u), int(v)), max(int(u), int(v))] = value
-    values = check.as_real("weights of edges", np.array([*pairs.values()] or [0.0]))[: len(pairs)]
-    ends = np.array([*pairs], dtype=np.int64).reshape(-1, 2)
-    back = ends[:, 0] != ends[:, 1]
-    both = np.vstack((ends, ends[back, ::-1]))
-    return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
-
-
 def without_weights(obj: Any, weight: str = "weight") -> bool:
-    """Whether a networkx or igraph graph has edges and no edge has a weight."""
-    if type(obj).__module__.partition(".")[0] == "igraph":
-        return weight not in obj.es.attributes()
+    """Whether a networkx graph has edges and no edge has a weight."""
     if not (hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")):
         return False
     return all(value is None for _, _, value in obj.edges(data=weight, default=None))
