@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from .. import missing
+from .. import graph, missing
 from .._format import count
 from .._validation import check_magnitude, check_sparse, check_symmetric, check_unmasked, few_rows
+from .._warn import warn
 from ..similarity import GIVEN
 from ._objects import as_table, check_labels, printable
 
@@ -40,6 +41,8 @@ def read(model: Any, X: Any, **options: Any) -> Any:
     pairs = isinstance(model.affinity, str) and model.affinity in GIVEN
     fills = model.missing != "error" and not pairs
     given, X = X, as_table(X, pairs=pairs)
+    if pairs:
+        X = graph.frame_by_name(X)
     check_sparse("X", X)
     if sp.issparse(X) and isinstance(missing.get(model.missing), missing.Impute):
         raise ValueError(
@@ -150,4 +153,16 @@ def check_pairs(X: Any, affinity: str) -> None:
             "X must hold distances, with zeros on the diagonal and no negative values, for "
             f"affinity='precomputed_distance'; got at most {diagonal.max(initial=0.0):.3g} on the "
             f"diagonal and at least {least:.3g} elsewhere; affinity='precomputed' takes covariances"
+        )
+
+
+def ask_about_pairs(X: Any) -> None:
+    """Warn where rows of X look like the correlations between them."""
+    if sp.issparse(X) or X.shape[0] != X.shape[1] or np.abs(np.diagonal(X) - 1.0).max() > 1e-6:
+        return
+    if np.abs(X).max() <= 1.0 + 1e-6 and np.allclose(X, X.T, rtol=0.0, atol=1e-6):
+        warn(
+            "X looks like correlations between its rows, a symmetric matrix with 1 on the "
+            "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "
+            "correlations"
         )

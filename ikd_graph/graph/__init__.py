@@ -35,6 +35,7 @@ from ._csr import without_weights as without_weights
 from ._join import JoinedGraph, join
 from ._join import add_edges as add_edges
 from ._join import find_links as find_links
+from ._names import frame_by_name as frame_by_name
 from ._nearest import block_neighbors as block_neighbors
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
