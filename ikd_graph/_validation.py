@@ -344,25 +344,31 @@ def rounding_of(values: Any) -> float:
 
 
 def check_symmetric(name: str, matrix: Any) -> None:
-    """Raise unless a dense or sparse matrix is square and symmetric, up to rounding."""
+    """Raise unless a dense matrix is square and symmetric, up to rounding."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} must be square (n_samples, n_samples), got shape {tuple(matrix.shape)}; "
             "use affinity='correlation' for a table of measurements"
         )
-    if sp.issparse(matrix):
-        scale, worst = float(abs(matrix).max()), float(abs(matrix - matrix.T).max())
-    else:
-        scale = worst = 0.0
-        for start in range(0, len(matrix), 256):  # a copy of a large matrix is large
-            rows = matrix[start : start + 256]
-            scale = max(scale, float(rows.max()), -float(rows.min()))
-            worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
+    scale = worst = 0.0
+    for start in range(0, len(matrix), 256):  # a copy of a large matrix is large
+        rows = matrix[start : start + 256]
+        scale = max(scale, float(rows.max()), -float(rows.min()))
+        worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
     if worst > rounding_of(matrix) * scale:
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
-            f"{worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
+            f"{worst:.3g}; {_how_to_mirror(matrix, worst, scale)}"
         )
+
+
+def _how_to_mirror(K: Any, worst: float, scale: float) -> str:
+    """Return the cure of a matrix that is not symmetric, of which one triangle may be empty."""
+    if not (np.any(np.triu(K, 1)) and np.any(np.tril(K, -1))):
+        return "K + K.T - np.diag(np.diag(K)) fills the empty triangle, D + D.T that of distances"
+    if 4.0 * worst <= scale:
+        return "pass (K + K.T) / 2 if the difference is noise"
+    return "rows and columns must be the same points in the same order"
 
 
 def check_same_shape(name: str, values: Any, second_name: str, second: Any) -> None:

@@ -53,8 +53,6 @@ TRUSTED = 0.7
 _FAR = 2.0
 """Misfit that lowers the reliability: three tables scatter less (docs/decisions/009)."""
 
-_ROUNDING = 1e-3  # by which the noise of a fit at its floor may miss it
-
 
 class LatentPosterior(NamedTuple):
     """How far the truth may be from an embedding that it is rigidly aligned with."""
@@ -119,19 +117,13 @@ def posterior(
     rows, latent = rows[order], process.points[order]
     with single_threaded_blas():
         sample_cov = gplvm.sample_covariance(rows, centered=False)
-        floor = _floor(sample_cov, process.n_observed)
-        floored = process.noise > (1.0 - _ROUNDING) * floor
         fit = refine.local_optimum(
-            sample_cov,
-            latent,
-            process.kernel,
-            (process.variance, process.noise),
-            floor if floored else 0.0,
+            sample_cov, latent, process.kernel, (process.variance, process.noise)
         )
         n_free = _free_columns(fit, rows, centered=process.centered)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        simulated = [_simulate(fit, n_free, rng, floored=floored) for rng in rngs]
+        simulated = [_simulate(fit, n_free, rng) for rng in rngs]
     ratios, residuals = np.array(simulated).T
     misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
     factor = float(np.mean(ratios)) ** 2
@@ -306,13 +298,8 @@ def _wrong(misfit: float) -> float:
     return max(0.0, 1.0 - _FAR / misfit) if misfit > 0.0 else 0.0
 
 
-def _floor(sample_cov: Floats, n_observed: float) -> float:
-    """Noise floor of a fit, in the units of the covariance."""
-    return refine.noise_floor_of(np.asarray(np.linalg.eigvalsh(sample_cov), np.float64), n_observed)
-
-
 def _simulate(
-    fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator, *, floored: bool
+    fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Embed a simulated table: error over what its information expects, and largest residual."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
@@ -321,8 +308,7 @@ def _simulate(
     cov = gplvm.sample_covariance(table, centered=False)
     corr = covariance.to_correlation(cov)
     start = refine.closed_form(corr, m, kernel, table.shape[1])
-    floor = _floor(cov, table.shape[1]) if floored else 0.0
-    estimate = refine.local_optimum(cov, start, kernel, noise_floor=floor)
+    estimate = refine.local_optimum(cov, start, kernel)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
     ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))

@@ -134,53 +134,6 @@ def test_negative_correlations_of_a_sparse_matrix_are_counted():
     assert model.settings_.reasons["negative correlations"].startswith(f"{n} of the pairs")
 
 
-class NetworKit:
-    """A graph as NetworKit has them."""
-
-    def __init__(self, pairs, n):
-        self.pairs, self.n = pairs, n
-
-    def iterEdgesWeights(self):
-        return iter(self.pairs)
-
-    def numberOfNodes(self):
-        return self.n
-
-    def isDirected(self):
-        return False
-
-
-class GraphTool:
-    """A graph as graph-tool has them."""
-
-    def __init__(self, pairs, n):
-        self.pairs, self.n, self.edge_properties = pairs, n, {"weight": "w"}
-
-    def get_edges(self, held):
-        return np.array([pair if held else pair[:2] for pair in self.pairs])
-
-    def num_vertices(self):
-        return self.n
-
-    def is_directed(self):
-        return False
-
-
-@pytest.mark.parametrize("kind", [NetworKit, GraphTool])
-def test_graphs_of_other_libraries_are_taken_by_their_edges(kind):
-    C = correlations()
-    C[C < 0.3] = 0.0
-    G = nx.from_numpy_array(C - np.diag(np.diag(C)))
-    other = kind([(u, v, w) for u, v, w in G.edges(data="weight")], 60)
-    own = {**PRE, "graph": "auto"}
-    np.testing.assert_allclose(fitted(other, **own), fitted(G, **own), atol=1e-12)
-    rows = {"strategy": "geodesic", "refine": None, "affinity": "correlation"}
-    X = smooth()[1]
-    np.testing.assert_allclose(fitted(X, graph=other, **rows), fitted(X, graph=G, **rows))
-    with pytest.raises(ValueError, match="affinity='precomputed' takes the weights"):
-        IKD().fit(other)
-
-
 @pytest.mark.parametrize(("weight", "said"), [("x", "real numbers"), (0.5 + 0.5j, "real numbers")])
 def test_weights_that_are_no_real_numbers_are_refused(weight, said):
     G = nx.complete_graph(5)

@@ -218,14 +218,6 @@ def test_missing_values_of_pandas_in_arrays_and_frames():
         assert IKD(missing="pairwise", **NEAR).fit(X).embedding_.shape == (60, 2)
 
 
-def test_graphs_of_igraph():
-    """https://github.com/lmcinnes/umap/issues/81: graphs as input."""
-    igraph = pytest.importorskip("igraph")
-    g = weighted(nx.cycle_graph(10))
-    found = IKD(**GIVEN).fit_transform(igraph.Graph.from_networkx(g))
-    np.testing.assert_array_equal(found, IKD(**GIVEN).fit_transform(g))
-
-
 def test_wide_indices_and_self_loops_change_nothing():
     """https://github.com/scipy/scipy/issues/20904: int64; https://github.com/igraph/igraph/issues/82."""
     matrix = correlations_above()

@@ -5,7 +5,6 @@ translation) brings it to the others on the points that they share (Li & Wu 2024
 `merge_greedy` is the paper's way, `merge` aligns all cliques to a consensus.
 """
 
-from ._bound import MergeBound, merge_bound
 from ._consensus import merge
 from ._greedy import MergeResult, merge_greedy
 from ._joints import KINDS, Joints, joints, mirror, solved_blocks
@@ -16,12 +15,10 @@ from ._rounds import proposals, residuals
 __all__ = [
     "KINDS",
     "Joints",
-    "MergeBound",
     "MergeResult",
     "RigidMap",
     "joints",
     "merge",
-    "merge_bound",
     "merge_greedy",
     "mirror",
     "place_groups",

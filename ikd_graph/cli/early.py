@@ -35,8 +35,7 @@ _OWN = {
     "verify": "",
     "compare": "--methods --components --n-draws --max-rows --time-limit --landmarks "
     f"{_FIT} {_GRAPH} {_REFINE}",
-    "cliques": f"--limit --stability --export --window --step --components {_FIT} {_GRAPH} "
-    f"{_BLOCKS}",
+    "cliques": f"--limit --stability --export --components {_FIT} {_GRAPH} {_BLOCKS}",
     "diagnose": "--components --fdr --missing --seed",
 }
 FLAGS = {

@@ -14,12 +14,9 @@ from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
 from ._sequence import any_cliques as any_cliques
 from ._stability import Stability, stability
-from ._windows import CliquesOverTime, over_time
-from ._windows import window_starts as window_starts
 
 __all__ = [
     "Cliques",
-    "CliquesOverTime",
     "Communities",
     "Stability",
     "clique_graph",
@@ -30,7 +27,6 @@ __all__ = [
     "export",
     "iter_cliques",
     "maximal_cliques",
-    "over_time",
     "overlaps",
     "stability",
     "summary",

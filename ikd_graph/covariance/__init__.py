@@ -17,7 +17,6 @@ from ._pairwise import known_column_units as known_column_units
 from ._pairwise import known_rows as known_rows
 from ._pairwise import moments_between as moments_between
 from ._pairwise import moments_of_all as moments_of_all
-from ._partial import partial_correlation
 from ._rows import AFFINITIES, correlation, cosine, covariance, gram, unit_rows
 from ._rows import centered_rows as centered_rows
 from ._rows import rows_vary as rows_vary
@@ -52,7 +51,6 @@ __all__ = [
     "noise_fraction",
     "noise_variance",
     "pairwise",
-    "partial_correlation",
     "regress_out",
     "remove_mean_row",
     "sampling_variance",

@@ -66,7 +66,7 @@ from . import _saved
 from ._columns import columns_of, has_holes
 from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._hints import with_hints
-from ._input import check_pairs, read
+from ._input import ask_about_pairs, check_pairs, read
 from ._notebook import model_html
 
 
@@ -297,7 +297,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             settings = replace(settings, counts=counts)
             if not isinstance(settings.graph, (str, graph.Rule)):
                 weight = None if without_weights(settings.graph) else "weight"
-                own = graph.as_graph(settings.graph, table.shape[0], weight=weight)
+                own = graph.as_graph(
+                    settings.graph, table.shape[0], weight=weight, names=row_names(X)
+                )
                 settings = replace(settings, graph=own)
             with limit_threads(self.n_jobs):
                 self._fit(table, settings, stages)
@@ -704,6 +706,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_samples=2,
             ensure_min_features=least,
         )
+        ask_about_pairs(X)
         if sp.issparse(X) and np.isnan(X.data).any():
             X = X.toarray()
         if missing.get(self.missing) is not None and not sp.issparse(X):

@@ -11,6 +11,7 @@ from .. import graph, missing
 from .._as_table import Table, as_table, check_known, printable
 from .._dask import is_dask
 from .._validation import check_magnitude, check_symmetric, few_rows
+from .._warn import warn
 from ..similarity import GIVEN
 
 
@@ -88,7 +89,7 @@ def _as_pairs(X: Any) -> Any:
             f"X must be square, got a list of {len(X)} values; pass "
             "scipy.spatial.distance.squareform(X)"
         )
-    return X
+    return graph.frame_by_name(X)
 
 
 def _check_column_names(model: Any, table: Table, reset: bool) -> None:
@@ -156,4 +157,16 @@ def check_pairs(X: Any, affinity: str) -> None:
             "X must hold distances, with zeros on the diagonal and no negative values, for "
             f"affinity='precomputed_distance'; got at most {diagonal.max(initial=0.0):.3g} on the "
             f"diagonal and at least {least:.3g} elsewhere; affinity='precomputed' takes covariances"
+        )
+
+
+def ask_about_pairs(X: Any) -> None:
+    """Warn where rows of X look like the correlations between them."""
+    if sp.issparse(X) or X.shape[0] != X.shape[1] or np.abs(np.diagonal(X) - 1.0).max() > 1e-6:
+        return
+    if np.abs(X).max() <= 1.0 + 1e-6 and np.allclose(X, X.T, rtol=0.0, atol=1e-6):
+        warn(
+            "X looks like correlations between its rows, a symmetric matrix with 1 on the "
+            "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "
+            "correlations"
         )

@@ -29,14 +29,13 @@ from ._csr import (
 )
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
-from ._csr import edge_list as edge_list
 from ._csr import networkx_matrix as networkx_matrix
 from ._csr import stored_pairs as stored_pairs
 from ._csr import without_weights as without_weights
-from ._filters import planar_graph, signed_threshold, spanning_tree
 from ._join import JoinedGraph, join
 from ._join import add_edges as add_edges
 from ._join import find_links as find_links
+from ._names import frame_by_name as frame_by_name
 from ._nearest import block_neighbors as block_neighbors
 from ._nearest import nearest_rows as nearest_rows
 from ._nearest import nearest_values as nearest_values
@@ -47,6 +46,7 @@ from ._record import check_graph as check_graph
 from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
+from ._signed import signed_threshold
 from ._significant import significant_graph
 from ._threshold import auto_threshold, sure_threshold
 
@@ -67,12 +67,10 @@ __all__ = [
     "from_scipy",
     "join",
     "neighbors",
-    "planar_graph",
     "prune",
     "row_neighbors",
     "signed_threshold",
     "significant_graph",
-    "spanning_tree",
     "strongest",
     "subgraph",
     "sure_threshold",

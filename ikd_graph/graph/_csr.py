@@ -13,6 +13,7 @@ from .. import _jit
 from .. import _validation as check
 from .._types import Integers
 from .._validation import check_distinct, check_finite, check_sparse, rounding_of, validate
+from ._names import numbers_in_order, order_of_rows
 from ._record import CsrGraph, check_graph
 
 if TYPE_CHECKING:
@@ -268,20 +269,31 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     return sp.csgraph.connected_components(adjacency, directed=False)[1].astype(np.int64)
 
 
-def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weight") -> CsrGraph:
-    """Graph of a networkx or igraph graph, a scipy sparse array of weights, or a graph as it is.
+@validate()
+def as_graph(
+    obj: GraphLike,
+    n: int | None = None,
+    *,
+    weight: str | None = "weight",
+    names: Sequence[Any] = (),
+) -> CsrGraph:
+    """Graph of a networkx graph, a scipy sparse array of weights, or a graph as it is.
 
     Weights are similarities from 0 to 1. What is stored is an edge: a weight of 1 is an edge of
     length 0; a stored 0 is no edge. Nothing that is given is changed.
 
     Parameters
     ----------
-    obj : networkx.Graph, igraph.Graph, scipy sparse array or matrix, or CsrGraph
+    obj : networkx.Graph, scipy sparse array or matrix, or CsrGraph
         The graph.
     n : int, optional
         Number of points it must have.
     weight : str or None
         Attribute of the edges of a networkx graph; None takes every edge for one of weight 1.
+    names : sequence, optional
+        Names of the points, which nodes of a networkx graph with the same names are matched with.
+        Otherwise nodes that are whole numbers without gaps are in numerical order, and others in
+        the order in which they were added.
 
     Returns
     -------
@@ -306,12 +318,8 @@ def as_graph(obj: GraphLike, n: int | None = None, *, weight: str | None = "weig
         g = obj
     elif sp.issparse(obj):
         g = from_scipy(obj)
-    elif (listed := edge_list(obj, weight)) is not None:
-        g = from_scipy(listed)
-    elif type(obj).__module__.partition(".")[0] == "igraph":
-        g = from_networkx(obj.to_networkx(), weight=weight)
     elif hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes"):
-        g = from_networkx(obj, weight=weight)
+        g = from_scipy(networkx_matrix(obj, weight, names))
     else:
         raise TypeError(
             "a graph must be a networkx graph, a scipy sparse array of weights or a CsrGraph, got "
@@ -425,7 +433,7 @@ def stored_pairs(
     if worst > rounding_of(matrix) * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
             "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
-            f"by up to {worst:.3g}; pass (K + K.T) / 2 if the difference is noise"
+            f"by up to {worst:.3g}; store each pair once, or both ways with one value"
         )
     return keys // n, keys % n, values
 
@@ -433,7 +441,7 @@ def stored_pairs(
 def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     """Graph of a networkx graph, its nodes in the order they come; see :func:`as_graph`.
 
-    Integers that are the numbers 0 to n - 1 are taken in numerical order.
+    Whole numbers without gaps, be they text, are taken in numerical order.
 
     Parameters
     ----------
@@ -459,54 +467,29 @@ def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
     return from_scipy(networkx_matrix(G, weight))
 
 
-def edge_list(obj: Any, weight: str | None = "weight") -> sp.coo_array | None:
-    """Weights of the edges of a graph of NetworKit or graph-tool, None of anything else.
-
-    They are known by what they offer, and nothing is imported. A graph without weights has edges of
-    weight 1.
-    """
-    if hasattr(obj, "iterEdgesWeights") and hasattr(obj, "numberOfNodes"):
-        n, directed = int(obj.numberOfNodes()), bool(obj.isDirected())
-        listed = [(u, v, w) for u, v, w in obj.iterEdgesWeights()]
-    elif hasattr(obj, "get_edges") and hasattr(obj, "num_vertices"):
-        n, directed = int(obj.num_vertices()), bool(obj.is_directed())
-        known = getattr(obj, "edge_properties", {})
-        held = [known[weight]] if weight in known else []
-        listed = [(u, v, w[0] if w else 1.0) for u, v, *w in np.asarray(obj.get_edges(held))]
-    else:
-        return None
-    if directed:
-        raise ValueError(f"a graph must be undirected, got a directed {type(obj).__name__}")
-    pairs: dict[tuple[int, int], Any] = {}
-    for u, v, value in listed:
-        pairs[min(int(u), int(v)), max(int(u), int(v))] = value
-    values = check.as_real("weights of edges", np.array([*pairs.values()] or [0.0]))[: len(pairs)]
-    ends = np.array([*pairs], dtype=np.int64).reshape(-1, 2)
-    back = ends[:, 0] != ends[:, 1]
-    both = np.vstack((ends, ends[back, ::-1]))
-    return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
-
-
 def without_weights(obj: Any, weight: str = "weight") -> bool:
-    """Whether a networkx or igraph graph has edges and no edge has a weight."""
-    if type(obj).__module__.partition(".")[0] == "igraph":
-        return weight not in obj.es.attributes()
+    """Whether a networkx graph has edges and no edge has a weight."""
     if not (hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")):
         return False
     return all(value is None for _, _, value in obj.edges(data=weight, default=None))
 
 
-def networkx_matrix(G: nx.Graph, weight: str | None = "weight") -> sp.coo_array:
-    """Weights of the edges of a networkx graph, loops on the diagonal; see `from_networkx`."""
+def networkx_matrix(
+    G: nx.Graph, weight: str | None = "weight", names: Sequence[Any] = ()
+) -> sp.coo_array:
+    """Weights of the edges of a networkx graph, loops on the diagonal; see `as_graph`."""
     if G.is_directed() or G.is_multigraph():
         raise ValueError(
             "a networkx graph must be undirected, with one edge a pair, got a "
             f"{type(G).__name__}; nx.Graph(G) is one"
         )
-    nodes, n = list(G), G.number_of_nodes()
-    if set(nodes) == set(range(n)):
-        nodes = list(range(n))
-    number = {node: position for position, node in enumerate(nodes)}
+    nodes, n = numbers_in_order(G), G.number_of_nodes()
+    order = order_of_rows(
+        "nodes of the graph", nodes, names,
+        "X.loc[[...]] puts rows in the order of the nodes, nx.relabel_nodes(G, ...) renames nodes, "
+        "and X.reset_index(drop=True) matches rows by position",
+    )  # fmt: skip
+    number = {nodes[at]: position for position, at in enumerate(order)}
     held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
     pairs = [(number[u], number[v], value) for u, v, value in held]
     without = sum(value is None for _, _, value in pairs)

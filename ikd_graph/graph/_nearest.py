@@ -34,8 +34,8 @@ def check_rows(name: str, rows: Any) -> NDArray[np.floating]:
 
 
 def check_correlations(name: str, corr: Any) -> NDArray[np.float64]:
-    """Return a square table of finite numbers in one piece."""
-    return np.ascontiguousarray(check.square(name, corr), np.float64)
+    """Return a symmetric table of finite numbers in one piece."""
+    return np.ascontiguousarray(check.symmetric(name, corr), np.float64)
 
 
 def _check_rows_or_sparse(name: str, rows: Any) -> Any:

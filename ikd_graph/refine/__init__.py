@@ -15,7 +15,6 @@ from ._known import work_of as work_of
 from ._likelihood import LikelihoodFit, OptimumRecord, likelihood
 from ._likelihood import LocalOptimum as LocalOptimum
 from ._likelihood import local_optimum as local_optimum
-from ._likelihood import noise_floor_of as noise_floor_of
 from ._local import local_likelihood
 from ._mirrored import Mirrored as Mirrored
 from ._mirrored import SessionJoints as SessionJoints

@@ -86,7 +86,6 @@ def local_optimum(
     latent: Floats,
     kernel: StationaryKernel,
     variances: tuple[float, float] | None = None,
-    noise_floor: float = 0.0,
 ) -> LocalOptimum:
     """One descent: to the nearest optimum, or annealed as `likelihood` descends from its starts.
 
@@ -101,8 +100,6 @@ def local_optimum(
     variances : tuple of two floats, optional
         Signal and noise variance, in the units of ``sample_cov``, next to which the optimum is
         wanted. Without them the descent is annealed.
-    noise_floor : float
-        Least noise variance, in the units of ``sample_cov``.
 
     Returns
     -------
@@ -111,7 +108,7 @@ def local_optimum(
     """
     scale = float(np.trace(sample_cov)) / len(sample_cov)
     sample = gplvm.SampleLikelihood(sample_cov / scale)
-    objective = Objective(sample, kernel, latent.shape[1], Clock(), least_noise=noise_floor / scale)
+    objective = Objective(sample, kernel, latent.shape[1], Clock())
     if variances is None:
         start = anneal(objective, latent, "")
     else:
@@ -222,7 +219,7 @@ def likelihood(
         sample = gplvm.SampleLikelihood(cov)
         automatic = isinstance(noise_floor, str)
         least = (
-            noise_floor_of(sample.eigenvalues, n_observed)
+            _noise_floor(sample.eigenvalues, n_observed)
             if isinstance(noise_floor, str)
             else noise_floor / scale
         )
@@ -255,7 +252,7 @@ def likelihood(
         )
 
 
-def noise_floor_of(eigenvalues: Floats, n_observed: float) -> float:
+def _noise_floor(eigenvalues: Floats, n_observed: float) -> float:
     """Least noise variance that a likelihood search begins with, in the units of the eigenvalues.
 
     Parameters

@@ -4,9 +4,8 @@ from .cliques import CliqueView, clique_chart, cliques_page, view_cliques
 from .compare import compare_page
 from .diagnose import diagnosis_page
 from .embed import embed_page
-from .windows import WindowsView, view_windows, windows_chart, windows_page
 
 __all__ = [
-    "CliqueView", "WindowsView", "clique_chart", "cliques_page", "compare_page", "diagnosis_page",
-    "embed_page", "view_cliques", "view_windows", "windows_chart", "windows_page",
+    "CliqueView", "clique_chart", "cliques_page", "compare_page", "diagnosis_page", "embed_page",
+    "view_cliques",
 ]  # fmt: skip

@@ -1,0 +1,454 @@
+"""Whole numbers that cannot be: what every public function answers, in forked children.
+
+Run as ``python test_boundary.py``: counts of what came of the calls as JSON.
+"""
+
+import collections
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import re
+import resource
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+sys.path += [str(Path(__file__).parent / "_support")] * (__name__ == "__main__")
+import isolated
+import networkx as nx
+import pytest
+import scipy.sparse as sp
+
+import ikd_graph
+from ikd_graph import (
+    IKD,
+    alignment,
+    blocks,
+    cliques,
+    comparison,
+    covariance,
+    datasets,
+    diagnosis,
+    dimension,
+    eigen,
+    geodesics,
+    gplvm,
+    graph,
+    kernels,
+    metrics,
+    missing,
+    model_selection,
+    refine,
+    sessions,
+    similarity,
+    strategies,
+    threshold_scan,
+    uncertainty,
+)
+from ikd_graph.comparison import baselines
+from ikd_graph.diagnosis import chance
+from ikd_graph.plotting import plot
+
+N = 14
+BAD = [-1, 0, 1, N - 1, N, N + 1, 2**31, 2.5]
+SECONDS, BYTES = 30, 6 * 2**30
+
+LINE = np.linspace(0.0, 3.0, N)[:, None]
+PLANE = np.column_stack([LINE, np.cos(LINE)])
+SQ_DIST = (LINE - LINE.T) ** 2
+KERNEL = kernels.SquaredExponential()
+CORR = KERNEL.covariance(SQ_DIST)
+RNG = np.random.default_rng(0)
+X = np.cos(LINE @ np.ones((1, 30)) + RNG.uniform(0, 6, 30)) + 0.1 * RNG.normal(size=(N, 30))
+Y = np.arange(N) % 2
+G = graph.threshold(CORR, 0.3)
+LOW, HIGH, WEIGHTS = graph.edges(G)
+COVER = cliques.cover(G, 3)
+SOLVED = blocks.solve(G, COVER, "matern", 1)
+PLACES = alignment.merge(SOLVED).coordinates
+MEMBERS, OWN = [[0, 1, 2, 3], [2, 3, 4, 5]], [PLANE[:4], PLANE[2:6]]
+QUICK = {"strategy": "geodesic", "refine": None, "affinity": "euclidean", "graph": 4}
+ROWS = similarity.compare(X, "correlation")
+PROCESS = gplvm.GaussianProcess(PLANE, X, KERNEL, 1.0, 0.1)
+MOMENTS = covariance.pairwise(X)
+
+
+def _fit(**parameters):
+    return IKD(**{**QUICK, **parameters}).fit(X).embedding_
+
+
+def _rule(kind, **parameters):
+    return kind(**parameters).build(ROWS), _fit(graph=kind(**parameters))
+
+
+def _sets(indptr, members):
+    return blocks.solve(G, cliques.Blocks(indptr, members), "matern", 1)
+
+
+def _spoilt(indptr, members, n_clipped):
+    solved = SOLVED._replace(blocks=cliques.Blocks(indptr, members), n_clipped=n_clipped)
+    return alignment.merge(solved), alignment.merge_greedy(solved), alignment.residuals(
+        solved, PLACES
+    )
+
+
+def _placed(points):
+    return plot.embedding(PLANE, points=points)
+
+
+def _columns_joined(seed):
+    return dimension.estimate(X, max_components=2, n_folds=2, random_state=seed)
+
+
+SETS = {"indptr": COVER.blocks.indptr, "members": COVER.blocks.members}
+CALLS = {
+    "IKD": (
+        _fit,
+        {"n_components": 2, "n_landmarks": 8, "n_jobs": 1, "verbose": 0, "random_state": 0},
+    ),
+    "align": (
+        ikd_graph.align,
+        {"sessions": [X, X], "n_components": 2, "min_columns": 20, **QUICK},
+    ),
+    "alignment.merge": (alignment.merge, {"solved": SOLVED, "n_points": N, "max_rounds": 20}),
+    "alignment.merge_greedy": (alignment.merge_greedy, {"solved": SOLVED, "n_points": N}),
+    "alignment.mirror": (
+        alignment.mirror,
+        {"solved": SOLVED, "coordinates": PLACES, "joint": 0},
+    ),
+    "alignment.place_groups": (
+        alignment.place_groups,
+        {"points": PLANE, "labels": Y.astype(np.int64), "frame": PLANE},
+    ),
+    "alignment.solved_blocks": (
+        lambda members: alignment.merge(alignment.solved_blocks(members, OWN)),
+        {"members": MEMBERS},
+    ),
+    "blocks.SolvedBlocks": (_spoilt, {**SETS, "n_clipped": 0}),
+    "blocks.solve": (
+        blocks.solve,
+        {"graph": G, "cliques": [[0, 1, 2], [1, 2, 3]], "kernel": "matern", "n_components": 1,
+         "n_observed": 30},
+    ),
+    "cliques.Cliques": (
+        lambda cliques_, n_points: cliques.Cliques(cliques_, n_points=n_points).of_point(1),
+        {"cliques_": MEMBERS, "n_points": N},
+    ),
+    "cliques.clique_graph": (cliques.clique_graph, {"cliques": MEMBERS, "min_overlap": 1}),
+    "cliques.communities": (cliques.communities, {"cliques": MEMBERS, "k": 3, "n_points": N}),
+    "cliques.cover": (cliques.cover, {"g": G, "min_size": 3, "max_cliques": 5}),
+    "cliques.covering_cliques": (
+        cliques.covering_cliques, {"g": G, "min_shared": 2, "max_cliques": 5},
+    ),
+    "cliques.iter_cliques": (
+        lambda **given: list(cliques.iter_cliques(**given)), {"g": G, "min_size": 1, "chunk": 8},
+    ),
+    "cliques.maximal_cliques": (cliques.maximal_cliques, {"g": G, "min_size": 1, "limit": 50}),
+    "cliques.overlaps": (cliques.overlaps, {"cliques": MEMBERS, "min_overlap": 1}),
+    "cliques.stability": (
+        cliques.stability,
+        {"X": X, "graph": 4, "n_resamples": 4, "n_shifted": 2, "random_state": 0,
+         "cliques": MEMBERS},
+    ),
+    "cliques.summary": (
+        cliques.summary, {"g": G, "cliques": [[0, 1, 2], [1, 2, 3]], "n_components": 2},
+    ),
+    "columns": (ikd_graph.columns, {"Z": PLANE, "X": X, "random_state": 0}),
+    "compare": (
+        ikd_graph.compare,
+        {"X": X, "methods": ["geodesic"], "noise": [0.0], "n_components": 2, "n_draws": 1,
+         "max_rows": 14, "random_state": 0, "n_jobs": 1, "verbose": 0, **QUICK},
+    ),
+    "comparison.baselines.embed": (
+        baselines.embed, {"name": "pca", "X": X, "n_components": 2, "seed": 0},
+    ),
+    "covariance.PairwiseMoments": (
+        lambda counts: covariance.sampling_variance(MOMENTS.values, counts),
+        {"counts": MOMENTS.counts},
+    ),
+    "covariance.effective_columns": (covariance.effective_columns, {"X": X, "n_removed": 0}),
+    "datasets.fixed_latent": (
+        datasets.fixed_latent, {"name": "random_walk", "n_samples": N, "seed": 0},
+    ),
+    "datasets.gp_mapping": (
+        datasets.gp_mapping, {"latent": PLANE, "n_features": 5, "seed": 0},
+    ),
+    "datasets.gplvm_data": (
+        datasets.gplvm_data, {"latent": PLANE, "n_features": 5, "seed": 0},
+    ),
+    "datasets.half_moons": (datasets.half_moons, {"n_samples": N, "seed": 0}),
+    "datasets.ou_latent": (
+        datasets.ou_latent, {"n_samples": N, "n_components": 2, "seed": 0},
+    ),
+    "datasets.spike_counts": (
+        datasets.spike_counts, {"n_samples": N, "n_features": 5, "seed": 0},
+    ),
+    "datasets.swiss_roll": (datasets.swiss_roll, {"n_samples": N, "seed": 0}),
+    "diagnose": (
+        ikd_graph.diagnose,
+        {"X": X, "n_components": 2, "n_removed": 0, "random_state": 0, "verbose": 0},
+    ),
+    "diagnosis.chance.chance_test": (
+        chance.chance_test, {"X": X, "n_draws": 9, "n_exceeding": 3, "random_state": 0},
+    ),
+    "dimension.estimate": (
+        dimension.estimate,
+        {"X": X, "max_components": 2, "n_folds": 2, "random_state": 0},
+    ),
+    "eigen.coordinates": (
+        eigen.coordinates, {"sq_dist": SQ_DIST, "n_components": 1, "reference": 0},
+    ),
+    "eigen.eigengap": (eigen.eigengap, {"eigenvalues": np.arange(9.0)[::-1], "largest": 3}),
+    "eigen.gram_matrix": (eigen.gram_matrix, {"sq_dist": SQ_DIST, "reference": 0}),
+    "eigen.reference_index": (eigen.reference_index, {"sq_dist": SQ_DIST, "reference": 0}),
+    "geodesics.farthest_nodes": (geodesics.farthest_nodes, {"g": G, "count": 3}),
+    "geodesics.shortest_distances": (
+        geodesics.shortest_distances, {"g": G, "sources": np.array([0, 1])},
+    ),
+    "gplvm.fit_noise_model": (
+        gplvm.fit_noise_model,
+        {"latent": LINE, "cov": CORR + 0.1 * np.eye(N), "n_observed": 30, "kernel": KERNEL},
+    ),
+    "gplvm.fit_variances": (
+        gplvm.fit_variances,
+        {"latent": LINE, "sample_cov": CORR, "n_observed": 30, "kernel": KERNEL},
+    ),
+    "gplvm.log_likelihood": (
+        gplvm.log_likelihood,
+        {"latent": LINE, "sample_cov": CORR, "n_observed": 30, "kernel": KERNEL, "noise": 0.1},
+    ),
+    "graph.CsrGraph": (
+        graph.CsrGraph, {"indptr": G.indptr, "indices": G.indices, "weights": G.weights},
+    ),
+    "graph.Neighbors": (lambda **given: _rule(graph.Neighbors, **given), {"k": 4}),
+    "graph.Threshold": (
+        lambda **given: _rule(graph.Threshold, **given),
+        {"s0": 0.5, "n_neighbors": 3, "n_removed": 0},
+    ),
+    "graph.as_graph": (graph.as_graph, {"obj": G, "n": N}),
+    "graph.from_edges": (
+        graph.from_edges, {"n": N, "low": LOW, "high": HIGH, "weights": WEIGHTS},
+    ),
+    "graph.neighbors": (graph.neighbors, {"corr": CORR, "k": 4}),
+    "graph.row_neighbors": (graph.row_neighbors, {"rows": X, "k": 4}),
+    "graph.significant_graph": (graph.significant_graph, {"X": X, "n_removed": 0}),
+    "graph.strongest": (graph.strongest, {"g": G, "k": 3}),
+    "graph.subgraph": (graph.subgraph, {"g": G, "nodes": np.array([0, 1, 2])}),
+    "metrics.decoding_r2": (
+        metrics.decoding_r2, {"Z": PLANE, "y": LINE[:, 0], "k": 3, "n_splits": 3, "seed": 0},
+    ),
+    "metrics.held_out_r2": (metrics.held_out_r2, {"Z": PLANE, "held_out": X, "k": 3}),
+    "metrics.knn_accuracy": (
+        metrics.knn_accuracy, {"Z": PLANE, "y": Y, "k": 3, "n_splits": 3, "seed": 0},
+    ),
+    "metrics.knn_scores": (
+        metrics.knn_scores, {"Z": PLANE, "y": Y, "k": 3, "n_splits": 3, "seed": 0},
+    ),
+    "missing.Pairwise": (
+        lambda min_columns: _fit(missing=missing.Pairwise(min_columns)), {"min_columns": 20},
+    ),
+    "model_selection.describe_effective_columns": (
+        model_selection.describe_effective_columns, {"n_observed": 30, "free": 20.0},
+    ),
+    "model_selection.held_out_r2": (
+        model_selection.held_out_r2, {"points": PLANE, "columns": X, "k": 3},
+    ),
+    "model_selection.sampled": (model_selection.sampled, {"n": N}),
+    "plotting.plot.embedding": (_placed, {"points": [0, 1]}),
+    "plotting.plot.png": (
+        lambda dpi: plot.png(plot.embedding(PLANE), dpi), {"dpi": 20},
+    ),
+    "plotting.plot.save": (
+        lambda dpi: plot.save(plot.embedding(PLANE), Path(tempfile.mkdtemp()) / "a.png", dpi),
+        {"dpi": 20},
+    ),
+    "plotting.plot.small_multiples": (
+        lambda n_columns: plot.small_multiples({"a": PLANE, "b": PLANE}, n_columns=n_columns),
+        {"n_columns": 2},
+    ),
+    "refine.Likelihood": (
+        lambda **given: _fit(refine=refine.Likelihood(**given), affinity="correlation"),
+        {"restarts": 1, "max_iter": 5},
+    ),
+    "refine.distance_precision": (
+        refine.distance_precision, {"corr": WEIGHTS, "kernel": KERNEL, "n_observed": 30},
+    ),
+    "refine.likelihood": (
+        refine.likelihood,
+        {"sample_cov": CORR + 0.1 * np.eye(N), "n_observed": 30, "starts": {"a": LINE},
+         "restarts": 1, "random_state": 0},
+    ),
+    "refine.local_likelihood": (
+        refine.local_likelihood, {"rows": X, "init": PLANE, "max_iter": 5},
+    ),
+    "refine.random_closed_form": (
+        lambda n_components: refine.random_closed_form(
+            CORR, n_components, KERNEL, np.random.default_rng(0)
+        ),
+        {"n_components": 1},
+    ),
+    "refine.stress": (
+        refine.stress,
+        {"latent": LINE, "g": G, "kernel": KERNEL, "n_observed": 30, "max_iter": 5},
+    ),
+    "similarity.PairwiseSimilarity": (
+        lambda min_columns: _fit(missing=missing.Pairwise(min_columns)), {"min_columns": 20},
+    ),
+    "strategies.Blockwise": (
+        lambda **given: _fit(
+            strategy=strategies.Blockwise(**given), graph=0.3, affinity="correlation"
+        ),
+        {"max_cliques": 5, "reference": 0},
+    ),
+    "strategies.Eigen": (
+        lambda **given: _fit(strategy=strategies.Eigen(**given), affinity="correlation"),
+        {"reference": 0},
+    ),
+    "strategies.Geodesic": (
+        lambda **given: _fit(strategy=strategies.Geodesic(**given)), {"reference": 0},
+    ),
+    "strategies.geodesic_frame": (
+        strategies.geodesic_frame, {"graph": G, "kernel": KERNEL, "n_components": 1},
+    ),
+    "strategies.principal_components": (
+        strategies.principal_components, {"rows": X, "n_components": 2},
+    ),
+    "threshold_scan.threshold_scan": (
+        threshold_scan.threshold_scan,
+        {"X": X, "n_components": 2, "clique_limit": 50, "thresholds": [0.3, 0.6]},
+    ),
+    "uncertainty.posterior": (
+        uncertainty.posterior, {"process": PROCESS, "random_state": 0, "n_simulations": 2},
+    ),
+}
+"""How each public function with whole numbers is called, with arguments that make sense."""
+
+NOT_CALLED = {
+    "datasets.Reading", "datasets.load", "datasets.read_file",  # read a file, which is tested there
+    "estimator.lead", "out_of_sample.place", "tl.ikd",  # take a model
+    "similarity.Affinity", "similarity.Similarity", "strategies.Landmarks",  # made by `IKD`
+}  # fmt: skip
+"""What takes whole numbers through one of the others."""
+
+
+def public():
+    """Public functions, and classes that are no records of results, by their path."""
+    found = {}
+    modules = [each.name for each in pkgutil.walk_packages(ikd_graph.__path__, "ikd_graph.")]
+    for module in ["ikd_graph", *modules]:
+        if re.search(r"\._|\.(cli|report)\b", module):
+            continue
+        loaded = importlib.import_module(module)
+        for name in getattr(loaded, "__all__", ()):
+            thing = getattr(loaded, name)
+            if inspect.isfunction(thing) or inspect.isclass(thing):
+                path = f"{module}.{name}".removeprefix("ikd_graph.")
+                key = thing.__module__, thing.__qualname__
+                found[key] = min(found.get(key, (path, thing)), (path, thing), key=lambda x: len(x[0]))
+    return dict(found.values())
+
+
+def takes_whole_numbers(thing):
+    """Whether a parameter of a function is a whole number or an array of these."""
+    for parameter in inspect.signature(thing).parameters.values():
+        default = parameter.default
+        if re.search(r"\bint\b|Integers|integer|int64|int32|AnyCliques", str(parameter.annotation)):
+            return True
+        if isinstance(default, int) and not isinstance(default, bool):
+            return True
+    return False
+
+
+def cases():
+    """Each call with one whole number replaced: its function, what is replaced, and the call."""
+    for name, (function, given) in CALLS.items():
+        for argument, value in given.items():
+            for bad in BAD:
+                for changed, where in _with(value, bad):
+                    words = f"{name}({argument}{where}={bad})"
+                    yield name, words, function, {**given, argument: changed}
+
+
+def _with(value, bad):
+    """A number, or the first and the last of a list of numbers, replaced."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield bad, ""
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "i":
+        for at in (0, -1):
+            wide = value.astype(np.float64 if isinstance(bad, float) else np.int64)
+            wide[(at,) * wide.ndim] = bad
+            yield wide, f"[{at}]"
+    elif isinstance(value, list) and value and isinstance(value[0], list):
+        for at in (0, -1):
+            yield [*value[:-1], [bad if k == at % len(value[-1]) else member
+                                 for k, member in enumerate(value[-1])]], f"[{at}]"
+
+
+def outcome(function, given):
+    """What comes of a call: ok, refused (in our words), memory or foreign, and a few words."""
+    try:
+        answer = function(**given)
+    except MemoryError:
+        return "memory", ""
+    except BaseException as error:
+        last = traceback.extract_tb(error.__traceback__)[-1].filename
+        ours = isinstance(error, ValueError) and "ikd_graph" in Path(last).parts
+        return "refused" if ours else "foreign", f"{type(error).__name__}: {error}"
+    for part in answer if isinstance(answer, tuple) else (answer,):
+        if isinstance(part, graph.CsrGraph):
+            graph.CsrGraph(*part)
+    return "ok", ""
+
+
+def main():
+    """Make the calls and print what came of them."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    only = sys.argv[1:]
+    counts, told = collections.Counter(), []
+    for name, (function, given) in CALLS.items():
+        if only and name not in only:
+            continue
+        # Compiled here, so that no child has to.
+        kind, words = outcome(function, given)
+        if kind != "ok":
+            told.append(f"{name} with arguments that make sense: {words}")
+    for name, words, function, given in cases():
+        if only and name not in only:
+            continue
+        kind, said = isolated.in_a_child(lambda f=function, g=given: outcome(f, g), SECONDS, BYTES)
+        counts[kind] += 1
+        if kind not in ("ok", "refused", "memory"):
+            told.append(f"{words}: {kind}, {said}")
+    sys.stdout.write(json.dumps({"counts": counts, "told": told}, indent=1))
+
+
+def test_every_public_function_with_whole_numbers_is_called():
+    with_numbers = {
+        path
+        for path, thing in public().items()
+        if takes_whole_numbers(thing)
+        and not (inspect.isclass(thing) and path not in CALLS and issubclass(thing, tuple))
+    }
+    results = {
+        path for path in with_numbers - CALLS.keys()
+        if inspect.isclass(public()[path]) and hasattr(public()[path], "__dataclass_fields__")
+    }
+    assert with_numbers - CALLS.keys() - NOT_CALLED - results == set()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_whole_numbers_that_cannot_be_are_answered_in_our_words():
+    said = isolated.run(__file__)
+    sys.stdout.write(f"whole numbers that cannot be: {said['counts']}\n")
+    assert said["told"] == []
+
+
+if __name__ == "__main__":
+    main()
