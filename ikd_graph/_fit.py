@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import alignment, graph, kernels, refine
+from . import alignment, geodesics, graph, kernels, refine
 from ._memory import available
 from ._settings import Result, Settings
 from ._stages import Stages
@@ -65,15 +65,22 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     latent = solution.embedding.coordinates
     joints: alignment.Joints | refine.SessionJoints | None = solution.joints
     refined: refine.StressFit | refine.KnownFit | refine.CoreFit | None = None
+    lengths: Any = None  # of all pairs, where these are known
     if settings.refine is not None and g is not None:
         stress = settings.refine
         if settings.by_likelihood:
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
             refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
+    elif settings.refine is not None and similarity.gives_distances:
+        with stages("stress"):
+            lengths = np.sqrt(similarity.sq_distances(kernel))
+            refined = refine.stress_of_distances(latent, lengths, noise)
+    if refined is not None:
         latent = refined.latent
-        if noise is not None:
-            notes["refine"] = _in_noise(refine.noise_ratio(latent, g, kernel, noise))
+    if refined is not None and noise is not None:
+        lengths = geodesics.distance_lengths(g, kernel) if g is not None else lengths
+        notes["refine"] = _in_noise(refine.noise_ratio(latent, lengths, noise))
     if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
@@ -108,7 +115,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
 
 def _check_noise(noise: Any, similarity: Similarity, settings: Settings) -> None:
     """Raise where a fit has no distances that a noise could be of."""
-    given = similarity.affinity.euclidean and not similarity.has_rows
+    given = similarity.gives_distances
     one = np.ndim(noise) == 0 and not sparse.issparse(noise)
     if not similarity.affinity.euclidean or not (given or one):
         raise ValueError(
@@ -117,7 +124,7 @@ def _check_noise(noise: Any, similarity: Similarity, settings: Settings) -> None
             f"{'a number' if one else 'a matrix'} for affinity={similarity.name!r}; leave it out: "
             "the errors of correlations are known"
         )
-    if not settings.strategy.uses_graph:
+    if not (settings.strategy.uses_graph or given):
         raise ValueError(
             f"noise must be that of the edges of a graph, got strategy={settings.strategy.name!r}, "
             "which has none; strategy='blockwise' or 'geodesic' has one"

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
-from ikd_graph import IKD, cliques, graph
+from ikd_graph import IKD, cliques, graph, kernels
 
 PRE = {"refine": None, "strategy": "geodesic", "affinity": "precomputed", "graph": 8}
 DIS = {**PRE, "affinity": "precomputed_distance"}
@@ -179,3 +179,66 @@ def test_equally_long_axes_do_not_turn_with_rounding(affinity):
     X = k if affinity == "precomputed" else 1.0 - k
     a, b = (fitted(X.astype(t), refine=None, affinity=affinity) for t in (np.float32, float))
     np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+# Values of all pairs ------------------------------------------------------------------------------
+
+
+def plane(n=300, seed=0):
+    points = np.random.default_rng(seed).normal(size=(n, 2))
+    points[7] = points[3]
+    return points, squareform(pdist(points))
+
+
+@pytest.mark.parametrize("strategy", ["auto", "geodesic", "blockwise"])
+def test_equal_rows_of_given_distances_share_a_place_and_are_placed_there(strategy):
+    _, D = plane(80)
+    model = IKD(affinity="precomputed_distance", strategy=strategy).fit(D)
+    np.testing.assert_array_equal(model.embedding_[7], model.embedding_[3])
+    np.testing.assert_array_equal(model.transform(D), model.embedding_)
+
+
+def test_complete_distances_come_out_as_they_went_in_by_default():
+    points, D = plane()
+    model = IKD(affinity="precomputed_distance").fit(D)
+    assert model.settings_.strategy.name == "eigen"
+    off = D > 0.0
+    np.testing.assert_allclose(squareform(pdist(model.embedding_))[off], D[off], rtol=1e-9)
+    new = points[:5] + 0.1
+    apart = np.linalg.norm(new[:, None] - points, axis=2)
+    placed = np.linalg.norm(model.transform(apart)[:, None] - model.embedding_, axis=2)
+    np.testing.assert_allclose(placed, apart, atol=0.02)
+    # A graph, or a strategy that has one, asks for a manifold.
+    for asked in ({"graph": 10}, {"strategy": "geodesic"}):
+        model = IKD(affinity="precomputed_distance", **asked).fit(D)
+        assert (model.settings_.strategy.name, model.settings_.refine) == ("geodesic", None)
+
+
+def test_distances_of_no_plane_have_the_least_stress_over_all_pairs():
+    D = squareform(pdist(np.random.default_rng(1).normal(size=(60, 5))))
+
+    def missed(**settings):
+        embedding = IKD(affinity="precomputed_distance", **settings).fit(D).embedding_
+        return ((squareform(pdist(embedding)) - D) ** 2).sum()
+
+    assert missed() < 0.8 * missed(refine=None) == 0.8 * missed(strategy="eigen")
+
+
+@pytest.mark.parametrize("kernel", ["auto", "matern"])
+@pytest.mark.parametrize("wide", [0.5, 3.0, 30.0])
+def test_exact_covariances_are_solved_by_a_closed_form_that_reproduces_them(kernel, wide):
+    rng = np.random.default_rng(2)
+    points = np.c_[np.linspace(0.0, wide, 200), 0.3 * rng.normal(size=200)]
+    exact = kernels.get("squared_exponential" if kernel == "auto" else kernel)
+    # So wide that covariances of what is far apart are zero.
+    cov = exact.covariance(squareform(pdist(points)) ** 2)
+    model = IKD(affinity="precomputed", kernel=kernel).fit(7.0 * cov)
+    assert model.settings_.strategy.name == ("blockwise" if cov.min() == 0.0 else "eigen")
+    apart = squareform(pdist(model.embedding_))
+    np.testing.assert_allclose(apart, squareform(pdist(points)), atol=1e-6 * max(wide, 1.0))
+
+
+def test_covariances_of_columns_are_estimates():
+    C = np.cov(smooth(80)[1])
+    model = IKD(affinity="precomputed").fit(C)
+    assert (model.settings_.strategy.name, model.settings_.refine) == ("geodesic", None)

@@ -203,9 +203,23 @@ def test_noise_that_is_missing_or_of_no_distance_is_refused():
     how = refine.Stress(noise=np.ones((40, 40)))
     with pytest.raises(ValueError, match="got a matrix for affinity='euclidean'"):
         IKD(2, affinity="euclidean", graph=5, refine=how).fit(rows)
-    whole = cdist(rows, rows)
     with pytest.raises(ValueError, match="got strategy='eigen', which has none"):
-        model.set_params(strategy="eigen", refine=refine.Stress(noise=1.0)).fit(whole)
+        IKD(2, affinity="euclidean", strategy="eigen", refine=refine.Stress(noise=1.0)).fit(rows)
+
+
+def test_a_noise_of_complete_distances_is_that_of_all_pairs():
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(60, 2))
+    errors = 0.01 * rng.uniform(1.0, 20.0, size=(60, 60))
+    errors = np.maximum(errors, errors.T)
+    whole = np.abs(np.triu(cdist(points, points) + errors * rng.normal(size=(60, 60)), 1))
+    off = {}
+    for name, how in (("alike", "stress"), ("each", refine.Stress(noise=errors))):
+        model = IKD(2, affinity="precomputed_distance", refine=how).fit(whole + whole.T)
+        off[name] = error_of(points, model.embedding_)
+    assert off["each"] < 0.8 * off["alike"]
+    said = model.settings_.reasons["refine"]
+    assert 0.8 < float(said.split("by ")[1].split(" times")[0]) < 1.2
 
 
 def test_a_noise_is_a_flag_of_the_command_line(tmp_path, capsys):

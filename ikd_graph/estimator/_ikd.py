@@ -721,11 +721,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
         holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
         first = inverse = equal = np.arange(rows.shape[0])
-        if isinstance(settings.graph, graph.CsrGraph) or not self._has_rows:
+        # Pairs of rows of X have values of their own.
+        paired = sp.issparse(rows) or np.ndim(getattr(settings.refine, "noise", None)) == 2
+        if isinstance(settings.graph, graph.CsrGraph) or paired:
             distinct = rows
         else:
             first, inverse, equal = _distinct_rows(rows, settings.n_components)
             distinct = some_rows(rows, first)
+            distinct = distinct if self._has_rows else distinct[:, first]
         if self._has_rows and isinstance(rows, np.ndarray) and not holes:
             _check_columns(rows)
         resolve = model_selection.resolve_pairwise if holes else model_selection.resolve
@@ -930,6 +933,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not new.size:
             return latent, residual, std
         rows = some_rows(X, new)
+        rows = rows if self._has_rows else rows[:, self._first]
         if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         comparable = similarity.comparable(rows)

@@ -1,60 +1,65 @@
-"""How exact covariances are that were given without the columns behind them."""
+"""Whether covariances that were given are exactly those of a kernel, and what solves them then."""
 
 from itertools import pairwise
 
 import numpy as np
 
-from .. import blocks, cliques, graph
+from .. import _limits, blocks, cliques, covariance, eigen, graph, kernels
+from .._settings import Settings
+from .._table import evenly_spaced
 from .._types import Floats
-from ..kernels import StationaryKernel
+from ..strategies import Blockwise, Eigen, Strategy
 
 UNKNOWN = 0.3
 """Threshold of correlations of which nobody knows how many columns are behind them."""
 
-_ERR_ALIKE = 100.0
-"""How much more the correlations of a clique may err together than they miss each other by, in
-variances: 12 under the squared exponential (docs/decisions/014-threshold.md)."""
+_ROUNDING = 1e-6
+"""Difference up to which correlations are the same: what float32 leaves of them."""
+
+_MOST_NEIGHBORS = 200
+"""Neighbors of a point, in the mean, in graphs of exact covariances: more cost time and tell no
+more."""
 
 
-def least_columns(corr: Floats, kernel: StationaryKernel, n_components: int) -> float | None:
-    """Return a number of columns that given correlations are at least as exact as.
+def exact_strategy(cov: Floats, settings: Settings) -> Strategy | None:
+    """Return the closed form of covariances that are exactly those of the kernel, else None.
 
-    Cliques of large correlations are solved in M dimensions, and what these coordinates imply is
-    compared with what was given. Exact covariances of the kernel agree to rounding, which is as
-    good as columns without end; under another kernel they do not.
-
-    Parameters
-    ----------
-    corr : (n, n) ndarray of float64
-        Correlations of some points, which are the same on both sides of the diagonal.
-    kernel : StationaryKernel
-        Kernel that they are estimates of.
-    n_components : int
-        Number M of coordinates.
-
-    Returns
-    -------
-    float or None
-        The number; None where no clique has more pairs than M coordinates fit.
+    Cliques of large correlations of some points are solved in M dimensions, and these coordinates
+    have to imply what was given, to rounding. The closed form of all pairs solves all if it
+    reproduces them, else cliques do, which need no small ones.
     """
-    g = graph.threshold(corr, UNKNOWN)
-    solved = blocks.solve(g, cliques.cover(g, n_components + 2).blocks, kernel, n_components)
-    missed = expected = 0.0
-    starts = solved.blocks.indptr
-    for start, stop in pairwise(starts):
-        size = int(stop - start)
-        if size < n_components + 2:
-            continue
-        # Pairs, less the coordinates that were fitted to them, but for a motion.
-        n_free = (size * (size - 1) + n_components * (n_components + 1)) // 2 - size * n_components
-        members, points = solved.blocks.members[start:stop], solved.coordinates[start:stop]
-        upper = np.triu_indices(size, 1)
-        gaps = points[upper[0]] - points[upper[1]]
-        implied = kernel.covariance((gaps**2).sum(axis=1))
-        given = corr[members[upper[0]], members[upper[1]]]
-        missed += float(((given - implied) ** 2).sum())
-        expected += n_free * float(((1.0 - given**2) ** 2).mean())
-    if not expected:
+    few = evenly_spaced(len(cov), _limits.SIZED)
+    if settings.n_components == "auto" or int(settings.n_components) >= few.size:
         return None
-    missed = max(missed, expected * np.finfo(np.float64).eps ** 2)
-    return expected / (_ERR_ALIKE * missed)
+    size = int(settings.n_components)
+    kernel = kernels.get("squared_exponential" if settings.kernel == "auto" else settings.kernel)
+    corr = covariance.to_correlation(cov[np.ix_(few, few)])
+    corr = 0.5 * (corr + corr.T)
+
+    def missed(members: Floats, points: Floats) -> float:
+        gaps = points[:, None] - points
+        implied = kernel.covariance((gaps**2).sum(axis=-1))
+        return float(np.abs(implied - corr[np.ix_(members, members)]).max())
+
+    g = graph.threshold(corr, UNKNOWN)
+    solved = blocks.solve(g, cliques.cover(g, size + 2).blocks, kernel, size)
+    parts = [slice(*ends) for ends in pairwise(solved.blocks.indptr)]
+    # As many points as coordinates are always reproduced.
+    parts = [part for part in parts if part.stop - part.start >= size + 2]
+    members, points = solved.blocks.members, solved.coordinates
+    if not parts or any(missed(members[part], points[part]) > _ROUNDING for part in parts):
+        return None
+    if cov.min() > 0.0:
+        points = eigen.coordinates(kernel.sq_distance(corr), size).coordinates
+        if missed(np.arange(few.size), points) <= _ROUNDING:
+            return Eigen()
+    return Blockwise()
+
+
+def exact_threshold(cov: Floats) -> float:
+    """Return the threshold of exact covariances: the smallest, and too many, are left out."""
+    few = evenly_spaced(len(cov), _limits.SIZED)
+    scales = covariance.standard_deviations(cov)
+    level = 1.0 - min(_MOST_NEIGHBORS / len(cov), 1.0)
+    crowded = float(np.quantile(cov[few] / np.outer(scales[few], scales), level))
+    return min(UNKNOWN, max(covariance.FLOOR, crowded))

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from .. import _fit as pipeline
@@ -14,17 +13,13 @@ from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..graph import Neighbors, Threshold
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
-from ._given import UNKNOWN, least_columns
+from ._given import UNKNOWN
 
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
 
 MIN_NEIGHBORS = 6
 """Neighbors of a point in a threshold graph: what keeps every point in it."""
-
-_MOST_NEIGHBORS = 200
-"""Neighbors of a point, in the mean, in graphs of exact covariances: more cost time and tell no
-more."""
 
 _DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
 
@@ -73,11 +68,6 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
     if settings.model_based and rows.shape[0] <= _limits.SOLVED_WHOLE:
         why = "correlations estimate the kernel of the model, so that small ones are left out"
         settings = settings.choose(why, graph=Threshold())
-    if settings.graph == "auto" and settings.affinity == "precomputed":
-        s0 = _threshold_of_given(rows, settings)
-        if s0 < UNKNOWN:
-            why = "the covariances agree with the kernel, so that only the smallest are left out"
-            settings = settings.choose(why, graph=Threshold(s0, n_neighbors=MIN_NEIGHBORS))
     why = "the order of similarities is more reliable than their values"
     settings = settings.choose(why, graph=Neighbors())
     rule = settings.graph
@@ -99,7 +89,7 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
 def _threshold(rows: Any, settings: Settings, free: float | None) -> float:
     """Threshold of similarities that stand for so many independent columns."""
     if settings.affinity == "precomputed" and not sp.issparse(rows):
-        return _threshold_of_given(rows, settings)
+        return UNKNOWN
     if settings.kernel == "auto" or settings.affinity in _DISTANCES:
         return graph.auto_threshold(free)
     s0 = graph.auto_threshold(free, settings.kernel)
@@ -108,22 +98,6 @@ def _threshold(rows: Any, settings: Settings, free: float | None) -> float:
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
     noise = covariance.noise_fraction(AFFINITIES[settings.affinity].modeled(few), free)
     return graph.auto_threshold(free, settings.kernel, noise)
-
-
-def _threshold_of_given(cov: Any, settings: Settings) -> float:
-    """Threshold of covariances without columns: lower where they are as the kernel says."""
-    if settings.n_components == "auto":
-        return UNKNOWN
-    kernel = kernels.get("squared_exponential" if settings.kernel == "auto" else settings.kernel)
-    few = evenly_spaced(len(cov), _limits.SIZED)
-    corr = covariance.to_correlation(cov[np.ix_(few, few)])
-    free = least_columns(0.5 * (corr + corr.T), kernel, int(settings.n_components))
-    if free is None:
-        return UNKNOWN
-    scales = covariance.standard_deviations(cov)
-    level = 1.0 - min(_MOST_NEIGHBORS / len(cov), 1.0)
-    crowded = float(np.quantile(cov[few] / np.outer(scales[few], scales), level))
-    return min(UNKNOWN, max(graph.auto_threshold(free, kernel), crowded))
 
 
 def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | None:

@@ -12,19 +12,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .. import _limits, dimension
 from .._settings import Candidate, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, some_rows
 from .._types import Floats
-from ..refine import Likelihood
+from ..graph import Threshold
+from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, GIVEN
-from ..strategies import Geodesic
+from ..strategies import Eigen, Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
+from ._given import exact_strategy, exact_threshold
 from ._held_out import predicted_values, sample
 from ._moments import Moments, has_significant_correlation, moments
-from ._numbers import with_landmarks, with_numbers, with_size
+from ._numbers import MIN_NEIGHBORS, with_landmarks, with_numbers, with_size
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -54,13 +57,35 @@ def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
         the user has to be told.
     """
     if requested.affinity in GIVEN:
-        why = "the default: it needs no more than a connected graph"
-        settings = requested.choose(why, strategy=Geodesic())
-        settings = settings.choose("the table behind given values is not known", refine=None)
+        settings = _of_given(rows, requested)
     else:
         settings = _of_rows(rows, _with_estimated_size(rows, requested, stages), stages)
     settings = with_numbers(rows, with_size(rows, settings, stages))
     return with_landmarks(rows, settings)
+
+
+def _of_given(values: Any, settings: Settings) -> Settings:
+    """Return settings of values between points: strategy and refinement are named."""
+    # A graph, or a strategy that has one, asks for a manifold.
+    free = settings.graph == "auto" and not sp.issparse(values)
+    if free and settings.affinity == "precomputed_distance" and settings.strategy == "auto":
+        why = "every pair is known: stress over all pairs where classical scaling is not exact"
+        return settings.choose(why, strategy=Eigen(), refine=Stress())
+    if free and settings.affinity == "precomputed" and _may_use_graph(settings):
+        exact, why = exact_strategy(values, settings), "the covariances agree with the kernel"
+        settings = settings if exact is None else settings.choose(why, strategy=exact)
+        if exact is not None and settings.strategy.uses_graph:
+            rule = Threshold(exact_threshold(values), n_neighbors=MIN_NEIGHBORS)
+            why += ", so that only the smallest are left out"
+            settings = settings.choose(why, graph=rule)
+    why = "the default: it needs no more than a connected graph"
+    settings = settings.choose(why, strategy=Geodesic())
+    return settings.choose("the table behind given values is not known", refine=None)
+
+
+def _may_use_graph(settings: Settings) -> bool:
+    """Whether a strategy that has a graph was asked for, or none."""
+    return settings.strategy == "auto" or bool(settings.strategy.uses_graph)
 
 
 def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
@@ -112,11 +137,10 @@ def _of_noise(rows: Any, settings: Settings, observed: Moments) -> Settings:
 
 def _of_model(table: Floats, asked: Settings, observed: Moments) -> Settings:
     """Return settings of a table that looks like samples of the model."""
-    on_graph = asked.strategy == "auto" or asked.strategy.uses_graph
     choices = {
         "strategy": Geodesic(),
         "affinity": "correlation",
-        "refine": Likelihood() if on_graph else None,
+        "refine": Likelihood() if _may_use_graph(asked) else None,
     }
     asked, agreement = replace(asked, model_based=True), np.nan
     if "auto" in (asked.affinity, asked.refine) or asked.by_likelihood:
@@ -153,9 +177,8 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
         why = _why(tried) if len(tried) > 1 else why
     seen = seen or agreement >= SUPPORTED
     settings = replace(asked, candidates=tried)
-    on_graph = asked.strategy == "auto" or asked.strategy.uses_graph
     plain = asked.n_components == "auto" or int(asked.n_components) <= _MOST_DIMENSIONS
-    enough = on_graph and rows.shape[1] >= _limits.FEWEST_COLUMNS and plain
+    enough = _may_use_graph(asked) and rows.shape[1] >= _limits.FEWEST_COLUMNS and plain
     if asked.refine == "auto" and enough and seen and agreement < SUPPORTED:
         weak = "the closed forms of two halves of the columns disagree"
         settings = settings.choose(weak, strategy=Geodesic(), refine=Likelihood())

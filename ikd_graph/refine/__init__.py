@@ -24,6 +24,7 @@ from ._objects import Likelihood, Stress
 from ._pairs import distance_precision
 from ._stress import StressFit, stress
 from ._stress import noise_ratio as noise_ratio
+from ._stress import stress_of_distances as stress_of_distances
 
 REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
 """Class of every refinement, by the name that `IKD` calls it."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import _validation as check
 from .. import geodesics
 from .._threads import block_rows
-from .._types import Floats
+from .._types import Floats, Integers
 from .._validation import validate
 from ..covariance import sampling_variance
 from ..graph import CsrGraph
@@ -75,17 +75,16 @@ def distance_precision(
     return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
 
 
-def noise_of_edges(g: CsrGraph, noise: Noise) -> Floats:
-    """Return the standard error of the distance of every entry of a graph, (m,)."""
-    first, second = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices
+def noise_of_pairs(first: Integers, second: Integers, n: int, noise: Noise) -> Floats:
+    """Return the standard errors of the distances of pairs among n points, (m,)."""
     if not sp.issparse(noise):
         noise = np.asarray(noise, dtype=np.float64)
     if noise.ndim == 0:
         return np.full(second.size, float(noise))
-    if noise.shape != (g.n_nodes, g.n_nodes):
+    if noise.shape != (n, n):
         raise ValueError(
-            f"noise must be a number or have shape {(g.n_nodes, g.n_nodes)}, got shape "
-            f"{noise.shape}; give one standard error for all distances, or one for each pair"
+            f"noise must be a number or have shape {(n, n)}, got shape {noise.shape}; give one "
+            "standard error for all distances, or one for each pair"
         )
     # What is stored one way round is the same both ways, as in distances.
     ways = (np.asarray(sp.csr_array(noise)[a, b]).ravel() if sp.issparse(noise) else noise[a, b]
@@ -100,6 +99,22 @@ def noise_of_edges(g: CsrGraph, noise: Noise) -> Floats:
             f"{errors.size // 2}; give the standard error of each distance"
         )
     return np.asarray(errors)
+
+
+def _by_noise(errors: Floats) -> Floats:
+    """Weights of distances, in units of the median, so that a stress does not depend on theirs."""
+    return np.minimum((np.median(errors) / errors) ** 2, _HEAVIEST)
+
+
+def pairs_of_distances(distances: Floats, noise: Noise = None) -> Pairs:
+    """Targets and weights of all pairs, whose distances (n, n) are known."""
+    n = len(distances)
+    weights = np.ones((n, n), dtype=np.float32)
+    np.fill_diagonal(weights, 0.0)
+    if noise is not None:
+        first, second = np.nonzero(weights)
+        weights[first, second] = _by_noise(noise_of_pairs(first, second, n, noise))
+    return Pairs(None, np.empty(0), np.arange(n), distances.astype(np.float32), weights)
 
 
 def pairs_of(
@@ -137,9 +152,8 @@ def pairs_of(
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
     if noise is not None:
-        errors = noise_of_edges(g, noise)[usable]
-        # In units of the median, so that a stress does not depend on the unit of the distances.
-        near[usable] = np.minimum((np.median(errors) / errors) ** 2, _HEAVIEST)
+        ends = np.repeat(np.arange(n), np.diff(g.indptr)), g.indices
+        near[usable] = _by_noise(noise_of_pairs(*ends, n, noise)[usable])
         far = 0.0
     elif weights == "precision":
         counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
-from .. import _jit, geodesics
+from .. import _jit
 from .. import _validation as check
 from .._threads import single_threaded_blas
 from .._types import Floats
 from .._validation import validate
-from ..graph import CsrGraph, check_graph
+from ..graph import CsrGraph, check_graph, edges
 from ..kernels import StationaryKernel, as_kernel
-from ._pairs import Noise, Pairs, noise_of_edges, pairs_of
+from ._pairs import Noise, Pairs, noise_of_pairs, pairs_of, pairs_of_distances
 
 WEIGHTS = ("precision", "uniform")
 
@@ -130,20 +130,36 @@ def stress(
     return fit._replace(latent=fit.latent * unit, history=fit.history * unit**2)
 
 
-def noise_ratio(latent: Floats, g: CsrGraph, kernel: StationaryKernel, noise: Noise) -> float:
-    """Root mean square of the residuals of edges over their noise: 1 where the noise explains all.
+def stress_of_distances(latent: Floats, distances: Floats, noise: Noise = None) -> StressFit:
+    """Return an embedding moved to the distances of all pairs, (n, n)."""
+    # As in `stress`: targets are of single precision.
+    unit = float(np.exp2(np.round(np.log2(distances.mean() or 1.0))))
+    if noise is not None:
+        noise = (noise if sp.issparse(noise) else np.asarray(noise, dtype=np.float64)) / unit
+    with single_threaded_blas():
+        pairs = pairs_of_distances(distances / unit, noise)
+        solve = _solver(pairs, uniform=noise is None)
+        fit = _majorize(pairs, solve, latent / unit, max_iter=60)
+    return fit._replace(latent=fit.latent * unit, history=fit.history * unit**2)
 
-    The sum of squares has as many degrees of freedom as there are edges, less one for each
-    coordinate that no rigid motion changes; infinite where there are no more edges than that.
+
+def noise_ratio(latent: Floats, lengths: CsrGraph | Floats, noise: Noise) -> float:
+    """Root mean square of the residuals of distances over their noise: 1 where that explains all.
+
+    The distances are those of the edges of a graph, or of all pairs. The sum of squares has as many
+    degrees of freedom as there are distances, less one for each coordinate that no rigid motion
+    changes; infinite where there are no more distances than that.
     """
-    first, second = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr)), g.indices
-    apart = np.sqrt(np.square(latent[first] - latent[second]).sum(axis=1))
-    lengths = geodesics.distance_lengths(g, kernel).weights
-    ratios = (apart - lengths) / noise_of_edges(g, noise)
+    if isinstance(lengths, CsrGraph):
+        first, second, given = edges(lengths)
+    else:
+        first, second = np.triu_indices(len(lengths), 1)
+        given = lengths[first, second]
     n, m = latent.shape
-    free = g.n_edges - (n * m - m * (m + 1) // 2)
-    # Each edge is stored from both ends.
-    return float(np.sqrt(0.5 * np.sum(ratios**2) / free)) if free > 0 else np.inf
+    apart = np.sqrt(np.square(latent[first] - latent[second]).sum(axis=1))
+    ratios = (apart - given) / noise_of_pairs(first, second, n, noise)
+    free = given.size - (n * m - m * (m + 1) // 2)
+    return float(np.sqrt(np.sum(ratios**2) / free)) if free > 0 else np.inf
 
 
 def _majorize(
@@ -153,7 +169,9 @@ def _majorize(
     center = points.mean(axis=0)
     points = points - center
     force, value = _forces(pairs, points)
-    history, converged = [value], False
+    # Distances that are met to the rounding of the targets are left alone.
+    size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
+    history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
     while not converged and len(history) <= max_iter:
         moved = points + _STRIDE * (solve(force, points) - points)
         force, value = _forces(pairs, moved)
