@@ -17,6 +17,12 @@ MISSING = frozenset(
 """Cells (in lower case) that stand for a missing value."""
 
 
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or NaT, which differ from themselves, or NA of pandas."""
+    # NA is neither equal to itself nor different, and pandas need not be there.
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
 @dataclass(frozen=True)
 class Labels:
     """One column of labels.

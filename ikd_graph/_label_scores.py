@@ -54,9 +54,11 @@ def score_labels(Z: Floats, labels: Labels) -> dict[str, float]:
             out["knn"] = metrics.knn_accuracy(points, codes)
         out["silhouette"] = metrics.silhouette(points, codes)
     if quantity is not None:
-        near = min(10, int(np.count_nonzero(~np.isnan(quantity))) // 2)
+        labeled = ~np.isnan(quantity)
+        points, quantity = np.asarray(Z)[labeled], quantity[labeled]
+        near = min(10, len(points) // 2)
         for name, seed in (("decoding", 0), ("decoding_blocks", None)):
-            out[name] = metrics.decoding_r2(Z, quantity, near, seed=seed, period=labels.period)
+            out[name] = metrics.decoding_r2(points, quantity, near, seed=seed, period=labels.period)
     return out
 
 

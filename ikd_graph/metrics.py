@@ -9,6 +9,8 @@ in time): shuffled folds test on the neighbors of what they were fitted to, and 
 consecutive rows are the harder test.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score, silhouette_score
@@ -16,8 +18,10 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, c
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
 from . import _validation as check
+from ._dataset import is_missing
 from ._types import Floats
 from ._validation import as_array, as_real, check_finite, check_integer, check_positive, validate
+from ._warn import warn
 from .alignment import rigid_fit
 
 __all__ = [
@@ -54,9 +58,31 @@ def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
     1.0
     """
     truth, points = _as_pair(true, estimate)
-    design = np.column_stack([np.ones(points.shape[0]), points])
-    fitted = design @ np.linalg.lstsq(design, truth, rcond=None)[0]
-    return _mean_r2(truth, fitted)
+    truth = centered(truth, axis=0)
+    return _mean_r2(truth, affine_fit(points, truth))
+
+
+def affine_fit(points: Floats, target: Floats) -> Floats:
+    """Columns of a target (n, k) as the best affine map of points (n, m) predicts them."""
+    design, middle = centered(points, axis=0), target.mean(axis=0)
+    design = design - design.mean(axis=0)
+    return np.asarray(design @ np.linalg.lstsq(design, target - middle, rcond=None)[0] + middle)
+
+
+def centered(values: Floats, axis: int | None = None) -> Floats:
+    """Columns (n, m) less their medians, all in one unit or (``axis=0``) each in its own.
+
+    The unit is a power of two, so that nothing is rounded, and the largest value is about 1, so
+    that neither offsets nor units spoil squares. Medians of whole numbers leave ties as they are.
+    """
+    values = np.ldexp(values, -_exponents(values, axis))
+    values = values - np.median(values, axis=0)
+    return np.asarray(np.ldexp(values, -_exponents(values, axis)))
+
+
+def _exponents(values: Floats, axis: int | None) -> NDArray[np.int32]:
+    """Exponents of the smallest powers of two above the values of a table or of each column."""
+    return np.asarray(np.frexp(np.abs(values).max(axis=axis, keepdims=True))[1])
 
 
 @validate(scale=check.flag)
@@ -90,8 +116,10 @@ def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> fl
             f"estimate must have at most the {truth.shape[1]} dimensions of the truth for a rigid "
             f"alignment, got {points.shape[1]}; use affine_r2, or fit n_components={truth.shape[1]}"
         )
-    target = truth - truth.mean(axis=0)
     padded = np.pad(points, ((0, 0), (0, truth.shape[1] - points.shape[1])))
+    pair = [centered(table) for table in (truth, padded)] if scale else [truth, padded]
+    target, padded = np.hsplit(centered(np.hstack(pair)), 2)
+    target = target - target.mean(axis=0)
     return _mean_r2(target, aligned(padded, target, scale=scale))
 
 
@@ -111,7 +139,12 @@ def _mean_r2(truth: Floats, fitted: Floats) -> float:
             "every dimension of the true latent must vary, got a constant one (dimension "
             f"{flat[0]}); leave it out"
         )
-    return float(r2_score(truth, fitted))
+    unit = -_exponents(truth, 0)
+    lost, whole = (
+        np.sum(np.ldexp(part, unit) ** 2, axis=0)
+        for part in (fitted - truth, truth - truth.mean(0))
+    )
+    return float(np.mean(1.0 - lost / whole))
 
 
 def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
@@ -134,6 +167,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     """
     latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
     check_integer("k", k, 1, latent.shape[0] - 1)
+    latent, wanted = centered(latent), centered(wanted)
     # Rows at equal distances are taken in their order, which may say what is alike.
     mixed = np.random.default_rng(0).permutation(latent.shape[0])
     latent, wanted = latent[mixed], wanted[mixed]
@@ -158,7 +192,7 @@ def knn_scores(
     Z : (n, m) float64
         An embedding.
     y : (n,) array
-        Classes.
+        Classes; points where it is None, NaN, NaT or NA are left out.
     k : int
         Number of neighbors that vote.
     n_splits : int
@@ -171,8 +205,7 @@ def knn_scores(
     (n_splits,) float64
         Fraction of each part's points that the others classify rightly.
     """
-    points = _as_table("Z", Z)
-    codes = _as_classes(y, points.shape[0])
+    points, codes = _as_classes(Z, y)
     smallest = max(int(np.bincount(codes).min()), 2)
     check_integer("n_splits", n_splits, 2, smallest, "the smallest class has too few points")
     check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
@@ -203,16 +236,15 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     Z : (n, m) float64
         An embedding.
     y : (n,) array
-        Classes, at least two and fewer than points; beyond 10 000 points a random sample is
-        measured.
+        Classes, at least two and fewer than points; points where it is None, NaN, NaT or NA are
+        left out. Beyond 10 000 points a random sample is measured.
 
     Returns
     -------
     float
         Between -1 (in another class) and 1 (far from other classes).
     """
-    points = _as_table("Z", Z)
-    codes = _as_classes(y, points.shape[0])
+    points, codes = _as_classes(Z, y)
     size = min(codes.size, MOST_SILHOUETTE_POINTS)
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
@@ -261,16 +293,13 @@ def decoding_r2(
     >>> decoding_r2(ring, angle % 360.0, period=360.0) > 0.99
     True
     """
-    points, wanted = _as_table("Z", Z), np.asarray(y, dtype=np.float64)
-    _check_one_label_each(wanted, len(points))
-    labeled = ~np.isnan(wanted)
-    check_integer("the number of labels", int(labeled.sum()), 2)
-    points, wanted = points[labeled], wanted[labeled]
+    points, wanted = _labeled(Z, y)
+    check_integer("the number of labels", wanted.size, 2)
     check_finite("y", wanted)
     check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
     check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))
     if period is None:
-        target = wanted[:, None]
+        target = centered(wanted[:, None])
     else:
         angle = 2.0 * np.pi * wanted / check_positive("period", period)
         target = np.column_stack([np.sin(angle), np.cos(angle)])
@@ -308,27 +337,34 @@ def _as_pair(
     return a, b
 
 
-def _as_classes(y: ArrayLike, n_points: int) -> NDArray[np.int64]:
-    """Codes of the classes of each point, 0 .. n_classes - 1."""
-    labels = as_array("y", y)
-    _check_one_label_each(labels, n_points)
+def _as_classes(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
+    """Points that have a label, and codes of their classes, 0 .. n_classes - 1."""
+    points, labels = _labeled(Z, y)
     try:
         names, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         raise ValueError(
             "y must hold labels of one kind, got some that cannot be compared; make them strings"
         ) from None
-    if not 2 <= names.size < n_points:
+    if not 2 <= names.size < codes.size:
         raise ValueError(
             f"y must have at least 2 classes and fewer than points, got {names.size} classes for "
-            f"{n_points} points; measurements are no classes: see decoding_r2"
+            f"{codes.size} points; measurements are no classes: see decoding_r2"
         )
-    return codes.astype(np.int64)
+    return points, codes.astype(np.int64)
 
 
-def _check_one_label_each(labels: NDArray[np.generic], n_points: int) -> None:
-    """Raise unless there is a label for every point."""
-    if labels.shape != (n_points,):
+def _labeled(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
+    """Centered points that have a label, and their labels."""
+    points = centered(_as_table("Z", Z))
+    # A list of words and NaN would become one of words.
+    labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else as_array("y", y)
+    if labels.shape != points.shape[:1]:
         raise ValueError(
-            f"y must have one label for each of the {n_points} points, got shape {labels.shape}"
+            f"y must have one label for each of the {len(points)} points, got shape {labels.shape}"
         )
+    known = np.array([not is_missing(label) for label in labels])
+    if not known.all():
+        missing = int(np.count_nonzero(~known))
+        warn(f"{missing} of {known.size} points have no label and are left out")
+    return points[known], labels[known]

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,6 +33,53 @@ def test_rigid_r2_ignores_rigid_motions_and_affine_r2_every_affine_map(seed, siz
     assert metrics.rigid_r2(true, 7.0 * moved, scale=True) == pytest.approx(1.0)
     bent = true @ rng.normal(size=(size, size)) + 1.0
     assert metrics.affine_r2(true, bent) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("unit", "offset", "dtype"),
+    [(1.0, 2.0**27, np.float64), (1e-5, 5.4e6, np.float64), (1.0, 0.0, np.float32)]
+    + [(unit, 0.0, np.float64) for unit in (1e-160, 1e-13, 1e160)],
+)
+def test_measures_depend_on_no_unit_origin_or_precision(unit, offset, dtype):
+    rng = np.random.default_rng(0)
+    # So coarse that no offset rounds them.
+    truth = np.round(64.0 * rng.normal(size=(60, 2))) / 64.0
+    estimate = np.round(64.0 * (truth @ random_rotation(rng, 2) + rng.normal(0.0, 0.1, (60, 2))))
+    classes = np.array(["left", "right"])[(truth[:, 0] > 0.0).astype(int)]
+
+    def measured(truth, estimate):
+        return [
+            metrics.affine_r2(truth, estimate),
+            metrics.rigid_r2(truth, estimate),
+            metrics.rigid_r2(truth, 3.0 * estimate, scale=True),
+            metrics.held_out_r2(estimate, truth),
+            metrics.knn_accuracy(estimate, classes),
+            metrics.silhouette(estimate, classes),
+            metrics.decoding_r2(estimate, truth[:, 0]),
+        ]
+
+    plain = measured(truth, estimate / 64.0)
+    moved = [(table * unit + offset).astype(dtype) for table in (truth, estimate / 64.0)]
+    np.testing.assert_allclose(measured(*moved), plain, atol=1e-4 if unit == 1e-5 else 1e-12)
+    assert min(plain[:5]) > 0.8
+
+
+def test_units_of_columns_do_not_matter_to_an_affine_map(rng):
+    true = rng.normal(size=(50, 3))
+    units = np.array([1e-120, 1.0, 1e13])
+    assert metrics.affine_r2(true * units, true * units[::-1] + units) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
+@pytest.mark.parametrize("measure", [metrics.knn_accuracy, metrics.silhouette])
+def test_points_without_a_label_are_left_out_and_counted(measure, missing, rng):
+    Z = rng.normal(size=(60, 2))
+    words = ["right" if z > 0.0 else "left" for z in Z[:, 0]]
+    expected = measure(Z[20:], words[20:])
+    given = [missing] * 20 + words[20:]
+    for labels in (given, np.array(given, dtype=object), pd.Series(given)):
+        with pytest.warns(UserWarning, match="20 of 60 points have no label and are left out"):
+            assert measure(Z, labels) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -115,7 +163,8 @@ def test_a_quantity_is_decoded_as_by_a_naive_neighbor_mean(rng):
     assert metrics.decoding_r2(Z, y, seed=None) == pytest.approx(expected)
     holes = np.concatenate([y, [np.nan, np.nan]])
     longer = np.vstack([Z, Z[:2]])
-    assert metrics.decoding_r2(longer, holes, seed=None) == pytest.approx(expected)
+    with pytest.warns(UserWarning, match="2 of 62 points have no label"):
+        assert metrics.decoding_r2(longer, holes, seed=None) == pytest.approx(expected)
 
 
 def test_blocks_do_not_flatter_a_recording_that_drifts():

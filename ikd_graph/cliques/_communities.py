@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import _validation as check
+from .._dataset import is_missing
 from .._validation import validate
 from ._blocks import Blocks
 from ._describe import AnyCliques, overlaps
@@ -116,7 +117,7 @@ class Communities(Sequence[NDArray[np.int32]]):
         self._check_one_each("labels", labels)
         # By position, whatever index a series has.
         given = list(labels)
-        known = np.array([not _is_missing(label) for label in given], dtype=bool)
+        known = np.array([not is_missing(label) for label in given], dtype=bool)
         held = known & (self.labels >= 0)
         if not held.any():
             return {"adjusted_rand": 0.0, "purity": 0.0, "covered": 0.0}
@@ -133,12 +134,6 @@ class Communities(Sequence[NDArray[np.int32]]):
             raise ValueError(
                 f"{name} must be one for each of {self.n_points} points, got {len(values)}"
             )
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or NaT, which differ from themselves, or NA of pandas."""
-    # NA is neither equal to itself nor different, and pandas need not be there.
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 @validate(k=check.whole(2))

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Floats
 from ..datasets import Dataset
 from ..datasets._reading import flag, listed
+from ..metrics import affine_fit
 
 FEWEST_ROWS = 30
 """Rows below which 15 neighbors, which several graphs have, are half of all points."""
@@ -148,8 +149,7 @@ def leaking_columns(data: Dataset) -> list[tuple[int, str]]:
             means = [rows[codes == k].mean(axis=0) for k in range(classes.size)]
             predicted = np.array(means)[codes]
         elif not labels.names and classes.size > 1 and y[labeled].size >= 5:
-            design = np.c_[np.ones(len(rows)), y[labeled] - y[labeled].mean()]
-            predicted = design @ np.linalg.lstsq(design, rows, rcond=None)[0]
+            predicted = affine_fit(y[labeled, None], rows)
         if len(predicted):
             exact = np.abs(rows - predicted).max(axis=0) <= 1e-6 * spread
             for c in np.flatnonzero(exact & (spread > 0.0)).tolist():
