@@ -590,7 +590,7 @@ def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
     if table.ndim != 2 or not np.isnan(table).any():
         return None, X
     holes.check_holes(table)
-    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.min_columns)
+    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.least(table.shape[1]))
     pairs = np.triu_indices(len(table), 1)
     counts = similarity.counts[pairs][similarity.known[pairs]]
     block = model_selection.complete_block(table)
