@@ -30,6 +30,7 @@ from .._validation import (
     row_names,
 )
 from .._warn import warn
+from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
@@ -37,7 +38,7 @@ from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
 from ..similarity import AFFINITIES, PairwiseSimilarity
 from .chance import LEVEL, ChanceTest, chance_test
-from .quality import DOMINANT_FRACTION, describe_row_levels
+from .quality import describe_row_levels
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -503,10 +504,12 @@ def diagnose(
     (True, 0.005, True)
     """
     with naming_rows(row_names(X)):
-        known, X = _known_pairs(X, missing)
+        known, X, numbers = _known_pairs(X, missing)
         if known is not None:
             _check_block(known.block, n_components)
         table, data, picked, n_points = _sampled(X)
+        picked = picked if numbers is None else numbers[picked]
+        names = [few_rows(row) for row in picked[:, None]]
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.
@@ -516,7 +519,7 @@ def diagnose(
             chance = chance_test(data, random_state=random_state)
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
-        with stages("fitting"):
+        with stages("fitting"), naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(table)
     stages.close()
     affinity = AFFINITIES[model.settings_.affinity]
@@ -578,22 +581,24 @@ def _near_one(correlation: float, least: int = 3) -> str:
     return f"{correlation:.{digits}g}"
 
 
-def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
-    """Count the known pairs of a table with holes, and return its largest block without holes."""
+def _known_pairs(
+    X: Any, rule: str | Pairwise
+) -> tuple[KnownPairs | None, Any, NDArray[np.int64] | None]:
+    """Known pairs of a table with holes, its largest block without any, and the rows of that."""
     rule = holes.get(rule)  # type: ignore[assignment]
     if not isinstance(rule, Pairwise):
         if rule is not None:
             raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
-        return None, X
+        return None, X, None
     check_sparse("X", X)
     table = quantities("X", X.toarray() if sp.issparse(X) else X)
     if table.ndim != 2 or not np.isnan(table).any():
-        return None, X
+        return None, X, None
     holes.check_holes(table)
     similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.least(table.shape[1]))
     pairs = np.triu_indices(len(table), 1)
     counts = similarity.counts[pairs][similarity.known[pairs]]
-    block = model_selection.complete_block(table)
+    rows, columns = model_selection.complete_block(table)
     known = KnownPairs(
         len(table),
         int(counts.size),
@@ -601,9 +606,9 @@ def _known_pairs(X: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
         similarity.least,
         float(np.median(counts)) if counts.size else 0.0,
         int(similarity.groups().max()) + 1,
-        (block.shape[0], block.shape[1]),
+        (rows.size, columns.size),
     )
-    return known, block
+    return known, table[np.ix_(rows, columns)], rows
 
 
 def _check_block(shape: tuple[int, int], n_components: int) -> None:

@@ -31,6 +31,7 @@ from .. import (
 from .. import fingerprint as reproducible
 from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
+from .._format import count
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, rows_of, some_rows
@@ -815,6 +816,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         self.component_labels_ = expand_labels(labels, inverse)
         self._warn_components()
+        self._warn_dominant()
         self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
         self.merge_start_weight_ = solution.start_weight
@@ -867,6 +869,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.settings_ = self.settings_.explain(components=text)
         if not isinstance(self.graph, str):
             warn(text)
+
+    def _warn_dominant(self) -> None:
+        """Warn of the few rows of X that make a dimension alone."""
+        points, axis, fraction = eigen.dominant_points(self._points)
+        if not points.size or not self._has_rows:
+            return
+        rows = np.flatnonzero(np.isin(self._inverse, points))
+        text = (
+            f"dimension {axis + 1} only tells {count(rows.size, 'row')} from all others "
+            f"({fraction:.0%} of its variance): {few_rows(rows)}; check what was measured there, "
+            "and drop what is an error"
+        )
+        self.settings_ = self.settings_.add_warning(text)
+        warn(text)
 
     @property
     def standard_errors_(self) -> Floats:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from .. import _limits, dimension, graph, kernels
 from .._settings import Settings
 from .._stages import Stages
+from .._types import Integers
 from ..graph import Neighbors, Threshold
 from ..refine import MOST_WORK, Likelihood, Stress, work_of
 from ..similarity import AFFINITIES
@@ -59,8 +60,8 @@ def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: St
     return with_landmarks(rows, settings)
 
 
-def complete_block(rows: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the largest block without holes that is found, one of 20 rows and columns if any is.
+def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
+    """Rows and columns of the largest block without holes found, of 20 of either if any is.
 
     Tried are the columns without holes, those that are left where the row or column with the
     largest fraction of holes is dropped until there are none, and those that a row has.
@@ -73,7 +74,7 @@ def complete_block(rows: NDArray[np.floating]) -> NDArray[np.floating]:
     shapes = np.column_stack([inside.sum(axis=0), tried.sum(axis=1)])
     enough = np.minimum(shapes.min(axis=1), _limits.FEWEST_COLUMNS)
     best = np.lexsort((shapes.prod(axis=1), enough))[-1]
-    return rows[np.ix_(inside[:, best], tried[best])]
+    return np.flatnonzero(inside[:, best]), np.flatnonzero(tried[best])
 
 
 def _greedy_columns(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -97,7 +98,7 @@ def _with_size(rows: NDArray[np.floating], settings: Settings, stages: Stages) -
     """Return settings with a number of coordinates, estimated from a block without holes."""
     if settings.n_components != "auto":
         return settings
-    block = complete_block(rows)
+    block = rows[np.ix_(*complete_block(rows))]
     if min(block.shape) < _limits.FEWEST_COLUMNS:
         raise ValueError(
             "n_components must be a number for a table with holes whose largest block without any "
@@ -159,7 +160,7 @@ def _why_no_likelihood(rows: NDArray[np.floating], settings: Settings) -> str:
     """Why the likelihood of the known entries is not maximized; nothing where it is."""
     if AFFINITIES[settings.affinity].over_pairs != "correlation":
         return "distances are taken as they are"
-    block = complete_block(rows)
+    block = rows[np.ix_(*complete_block(rows))]
     if min(block.shape) < _limits.FEWEST_COLUMNS:
         return "no block without holes is large enough to check the model of the likelihood"
     if not moments(block).fit_the_model:
