@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from . import _limits, covariance, gplvm, refine, uncertainty
 from ._settings import Result
-from ._table import dense_rows, evenly_spaced, some_rows
+from ._table import dense_rows, evenly_spaced, some_rows, take_columns
 from ._types import Floats, Integers
-from .similarity import PairwiseSimilarity, with_holes
+from .similarity import PairwiseSimilarity, compare, with_holes
 
 
 class FittedProcess:
@@ -43,6 +44,21 @@ class FittedProcess:
     def __init__(self, result: Result, points: Floats, rows: Any, first: Integers) -> None:
         self.result, self.points, self.rows, self.first = result, points, rows, first
         self.computed = {}
+
+    def over(self, columns: Integers) -> FittedProcess:
+        """Return the same points and variances over some of the columns."""
+        if columns.size == self.rows.shape[1]:
+            return self
+        rows, settings = take_columns(self.rows, columns), self.result.settings
+        similarity = compare(
+            some_rows(rows, self.first),
+            self.result.similarity.name,
+            # A row may well be constant where others are not.
+            counts=True,
+            model_based=settings.model_based,
+        )
+        result = replace(self.result, similarity=similarity)
+        return FittedProcess(result, self.points, rows, self.first)
 
     @property
     def is_local(self) -> bool:
@@ -144,13 +160,23 @@ class FittedProcess:
         value = uncertainty.reliability(self.points[self.sample], bars.standard_errors)
         return min(value, uncertainty.supported_r2(agreement))
 
-    def errors_of(self, rows: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
-        """Compute standard errors (b, m) of rows, as they are compared, that are not sampled."""
+    def errors_of(
+        self,
+        rows: NDArray[np.floating],
+        points: NDArray[np.floating],
+        part: FittedProcess | None = None,
+    ) -> Floats:
+        """Compute standard errors (b, m) of rows, as they are compared, that are not sampled.
+
+        ``part`` is the fit `over` the columns of the rows, where these are not all.
+        """
         bars = self.error_bars()
         if bars is None or not len(points):
             return np.full(points.shape, np.nan)
         latent = np.asarray(points, dtype=np.float64)
-        return np.sqrt(uncertainty.place_variances(self.process, bars, rows, latent))
+        free = bars.free_columns * rows.shape[1] / self.process.n_observed
+        bars = bars._replace(free_columns=free)
+        return np.sqrt(uncertainty.place_variances((part or self).process, bars, rows, latent))
 
     # Values of X ----------------------------------------------------------------------------------
 
@@ -193,8 +219,12 @@ class FittedProcess:
     def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
         """Compute the log likelihood of all columns of rows of X at points."""
         model = self.noise_model()
-        if self.has_holes:
-            table = with_holes(rows) - self._known_mean
+        if self.has_holes or np.isnan(rows[:]).any():
+            table = with_holes(rows)
+            if self.has_holes or not self.result.settings.model_based:
+                table = table - self._known_mean
+            elif self.result.similarity.centers_rows:
+                table = refine.centered_known(table)
             return refine.known_value(table, points, model.kernel, model.variance, model.noise)
         cov = self._sample_covariance(np.asarray(rows, dtype=np.float64))
         return float(

@@ -56,10 +56,11 @@ class SparseTable:
 
 
 def rows_of(matrix: Any) -> Any:
-    """Rows as they are worked with: dense, or sparse where a dense table is large."""
+    """Rows as they are worked with: dense, or sparse where a table without holes is large."""
     if not sp.issparse(matrix):
         return matrix
-    if float(matrix.shape[0]) * matrix.shape[1] <= _limits.DENSE_ENTRIES:
+    small = float(matrix.shape[0]) * matrix.shape[1] <= _limits.DENSE_ENTRIES
+    if small or np.isnan(matrix.data).any():
         return matrix.toarray()
     # A copy: what is fitted to it stays as it is when the caller's changes.
     return SparseTable(matrix.copy())
@@ -70,6 +71,13 @@ def some_rows(rows: Any, which: NDArray[np.int64]) -> Any:
     return rows.take(which) if isinstance(rows, SparseTable) else rows[which]
 
 
+def take_columns(rows: Any, which: NDArray[np.int64]) -> Any:
+    """Return a copy of some columns, sparse ones sparse."""
+    if isinstance(rows, SparseTable):
+        return SparseTable(rows.stored[:, which])
+    return np.ascontiguousarray(rows[:, which])
+
+
 def some_columns(rows: Any) -> Any:
     """Return a table of all columns, or of 20 000 at random, in their order."""
     width = rows.shape[1]
@@ -77,9 +85,7 @@ def some_columns(rows: Any) -> Any:
         return rows
     which = np.random.default_rng(0).choice(width, _limits.COLUMNS_COMPARED, replace=False)
     which.sort()
-    if isinstance(rows, SparseTable):
-        return SparseTable(rows.stored[:, which])
-    return np.ascontiguousarray(rows[:, which])
+    return take_columns(rows, which)
 
 
 def dense_rows(rows: Any) -> Any:

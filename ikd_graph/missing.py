@@ -44,6 +44,10 @@ class Pairwise(BaseEstimator):
         """Raise ValueError where a parameter breaks its rule."""
         check_integer("min_columns", self.min_columns, 1)
 
+    def least(self, n_columns: int) -> int:
+        """Least number of shared columns of a known pair in a table of so many."""
+        return self.min_columns if n_columns >= self.min_columns else max(n_columns // 2, 1)
+
 
 @dataclass(repr=False)
 class Impute(BaseEstimator):

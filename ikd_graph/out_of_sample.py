@@ -97,16 +97,17 @@ def prepare(
     # Coordinates are centered, so that the mean of the rows takes no part.
     center, rows = latent.mean(axis=0), sim.factor()
     pull = (latent - center) @ np.linalg.pinv((latent - center).T @ (latent - center))
-    pull *= sim.unit**2
     if rows is None:
         # Similarities with all points are projected.
-        axes, mean = pull, sim.totals() / sim.n_samples
+        axes, mean = sim.unit**2 * pull, sim.totals() / sim.n_samples
     else:
         axes, mean = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
         for batch in gen_batches(len(rows), block_rows(rows.shape[1])):
             block = rows[batch]
             axes += block.T @ pull[batch]
             mean += block.sum(axis=0, dtype=np.float64) / len(rows)
+        # Least squares: of some columns the loadings are not orthonormal.
+        axes = np.linalg.pinv(axes).T
     return Placement(latent, g, unit, axes, center - mean @ axes)
 
 

@@ -309,8 +309,10 @@ def test_diagnose_says_what_to_do_with_holes_at_random():
     X, _, _ = table()
     with pytest.raises(ValueError, match=r"got \d+ rows with missing values: 0, 1.*'pairwise'"):
         diagnose(X)
-    with pytest.raises(ValueError, match=r"block without holes .* got 1 row and .*; fill in"):
-        diagnose(X, missing="pairwise")
+    X = np.where(np.eye(60, dtype=bool) | np.eye(60, k=1, dtype=bool), X, np.nan)
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    with pytest.raises(ValueError, match=r"block without holes .* got \d rows? and .*; fill in"):
+        diagnose(np.where(np.eye(60, dtype=bool), 1.0, X), missing="pairwise")
 
 
 def test_a_session_that_contradicts_the_others_is_free():
@@ -347,3 +349,102 @@ def test_variances_of_equal_points_are_fitted_under_a_kernel_with_a_kink():
     variance, noise = refine.known_variances(X, z, kernels.GammaExponential(gamma=1.0))
     assert variance > 0.0
     assert noise > 0.0
+
+
+def placed_r2(model, placed, z, new):
+    """R² of latent values of new rows, by the affine map that takes the embedding to the truth."""
+    design = np.column_stack([model.embedding_, np.ones(len(model.embedding_))])
+    fit = np.linalg.lstsq(design, z[~new], rcond=None)[0]
+    error = z[new] - np.column_stack([placed, np.ones(new.sum())]) @ fit
+    return 1.0 - (error**2).sum() / ((z[new] - z[new].mean(axis=0)) ** 2).sum()
+
+
+WAYS = {
+    "likelihood": {"affinity": "correlation", "refine": "likelihood"},
+    "closed form": {"affinity": "correlation", "graph": 7, "refine": None},
+    "distances": {"affinity": "euclidean", "strategy": "geodesic"},
+    "standardized": {"affinity": "standardized_euclidean", "strategy": "geodesic"},
+    "projection": {"strategy": "linear", "affinity": "euclidean"},
+    "all pairs": {"strategy": "eigen", "affinity": "correlation", "refine": None},
+}
+
+
+@pytest.mark.parametrize("rule", ["pairwise", "impute"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.filterwarnings("ignore:.*covariance <= 0")
+def test_rows_with_holes_are_placed_by_a_fit_without_any(way, rule, tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(120, 2)) * [2.0, 1.5]
+    whole, new = process(z, 80, 0.2, 0), np.arange(120) >= 90
+    X = np.where(rng.random((30, 80)) < 0.3, np.nan, whole[new])
+    plain = IKD(2, **WAYS[way]).fit(whole[~new])
+    model = IKD(2, missing=rule, **WAYS[way]).fit(whole[~new])
+    assert np.abs(model.embedding_ - plain.embedding_).max() < 1e-10
+    assert np.array_equal(model.transform(whole[new]), plain.transform(whole[new]))
+    placed = model.transform(X)
+    best = placed_r2(plain, plain.transform(whole[new]), z, new)
+    assert placed_r2(model, placed, z, new) > best - 0.03
+    # Each by itself, whatever the other rows have.
+    assert np.array_equal(model.transform(X[3:4]), placed[3:4])
+    mixed = np.vstack([whole[new][:2], X[3:5]])
+    assert np.array_equal(model.transform(mixed)[2:], placed[3:5])
+    assert model.score(X) == pytest.approx(plain.score(whole[new]), abs=25.0)
+    assert np.median(model.placement_residuals(X)) < np.ptp(model.embedding_)
+    model.save(tmp_path / "x")
+    assert np.array_equal(IKD.load(tmp_path / "x").transform(X), placed)
+    if way == "likelihood":
+        usual = plain.transform(whole[new], return_std=True)[1]
+        errors = model.transform(X, return_std=True)[1]
+        wider = np.median(errors / usual)
+        assert 1.03 < wider < 1.2 if rule == "pairwise" else 0.9 < wider < 1.1
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_row_of_few_values_cannot_be_placed_by_a_fit_without_holes(kind):
+    whole = table()[2]
+    model = IKD(1, missing="pairwise", affinity="euclidean", refine=None).fit(whole)
+    X = whole[:3] + 0.01
+    X[0, 3] = X[1, 20:] = X[2, 19:] = np.nan
+    with pytest.warns(UserWarning, match=r"1 of 3 .* than 20 columns that are known\) .* NaN: 2$"):
+        placed = model.transform(sp.csr_array(X) if kind == "sparse" else X)
+    assert np.isfinite(placed).ravel().tolist() == [True, True, False]
+    np.testing.assert_allclose(placed[:2], model.embedding_[:2], atol=0.2)
+
+
+def test_holes_in_a_large_sparse_row_are_unknown(monkeypatch):
+    from ikd_graph import _limits
+
+    monkeypatch.setattr(_limits, "DENSE_ENTRIES", 100)
+    rng = np.random.default_rng(0)
+    whole = rng.poisson(np.exp(table(width=200)[2])) * 1.0
+    model = IKD(1, missing="pairwise", affinity="cosine", graph=7).fit(sp.csr_array(whole[:50]))
+    X = np.where(rng.random((10, 200)) < 0.1, np.nan, whole[50:])
+    off = model.transform(sp.csr_array(X)) - model.transform(sp.csr_array(whole[50:]))
+    assert np.abs(off).max() < 0.2 * np.ptp(model.embedding_)
+
+
+def stations(seed=0):
+    """Stations that all have 60 days, one of which has every day."""
+    X = process(np.linspace(0.0, 3.0, 39)[:, None], 400, 0.3, seed)
+    holes = np.random.default_rng(seed).random(X.shape) < 0.3
+    holes[0] = holes[:, :60] = False
+    return np.where(holes, np.nan, X)
+
+
+def test_the_largest_block_without_holes_is_that_of_columns_without_holes():
+    X = stations()
+    with pytest.warns(UserWarning, match="order of the rows"):
+        diagnosis = diagnose(X, 1, missing="pairwise")
+    assert diagnosis.known.block == (39, 60)
+    model = IKD("auto", missing="pairwise").fit(X)
+    assert model.n_components_ <= 2
+    assert "a block without holes" in model.settings_.reasons["n_components"]
+
+
+def test_a_block_without_holes_is_found_greedily():
+    rng = np.random.default_rng(0)
+    X = process(rng.uniform(size=(90, 1)) * 3.0, 90, 0.3, 0)
+    holes = rng.random(X.shape) < 0.3
+    holes[20:60, 30:75] = False
+    rows, columns = diagnose(np.where(holes, np.nan, X), 1, missing="pairwise").known.block
+    assert rows * columns >= 40 * 45

@@ -23,9 +23,11 @@ from .._validation import (
     check_enough_columns,
     check_enough_rows,
     check_magnitude,
+    few_rows,
     naming_rows,
 )
 from .._warn import warn
+from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
@@ -33,7 +35,7 @@ from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
 from ..similarity import AFFINITIES, PairwiseSimilarity
 from .chance import LEVEL, ChanceTest, chance_test
-from .quality import DOMINANT_FRACTION, describe_row_levels
+from .quality import describe_row_levels
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -500,10 +502,12 @@ def diagnose(
     """
     with naming_rows(row_names(X)):
         rows = as_table(X, dtype=np.float64).values
-        known, rows = _known_pairs(rows, missing)
+        known, rows, numbers = _known_pairs(rows, missing)
         if known is not None:
             _check_block(known.block, n_components)
         data, picked = _sampled(rows)
+        picked = picked if numbers is None else numbers[picked]
+        names = [few_rows(row) for row in picked[:, None]]
     n_points = rows.shape[0]
     check_components(n_components, n_points)
     stages = Stages(verbose, total=3)
@@ -514,7 +518,7 @@ def diagnose(
             chance = chance_test(data, random_state=random_state)
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
-        with stages("fitting"):
+        with stages("fitting"), naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(data)
     stages.close()
     affinity = AFFINITIES[model.settings_.affinity]
@@ -576,21 +580,23 @@ def _near_one(correlation: float, least: int = 3) -> str:
     return f"{correlation:.{digits}g}"
 
 
-def _known_pairs(table: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any]:
-    """Count the known pairs of a table with holes, and return its largest block without holes."""
+def _known_pairs(
+    table: Any, rule: str | Pairwise
+) -> tuple[KnownPairs | None, Any, NDArray[np.int64] | None]:
+    """Known pairs of a table with holes, its largest block without any, and the rows of that."""
     rule = holes.get(rule)  # type: ignore[assignment]
     if rule is not None and not isinstance(rule, Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
     cure = "pass missing='pairwise', which examines a block without any, or fill them in"
     check_known(table, "X", cure, holes=rule is not None)
     if rule is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
-        return None, table
+        return None, table, None
     table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
-    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.min_columns)
+    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.least(table.shape[1]))
     pairs = np.triu_indices(len(table), 1)
     counts = similarity.counts[pairs][similarity.known[pairs]]
-    block = model_selection.complete_block(table)
+    rows, columns = model_selection.complete_block(table)
     known = KnownPairs(
         len(table),
         int(counts.size),
@@ -598,9 +604,9 @@ def _known_pairs(table: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, A
         similarity.least,
         float(np.median(counts)) if counts.size else 0.0,
         int(similarity.groups().max()) + 1,
-        (block.shape[0], block.shape[1]),
+        (rows.size, columns.size),
     )
-    return known, block
+    return known, table[np.ix_(rows, columns)], rows
 
 
 def _check_block(shape: tuple[int, int], n_components: int) -> None:

@@ -9,13 +9,11 @@ import numpy as np
 from .._types import Floats
 from ..datasets import Dataset
 from ..datasets._reading import flag, listed
+from ..eigen import DOMINANT_FRACTION, dominant_points
 from ..metrics import affine_fit
 
 FEWEST_ROWS = 30
 """Rows below which 15 neighbors, which several graphs have, are half of all points."""
-
-DOMINANT_FRACTION = 0.9
-"""Fraction of the total from which columns, or levels of rows, decide alone what is near what."""
 
 _MOST_SQUARED = 1e100
 """Largest value of which a table of any length has finite sums of squares."""
@@ -238,6 +236,8 @@ def row_level_shares(X: Floats) -> tuple[float, float]:
 
 def describe_row_levels(X: Floats) -> list[str]:
     """Warn of rows whose levels or lengths hold nearly all that distances compare."""
+    # Of rows that differ from all others the fit says so.
+    X = np.delete(X, dominant_points(X.mean(axis=1, keepdims=True))[0], axis=0)
     level, length = row_level_shares(X)
     for what, fraction, of in (
         ("means", level, "squared distances between rows"),

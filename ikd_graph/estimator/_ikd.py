@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +33,7 @@ from .. import out_of_sample as placement
 from .._as_table import row_names
 from .._dask import is_dask, placed_lazily
 from .._fitted_process import FittedProcess
+from .._format import count
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, rows_of, some_rows
@@ -707,11 +709,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_features=least,
         )
         ask_about_pairs(X)
-        if sp.issparse(X) and np.isnan(X.data).any():
-            X = X.toarray()
-        if missing.get(self.missing) is not None and not sp.issparse(X):
+        X = rows_of(X)
+        if missing.get(self.missing) is not None and isinstance(X, np.ndarray):
             missing.check_holes(X)
-        return rows_of(X)
+        return X
 
     # Fit and placement ----------------------------------------------------------------------------
 
@@ -765,7 +766,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _compare_known(self, rows: Any, affinity: str, first: Integers) -> PairwiseSimilarity:
         """Compare rows over the columns that both have; name rows that nothing relates."""
         rule: Any = missing.get(self.missing)
-        similarity = PairwiseSimilarity(AFFINITIES[affinity], rows, rule.min_columns)
+        similarity = PairwiseSimilarity(AFFINITIES[affinity], rows, rule.least(rows.shape[1]))
         similarity.check_groups(first)
         return similarity
 
@@ -819,6 +820,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         self.component_labels_ = expand_labels(labels, inverse)
         self._warn_components()
+        self._warn_dominant()
         self.cliques_: Cliques | None = None
         self.merge_residuals_: Floats | None = None
         self.merge_start_weight_ = solution.start_weight
@@ -833,8 +835,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.optima_ = expand_optima(result.core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
-        linear = refined is None and not strategy.uses_kernel
-        self._placement = placement.prepare(self._points, g, result.similarity, linear=linear)
+        self._placement = self._prepared(result)
+
+    def _prepared(self, result: Result) -> placement.Placement:
+        """Return what placing rows needs next to the similarity of a result."""
+        linear = result.refined is None and not result.settings.strategy.uses_kernel
+        return placement.prepare(self._points, result.graph, result.similarity, linear=linear)
 
     def _keep_joints(self, result: Result, inverse: Integers) -> None:
         """Keep which points are fixed, and say how many are not."""
@@ -867,6 +873,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.settings_ = self.settings_.explain(components=text)
         if not isinstance(self.graph, str):
             warn(text)
+
+    def _warn_dominant(self) -> None:
+        """Warn of the few rows of X that make a dimension alone."""
+        points, axis, fraction = eigen.dominant_points(self._points)
+        if not points.size or not self._has_rows:
+            return
+        rows = np.flatnonzero(np.isin(self._inverse, points))
+        text = (
+            f"dimension {axis + 1} only tells {count(rows.size, 'row')} from all others "
+            f"({fraction:.0%} of its variance): {few_rows(rows)}; check what was measured there, "
+            "and drop what is an error"
+        )
+        self.settings_ = self.settings_.add_warning(text)
+        warn(text)
 
     @property
     def standard_errors_(self) -> Floats:
@@ -922,7 +942,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
         """Coordinates and residual of rows, and standard errors where requested."""
-        similarity = self._result.similarity
         equal = self._training.find(X if self._has_rows else sp.csr_array(X))
         old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
@@ -932,32 +951,47 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             std[old] = self.standard_errors_[equal[old]]
         if not new.size:
             return latent, residual, std
-        rows = some_rows(X, new)
+        rows, rule = some_rows(X, new), missing.get(self.missing)
         rows = rows if self._has_rows else rows[:, self._first]
-        if isinstance(missing.get(self.missing), missing.Impute):
+        if isinstance(rule, missing.Impute):
             rows = missing.fill(rows, self._rows)
-        comparable = similarity.comparable(rows)
-        if not comparable.all():
-            silent = new[~comparable]
-            warn(
-                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"({similarity.incomparable}) and get NaN: {few_rows(silent, X.shape[0])}"
-            )
-            new, rows = new[comparable], some_rows(rows, np.flatnonzero(comparable))
-        if new.size:
-            with limit_threads(self.n_jobs):
-                latent[new], residual[new] = placement.place(
-                    self._placement,
+        with limit_threads(self.n_jobs):
+            for fitted, these, part in self._parts(rows):
+                similarity = fitted.result.similarity
+                comparable = similarity.comparable(part)
+                at, part = new[these[comparable]], some_rows(part, np.flatnonzero(comparable))
+                if not at.size:
+                    continue
+                latent[at], residual[at] = placement.place(
+                    self._placement if fitted is self._fitted else self._prepared(fitted.result),
                     similarity,
-                    rows,
-                    process=self._fitted.placing_process(),
+                    part,
+                    process=fitted.placing_process(),
                     verbose=self.verbose,
                 )
-            if errors:
-                compared = similarity.modeled(dense_rows(rows))
-                with limit_threads(self.n_jobs):
-                    std[new] = self._fitted.errors_of(compared, latent[new])
+                if errors:
+                    compared = similarity.modeled(dense_rows(part))
+                    std[at] = self._fitted.errors_of(compared, latent[at], fitted)
+        silent = new[np.isnan(residual[new])]
+        if silent.size:
+            why = self._result.similarity.incomparable
+            if isinstance(rule, missing.Pairwise) and not self._fitted.has_holes:
+                why += f", or of fewer than {rule.least(X.shape[1])} columns that are known"
+            warn(
+                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
+                f"({why}) and get NaN: {few_rows(silent, X.shape[0])}"
+            )
         return latent, residual, std
+
+    def _parts(self, rows: Any) -> Iterator[tuple[FittedProcess, Integers, Any]]:
+        """Yield the fit over the columns that some rows have, their numbers, and their values."""
+        rule = missing.get(self.missing)
+        if not isinstance(rule, missing.Pairwise) or self._fitted.has_holes or not has_holes(rows):
+            yield self._fitted, np.arange(rows.shape[0]), rows
+            return
+        for columns, these in refine.known_columns(rows.T):
+            if columns.size >= rule.least(rows.shape[1]):
+                yield self._fitted.over(columns), these, rows[np.ix_(these, columns)]
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 

@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 from .. import _limits, dimension, graph, kernels
 from .._settings import Settings
 from .._stages import Stages
+from .._types import Integers
 from ..graph import Neighbors, Threshold
 from ..refine import MOST_WORK, Likelihood, Stress, work_of
 from ..similarity import AFFINITIES
 from ..strategies import Geodesic
 from ._moments import moments
 from ._numbers import MIN_NEIGHBORS, N_NEIGHBORS, with_landmarks
+
+_PATTERNS = 200
+"""Rows whose columns are tried as those of a block without holes."""
 
 
 def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: Stages) -> Settings:
@@ -56,24 +60,45 @@ def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: St
     return with_landmarks(rows, settings)
 
 
-def complete_block(rows: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Largest block without holes that one pattern of known columns gives."""
+def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
+    """Rows and columns of the largest block without holes found, of 20 of either if any is.
+
+    Tried are the columns without holes, those that are left where the row or column with the
+    largest fraction of holes is dropped until there are none, and those that a row has.
+    """
     known = np.isfinite(rows)
-    keys, first = np.unique(np.packbits(known, axis=1), axis=0, return_index=True)
-    best, size = rows[:0], 0
-    for row in first[:200] if len(keys) > 200 else first:
-        columns = np.flatnonzero(known[row])
-        inside = np.flatnonzero(known[:, columns].all(axis=1))
-        if inside.size * columns.size > size:
-            best, size = rows[np.ix_(inside, columns)], inside.size * columns.size
-    return best
+    _, first = np.unique(np.packbits(known, axis=1), axis=0, return_index=True)
+    tried = np.array([known.all(axis=0), _greedy_columns(known), *known[first[:_PATTERNS]]])
+    counts = known.astype(np.float32) @ tried.T.astype(np.float32)
+    inside = counts == tried.sum(axis=1)
+    shapes = np.column_stack([inside.sum(axis=0), tried.sum(axis=1)])
+    enough = np.minimum(shapes.min(axis=1), _limits.FEWEST_COLUMNS)
+    best = np.lexsort((shapes.prod(axis=1), enough))[-1]
+    return np.flatnonzero(inside[:, best]), np.flatnonzero(tried[best])
+
+
+def _greedy_columns(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Columns that are left, (p,), where what has most holes is dropped until there are none."""
+    n = len(known)
+    left = np.ones(sum(known.shape), dtype=np.bool_)
+    holes = np.concatenate([(~known).sum(axis=1), (~known).sum(axis=0)])
+    while holes[left].any():
+        n_rows, n_columns = left[:n].sum(), left[n:].sum()
+        sizes = np.repeat([n_columns, n_rows], known.shape)
+        worst = int(np.argmax(np.where(left, holes / sizes, -1.0)))
+        left[worst] = False
+        if worst < n:
+            holes[n:] -= ~known[worst]
+        else:
+            holes[:n] -= ~known[:, worst - n]
+    return left[n:]
 
 
 def _with_size(rows: NDArray[np.floating], settings: Settings, stages: Stages) -> Settings:
     """Return settings with a number of coordinates, estimated from a block without holes."""
     if settings.n_components != "auto":
         return settings
-    block = complete_block(rows)[: _limits.SIZED]
+    block = rows[np.ix_(*complete_block(rows))]
     if min(block.shape) < _limits.FEWEST_COLUMNS:
         raise ValueError(
             "n_components must be a number for a table with holes whose largest block without any "
@@ -135,7 +160,7 @@ def _why_no_likelihood(rows: NDArray[np.floating], settings: Settings) -> str:
     """Why the likelihood of the known entries is not maximized; nothing where it is."""
     if AFFINITIES[settings.affinity].over_pairs != "correlation":
         return "distances are taken as they are"
-    block = complete_block(rows)
+    block = rows[np.ix_(*complete_block(rows))]
     if min(block.shape) < _limits.FEWEST_COLUMNS:
         return "no block without holes is large enough to check the model of the likelihood"
     if not moments(block).fit_the_model:

@@ -32,7 +32,7 @@ class PairwiseSimilarity(Similarity):
     X : (n, p) ndarray of float or SparseTable
         Rows; NaN is not known.
     min_columns : int
-        Least number of shared columns of a known pair; half of a table with fewer columns.
+        Least number of shared columns of a known pair.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class PairwiseSimilarity(Similarity):
                 f"{affinity.name!r}; use 'correlation' or 'euclidean'"
             )
         table = with_holes(X)
-        self.least = min_columns if X.shape[1] >= min_columns else max(X.shape[1] // 2, 1)
+        self.least = min_columns
         self._units = covariance.known_column_units(table) if affinity.scales_columns else None
         table = affinity.modeled(table, self._units)
         self._origin = covariance.known_column_means(table) if affinity.euclidean else None
