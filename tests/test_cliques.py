@@ -215,14 +215,23 @@ def test_bad_arguments_are_refused_by_name():
 
 @settings(max_examples=40, deadline=None)
 @given(adjacencies)
-def test_covering_cliques_stop_with_the_clique_that_covers_the_last_point(adjacent):
+def test_every_covering_clique_starts_at_a_point_that_is_in_none(adjacent):
     g = csr(adjacent)
     visited = cliques.covering_cliques(g)
-    listed = cliques.maximal_cliques(g)[: len(visited)]
-    assert [clique.tolist() for clique in visited] == [clique.tolist() for clique in listed]
-    assert np.unique(np.concatenate(visited)).size == g.n_nodes
-    before = np.concatenate([np.empty(0, dtype=int), *visited[:-1]])
-    assert np.unique(before).size < g.n_nodes
+    assert as_set(visited) <= by_networkx(g)
+    covered = set()
+    for clique in visited:
+        assert not covered.issuperset(clique.tolist())
+        covered.update(clique.tolist())
+    assert covered == set(range(g.n_nodes))
+    assert len(cliques.covering_cliques(g, min_shared=2)) <= g.n_nodes
+
+
+def test_cliques_that_too_many_would_link_are_left_to_themselves():
+    """A ring of points, each joined to the next: all its cliques share one point."""
+    ring = graph.as_graph(nx.cycle_graph(30), weight=None)
+    apart = cliques.covering_cliques(ring, min_shared=2)
+    assert as_set(apart) == as_set(cliques.covering_cliques(ring))
 
 
 def test_covering_cliques_hang_together_on_as_many_points_as_are_asked_for():
@@ -373,15 +382,3 @@ def test_the_graph_of_cliques_carries_members_and_overlaps():
     }
     expected = {(i, j, shared[i, j]) for i, j in zip(*np.nonzero(shared >= 2), strict=True)}
     assert set(joined.edges(data="overlap")) == expected
-
-
-def test_the_early_stop_is_cut_short_with_a_count_and_still_covers_every_point():
-    points = np.random.default_rng(3).random((60, 2))
-    g = graph.threshold(np.exp(-((points[:, None] - points[None]) ** 2).sum(-1)), 0.8)
-    whole = cliques.covering_cliques(g)
-    with pytest.warns(UserWarning, match=r"of 60 points were not covered by the first 3 maximal"):
-        short = cliques.covering_cliques(g, max_cliques=3)
-    assert set(np.concatenate(short)) == set(np.concatenate(whole)) == set(range(60))
-    for members in short:
-        linked = np.intersect1d(members, g.indices[g.indptr[members[0]] : g.indptr[members[0] + 1]])
-        assert linked.size == members.size - 1

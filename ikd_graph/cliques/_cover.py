@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from .. import _jit
 from .. import _validation as check
 from .._validation import validate
-from .._warn import warn
 from ..graph import (
     CsrGraph,
     GraphLike,
@@ -23,8 +21,8 @@ from ..graph import (
     subgraph,
 )
 from ._blocks import Blocks
-from ._search import StartGraph, iter_cliques, new_search, prepare, with_more_masks
-from ._sequence import Cliques, join
+from ._search import StartGraph, new_search, prepare, with_more_masks
+from ._sequence import Cliques, arrays, as_blocks, join
 
 if TYPE_CHECKING:
     from .._jit.covers import Cover
@@ -37,9 +35,6 @@ _ENTRIES_PER_POINT = 64
 
 From 16 to all edges covered (71 to 130) the latent was equally good in 12 of 12 dense graphs of 800
 and 1500 points; the cost is that of the members."""
-
-_VISITS_PER_POINT = 20
-"""Cliques for each point that the paper's early stop visits before it is cut short."""
 
 _SEARCH_STEPS = 100_000
 """Steps after which the search for a large enough clique of a point is given up."""
@@ -102,10 +97,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     budget, most_entries = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
     if max_cliques is not None:
         budget, most_entries = max_cliques, max_cliques * g.n_nodes
-    # Whatever ties is broken by the number of a point: the weakest point of a graph is its first,
-    # so that the order of rows chooses nothing.
-    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-    names = np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
+    names = _weakest_first(g)
     blocks = _cover(subgraph(g, names), min_size, budget, most_entries).renamed(names)
     return Cliques(blocks, g.n_nodes)
 
@@ -117,13 +109,15 @@ def _cover(g: CsrGraph, min_size: int, budget: int, most_entries: int) -> Blocks
     order = start.graph.order
     batches = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
     batches += _large_enough(g, start, state, min_size)
-    while not state.covered.all():
-        budget_left = budget - sum(batch.n_blocks for batch in batches)
-        entries_left = most_entries - sum(batch.members.size for batch in batches)
-        if budget_left <= 0 or entries_left <= 0:
-            break
-        batches += _rounds(g, state, order, False, budget_left, entries_left)
-    return join(batches)
+    budget -= sum(batch.n_blocks for batch in batches)
+    most_entries -= sum(batch.members.size for batch in batches)
+    return join([*batches, *_edge_rounds(g, state, order, budget, most_entries)])
+
+
+def _weakest_first(g: CsrGraph) -> NDArray[np.int64]:
+    """Points by the sum of their edges: the first wins a tie, and row order decides nothing."""
+    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    return np.argsort(np.bincount(rows, g.weights, minlength=g.n_nodes), kind="stable")
 
 
 @validate(g=check_graph, min_size=check.whole(1))
@@ -158,41 +152,28 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     return np.asarray(state.largest >= min_size)
 
 
-@validate(
-    g=any_graph,
-    min_shared=check.optional(check.whole(1)),
-    max_cliques=check.optional(check.whole(1)),
-)
-def covering_cliques(
-    g: GraphLike, *, min_shared: int | None = None, max_cliques: int | None = None
-) -> Cliques:
+@validate(g=any_graph, min_shared=check.optional(check.whole(1)))
+def covering_cliques(g: GraphLike, *, min_shared: int | None = None) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 
-    The early stop of the paper's blockwise solution. The cliques visited until then need not be
-    linked to one another; with ``min_shared`` the visit goes on until those of a component hang
-    together on so many shared points, M + 1 for a unique rigid motion in M dimensions. On dense
-    graphs it can visit cliques without end before it comes to the last point, so it has a budget;
-    points that are not covered when it is spent get cliques of `cover`, which covers edges too and
-    is the better choice there.
+    The early stop of the paper's blockwise solution. Each clique starts at a point that is in none
+    so far and is grown as those of `cover`, so that there are at most as many as points. They need
+    not be linked to one another; with ``min_shared`` further ones are visited, around edges in
+    none, until those of a component hang together on so many shared points, M + 1 for a unique
+    rigid motion in M dimensions. Where that would take more cliques than points, none are added:
+    such chains of small overlaps carry errors from one clique to the next.
 
     Parameters
     ----------
-    g : CsrGraph
-        The graph.
+    g : CsrGraph, networkx.Graph or scipy sparse array
+        The graph; strong edges are preferred, so weights should be correlations.
     min_shared : int, optional
         Points that link two groups of cliques; None does not ask for links.
-    max_cliques : int, optional
-        Most cliques visited; 20 for each point by default.
 
     Returns
     -------
     Cliques
-        The cliques visited, in the order of `maximal_cliques`; an isolated point is one of size 1.
-
-    Warns
-    -----
-    UserWarning
-        If the budget was spent, with the number of points that were still open.
+        At most n cliques, in the order visited; an isolated point is one of size 1.
 
     Examples
     --------
@@ -201,48 +182,37 @@ def covering_cliques(
     >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
-    budget = _VISITS_PER_POINT * g.n_nodes if max_cliques is None else max_cliques
-    visits = itertools.islice(iter_cliques(g), budget)
-    covered, visited = np.zeros(g.n_nodes, dtype=np.bool_), []
-    n_open = g.n_nodes
-    for clique in visits:
-        visited.append(clique)
-        n_open -= int(np.count_nonzero(~covered[clique]))
-        covered[clique] = True
-        if n_open == 0:
-            break
-    if n_open == 0:
-        if min_shared is not None:
-            visited += _linking_cliques(visited, visits, component_labels(g), min_shared)
-        return Cliques(visited, g.n_nodes)
-    warn(
-        f"{n_open} of {g.n_nodes} points were not covered by the first {len(visited)} "
-        "maximal cliques and got one each; merge='global' solves a cover of the edges instead"
-    )
-    filling = cover(g, 2, max_cliques=1)
-    visited += [clique for clique in filling if not covered[clique].all()]
-    return Cliques(visited, g.n_nodes)
+    names = _weakest_first(g)
+    g = subgraph(g, names)
+    state, order = _empty_cover(g), prepare(g).graph.order
+    rounds = _rounds(g, state, order, True, g.n_nodes, g.n_nodes**2)
+    visited = [clique for batch in rounds for clique in arrays(batch)]
+    if min_shared is not None:
+        visited += _linking_cliques(g, state, order, visited, min_shared)
+    return Cliques(as_blocks(visited, g.n_nodes).renamed(names), g.n_nodes)
 
 
 def _linking_cliques(
+    g: CsrGraph,
+    state: Cover,
+    order: NDArray[np.int32],
     visited: list[NDArray[np.int32]],
-    further: Iterator[NDArray[np.int32]],
-    components: NDArray[np.integer],
     min_shared: int,
 ) -> list[NDArray[np.int32]]:
-    """Visit further cliques until as many groups are left as the graph has components."""
-    groups = np.zeros((0, components.size), dtype=np.bool_)
+    """Cliques that link those visited, or none where as many as points do not link them all."""
+    groups = np.zeros((0, g.n_nodes), dtype=np.bool_)
     for clique in visited:
         groups = _linked(groups, clique, min_shared)
-    added, n_components = [], np.unique(components).size
+    n_components = np.unique(component_labels(g)).size
+    linking: list[NDArray[np.int32]] = []
     # Those that link nothing steady the motions of those that do.
-    while len(groups) > n_components:
-        clique = next(further, np.empty(0, np.int32))
-        if not clique.size:
-            break
-        groups = _linked(groups, clique, min_shared)
-        added.append(clique)
-    return added
+    for batch in _edge_rounds(g, state, order, g.n_nodes - len(visited), g.n_nodes**2):
+        for clique in arrays(batch):
+            if len(groups) <= n_components:
+                return linking
+            groups = _linked(groups, clique, min_shared)
+            linking.append(clique)
+    return linking if len(groups) <= n_components else []
 
 
 def _linked(
@@ -300,6 +270,17 @@ def _rounds(
         budget -= count
         entries_left -= int(indptr[count])
         yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
+
+
+def _edge_rounds(
+    g: CsrGraph, state: Cover, order: NDArray[np.int32], budget: int, entries_left: int
+) -> Iterator[Blocks]:
+    """Yield cliques around edges in none, until there are no such edges or a budget is spent."""
+    while not state.covered.all() and budget > 0 and entries_left > 0:
+        for batch in _rounds(g, state, order, False, budget, entries_left):
+            budget -= batch.n_blocks
+            entries_left -= batch.members.size
+            yield batch
 
 
 def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:

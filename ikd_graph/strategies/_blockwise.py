@@ -64,10 +64,11 @@ class Blockwise(Strategy):
         """Return the settings of the paper's text.
 
         The text leaves open which cliques are visited before every point is covered, and what
-        happens to points and cliques that share fewer than M + 1 points with the rest. Here
-        cliques are visited until they hang together on so many, if they can, and the geodesic
-        solution has what is open. Small errors add up from merger to merger, as the paper says:
-        on noisy rows "global" is better.
+        happens to cliques that share fewer than M + 1 points with the rest. Here each clique starts
+        at a point that is in none, further ones are visited until all hang together, if as many
+        as there are points do (`cliques.covering_cliques`), and the geodesic solution has what is
+        open. Small errors add up from merger to merger, as the paper says: on noisy rows
+        "global" is better.
         """
         return cls(merge="greedy", reference="min_max")
 
