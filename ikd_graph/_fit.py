@@ -64,31 +64,32 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
     joints: alignment.Joints | refine.SessionJoints | None = solution.joints
-    refined: refine.StressFit | refine.KnownFit | refine.CoreFit | None = None
+    n_iter: int | None = None
+    core: refine.CoreFit | None = None
     if settings.refine is not None and g is not None:
         stress = settings.refine
         if settings.by_likelihood:
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
             refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
-        latent = refined.latent
+        latent, n_iter = refined.latent, refined.n_iter
         if noise is not None:
             notes["refine"] = _in_noise(refine.noise_ratio(latent, g, kernel, noise))
     if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
             mirrored = refine.search_mirrored(latent, table, kernel)
-        refined, latent, joints = mirrored.fit, mirrored.fit.latent, mirrored.joints
+        latent, n_iter, joints = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
     elif settings.by_likelihood:
         with stages("likelihood"):
-            refined = core = settings.refine.run(
+            core = settings.refine.run(
                 latent / similarity.unit,
                 similarity.modeled(dense_rows(rows)),
                 settings.likelihood_kernel,
                 centered=similarity.centers_rows,
                 random_state=_seed(settings.random_state),
             )
-        latent, kernel = core.latent, core.fit.kernel
+        latent, n_iter, kernel = core.latent, core.fit.n_iter, core.fit.kernel
         if settings.likelihood_kernel == "auto":
             notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return Result(
@@ -100,7 +101,8 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         graph=g,
         labels=labels,
         removed=removed,
-        refined=refined,
+        n_iter=n_iter,
+        core=core,
         notes=notes,
         joints=joints,
     )
