@@ -64,7 +64,9 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
     joints: alignment.Joints | refine.SessionJoints | None = solution.joints
-    refined: refine.StressFit | refine.KnownFit | refine.CoreFit | None = None
+    n_iter: int | None = None
+    core: refine.CoreFit | None = None
+    refined: refine.StressFit | None = None
     lengths: Any = None  # of all pairs, where these are known
     if settings.refine is not None and g is not None:
         stress = settings.refine
@@ -77,7 +79,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
             lengths = np.sqrt(similarity.sq_distances(kernel))
             refined = refine.stress_of_distances(latent, lengths, noise)
     if refined is not None:
-        latent = refined.latent
+        latent, n_iter = refined.latent, refined.n_iter
     if refined is not None and noise is not None:
         lengths = geodesics.distance_lengths(g, kernel) if g is not None else lengths
         notes["refine"] = _in_noise(refine.noise_ratio(latent, lengths, noise))
@@ -85,17 +87,17 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
             mirrored = refine.search_mirrored(latent, table, kernel)
-        refined, latent, joints = mirrored.fit, mirrored.fit.latent, mirrored.joints
+        latent, n_iter, joints = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
     elif settings.by_likelihood:
         with stages("likelihood"):
-            refined = core = settings.refine.run(
+            core = settings.refine.run(
                 latent / similarity.unit,
                 similarity.modeled(dense_rows(rows)),
                 settings.likelihood_kernel,
                 centered=similarity.centers_rows,
                 random_state=_seed(settings.random_state),
             )
-        latent, kernel = core.latent, core.fit.kernel
+        latent, n_iter, kernel = core.latent, core.fit.n_iter, core.fit.kernel
         if settings.likelihood_kernel == "auto":
             notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return Result(
@@ -107,7 +109,8 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         graph=g,
         labels=labels,
         removed=removed,
-        refined=refined,
+        n_iter=n_iter,
+        core=core,
         notes=notes,
         joints=joints,
     )

@@ -116,7 +116,7 @@ class FittedProcess:
 
     def placing_process(self) -> gplvm.GaussianProcess | None:
         """Return the process that places new rows; None where the embedding is not one of it."""
-        settled = self.result.refined is not None and (self.is_local or not self.why_no_errors())
+        settled = self.result.n_iter is not None and (self.is_local or not self.why_no_errors())
         settled &= not self.has_holes
         if not settled or self.rows is None or self.rows.shape[1] < _limits.FEWEST_COLUMNS:
             return None

@@ -14,7 +14,7 @@ from .alignment import Joints
 from .eigen import Embedding
 from .graph import CsrGraph
 from .kernels import StationaryKernel
-from .refine import CoreFit, KnownFit, SessionJoints, StressFit
+from .refine import CoreFit, SessionJoints
 from .similarity import Similarity
 from .strategies import Solution
 
@@ -47,7 +47,8 @@ class Settings:
     n_landmarks: float | str | None = "auto"  # a number or None once resolved
     random_state: Any = None
     counts: bool = False  # whether X is a table of integers
-    likelihood_kernel: StationaryKernel | str = "auto"  # "auto" compares the four
+    # Of the likelihood; "auto" compares the four.
+    likelihood_kernel: StationaryKernel | str = field(default="auto", repr=False, compare=False)
     model_based: bool = False  # whether similarities estimate the kernel of the model
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
     agreement: float = np.nan  # Procrustes R² of embeddings of two halves of the columns
@@ -109,13 +110,9 @@ class Result:
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
     removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
     joints: Joints | SessionJoints | None = None  # what is not fixed
-    refined: StressFit | KnownFit | CoreFit | None = None
+    n_iter: int | None = None  # steps of the refinement, None without one
+    core: CoreFit | None = None  # the fit by likelihood
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
-
-    @property
-    def core(self) -> CoreFit | None:
-        """The fit by likelihood; None without one."""
-        return self.refined if isinstance(self.refined, CoreFit) else None
 
     @property
     def embedding(self) -> Embedding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -60,11 +61,12 @@ from ..similarity import (
     GIVEN,
     KnownRows,
     PairwiseSimilarity,
+    Similarity,
     compare,
     unique_rows,
 )
 from ..strategies import Strategy, landmarks
-from . import _saved
+from . import _model_file
 from ._columns import columns_of, has_holes
 from ._duplicates import expand_graph, expand_labels, expand_optima
 from ._hints import with_hints
@@ -579,7 +581,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        _saved.write(path, dict(vars(self)))
+        _model_file.write(path, self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IKD:
@@ -600,16 +602,33 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If the file is not one of a model, is damaged, or was written in a newer format.
         """
-        model = cls()
-        model.__dict__.update(_saved.read(path))
-        try:
-            model.check_parameters()
-        except (ValueError, TypeError) as error:
-            raise ValueError(
-                f"{os.fspath(path)!r} must be a file that IKD.save wrote, got one whose parameters "
-                f"were changed ({error!s:.100}); save the model again"
-            ) from None
+        model: IKD = _model_file.read(path, cls)
         return model
+
+    def _restore(
+        self,
+        rows: Any,
+        scale: Any,
+        digests: NDArray[np.uint8],
+        inverse: Integers,
+        equal: Integers,
+        learnt: dict[str, Any],
+    ) -> None:
+        """Become the model that was saved: rows are compared again, and the rest follows."""
+        self.check_parameters()
+        # The fit has said all there was to say.
+        with warnings.catch_warnings(), limit_threads(self.n_jobs):
+            warnings.simplefilter("ignore")
+            similarity: Similarity
+            if self._has_rows:
+                rows = self._checked_input(rows)
+                first = np.unique(inverse, return_index=True)[1]
+                similarity = self._compare(some_rows(rows, first), learnt["settings"], first)
+            else:
+                similarity = compare(rows, self.affinity, scale=scale)
+                self.n_features_in_ = rows.shape[1]
+            result = Result(similarity=similarity, **learnt)
+            self._store(rows, KnownRows(digests), result, inverse, equal)
 
     def check_parameters(self) -> None:
         """Raise if a parameter breaks a rule that needs no data to be known.
@@ -738,19 +757,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages.expect(pipeline.count_stages(settings) + 3)
         for text in settings.warnings:
             warn(text)
-        options = {"counts": settings.counts, "model_based": settings.model_based}
         with stages("similarity"):
             try:
-                similarity: Any
-                if holes:
-                    similarity = self._compare_known(distinct, settings.affinity, first)
-                else:
-                    similarity = compare(distinct, settings.affinity, **options)
+                similarity = self._compare(distinct, settings, first)
             except ValueError:
-                if holes:
-                    raise
                 # Rows that cannot be compared are named by their numbers in X.
-                compare(rows, settings.affinity, **options)
+                if not holes:
+                    self._compare(rows, settings, first)
                 raise
         if similarity.has_rows and equal.any():
             after = np.arange(1, first.size)
@@ -761,48 +774,54 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         result = pipeline.fit(similarity, distinct, settings, stages)
         with stages("placement"):
-            self._store(table, rows, result, first, inverse, equal)
+            frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
+            result = replace(result, coordinates=frame[first])
+            training = KnownRows.of(table if self._has_rows else sp.csr_array(table))
+            # A copy: changing X after the fit changes nothing.
+            rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
+            self._store(rows, training, result, inverse, equal)
 
-    def _compare_known(self, rows: Any, affinity: str, first: Integers) -> PairwiseSimilarity:
-        """Compare rows over the columns that both have; name rows that nothing relates."""
-        rule: Any = missing.get(self.missing)
-        similarity = PairwiseSimilarity(AFFINITIES[affinity], rows, rule.least(rows.shape[1]))
-        similarity.check_groups(first)
+    def _compare(self, rows: Any, settings: Settings, names: Integers) -> Similarity:
+        """Compare rows, those with holes over the columns that both have."""
+        rule = missing.get(self.missing)
+        if not isinstance(rule, missing.Pairwise) or not has_holes(rows):
+            options = {"counts": settings.counts, "model_based": settings.model_based}
+            return compare(rows, settings.affinity, **options)
+        least = rule.least(rows.shape[1])
+        similarity = PairwiseSimilarity(AFFINITIES[settings.affinity], rows, least)
+        similarity.check_groups(names)
         return similarity
 
     def _store(
         self,
-        table: Any,
         rows: Any,
+        training: KnownRows,
         result: Result,
-        first: Integers,
         inverse: Integers,
         equal: Integers,
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
-        solution, refined, settings = result.solution, result.refined, result.settings
-        strategy, closed_form, g = settings.strategy, solution.embedding, result.graph
-        frame = eigen.principal_axes(result.coordinates[inverse])
-        position = np.empty(first.size, dtype=np.int64)
-        position[inverse[::-1]] = np.arange(inverse.size)[::-1]
-        self._result, self._first, self._inverse = result, first, inverse
-        self._points = frame.coordinates[position]
-        # A copy: changing X after the fit changes nothing.
-        self._rows = np.array(rows) if isinstance(rows, np.ndarray) else rows
-        if not self._has_rows:
-            self._rows = None
+        solution, settings, g = result.solution, result.settings, result.graph
+        strategy, closed_form = settings.strategy, solution.embedding
+        first = np.unique(inverse, return_index=True)[1]
+        self._result, self._training = result, training
+        self._first, self._inverse, self._equal = first, inverse, equal
+        self._points = result.coordinates
+        self._rows = rows if self._has_rows else None
         self._fitted = FittedProcess(result, self._points, self._rows, first)
-        self._training = KnownRows(table if self._has_rows else sp.csr_array(table))
-        self.embedding_ = frame.coordinates[equal].astype(table.dtype, copy=False)
+        every = self._points[inverse]
+        dtype = rows.dtype if self._has_rows else np.float64
+        self.embedding_ = every[equal].astype(dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
-        self.eigenvalues_ = frame.eigenvalues
+        self.eigenvalues_ = np.sum(every**2, axis=0)
         ratio = closed_form.explained_variance_ratio
-        if refined is not None or first.size < inverse.size:
-            total = 1.0 if refined is not None else float(ratio.sum())
-            squares = frame.eigenvalues ** (2 if strategy.uses_kernel else 1)
+        refined = result.n_iter is not None
+        if refined or first.size < inverse.size:
+            total = 1.0 if refined else float(ratio.sum())
+            squares = self.eigenvalues_ ** (2 if strategy.uses_kernel else 1)
             ratio = total * squares / (float(squares.sum()) or 1.0)
         self.explained_variance_ratio_ = ratio
-        self.negative_mass_ = None if refined is not None else closed_form.negative_mass
+        self.negative_mass_ = None if refined else closed_form.negative_mass
         spectrum = settings.spectrum
         self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
         self.kernel_: kernels.StationaryKernel = result.kernel
@@ -828,8 +847,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]
         self._keep_joints(result, inverse)
-        fit: Any = refined if result.core is None else result.core.fit
-        self.n_iter_ = 0 if fit is None else fit.n_iter
+        self.n_iter_ = result.n_iter or 0
         self.optima_: tuple[refine.OptimumRecord, ...] = ()
         if result.core is not None:
             self.optima_ = expand_optima(result.core, self._points, inverse)
@@ -839,7 +857,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _prepared(self, result: Result) -> placement.Placement:
         """Return what placing rows needs next to the similarity of a result."""
-        linear = result.refined is None and not result.settings.strategy.uses_kernel
+        linear = result.n_iter is None and not result.settings.strategy.uses_kernel
         return placement.prepare(self._points, result.graph, result.similarity, linear=linear)
 
     def _keep_joints(self, result: Result, inverse: Integers) -> None:

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def compare(
-    X: Any, affinity: str, *, counts: bool = False, model_based: bool = False
+    X: Any, affinity: str, *, counts: bool = False, model_based: bool = False, scale: Any = None
 ) -> Similarity:
     """Similarity of the rows of X, or of the points whose covariances or distances X is.
 
@@ -42,6 +42,8 @@ def compare(
         Whether X is a table of integers, in which a row without spread is nothing unusual.
     model_based : bool
         Whether the columns are taken for samples of the model as they are.
+    scale : float or (n,) ndarray of float64, optional
+        What given values were divided by, where X holds the similarities that this has made.
 
     Returns
     -------
@@ -58,5 +60,5 @@ def compare(
     """
     if affinity in GIVEN:
         kind = SparsePrecomputed if sp.issparse(X) else Precomputed
-        return kind(X, distances=affinity == "precomputed_distance")
+        return kind(X, distances=affinity == "precomputed_distance", scale=scale)
     return RowSimilarity(AFFINITIES[affinity], X, counts=counts, model_based=model_based)

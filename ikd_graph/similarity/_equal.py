@@ -1,5 +1,7 @@
 """Rows that are equal: found by digests, so that tables of any width cost one pass."""
 
+from __future__ import annotations
+
 import hashlib
 from functools import cached_property
 from typing import Any
@@ -46,16 +48,19 @@ def _digest(data: Any) -> bytes:
 class KnownRows:
     """Which training row a row equals, if any: digests of the rows, which are not kept."""
 
-    _digests: NDArray[np.uint8]
+    def __init__(self, digests: NDArray[np.uint8]) -> None:
+        self.digests = digests  # (n, bytes)
 
-    def __init__(self, rows: Any) -> None:
-        self._digests = np.frombuffer(b"".join(row_keys(rows)), np.uint8).reshape(-1, _SIZE)
+    @classmethod
+    def of(cls, rows: Any) -> KnownRows:
+        """Remember the rows of a table."""
+        return cls(np.frombuffer(b"".join(row_keys(rows)), np.uint8).reshape(-1, _SIZE))
 
     @cached_property
     def _first(self) -> dict[bytes, int]:
         """Index of the first row with each digest."""
         first_of: dict[bytes, int] = {}
-        for index, digest in enumerate(self._digests):
+        for index, digest in enumerate(self.digests):
             first_of.setdefault(digest.tobytes(), index)
         return first_of
 
@@ -66,7 +71,7 @@ class KnownRows:
         different places.
         """
         keys = row_keys(rows)
-        if b"".join(keys) == self._digests.tobytes():
+        if b"".join(keys) == self.digests.tobytes():
             return np.arange(len(keys), dtype=np.int64)
         indices = [self._first.get(key, -1) for key in keys]
         return np.array(indices, dtype=np.int64)

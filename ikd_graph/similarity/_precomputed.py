@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .. import covariance, geodesics, graph
 from .._types import Floats, Integers
+from .._validation import symmetric
 from .._warn import warn
 from ..graph import CsrGraph
 from ._affinity import Affinity
@@ -32,9 +33,16 @@ class Precomputed(Similarity):
     _scale: float | Floats
     _values: Any
 
-    def __init__(self, X: Any, *, distances: bool = False) -> None:
+    def __init__(self, X: Any, *, distances: bool = False, scale: Any = None) -> None:
         super().__init__(DISTANCES if distances else COVARIANCES, X.shape[0], None)
-        self._scale, self._values = self._measured(X) if distances else self._divided(X)
+        if scale is not None:
+            self._scale, self._values = scale, self._made(X)
+        else:
+            self._scale, self._values = self._measured(X) if distances else self._divided(X)
+
+    def _made(self, X: Any) -> Any:
+        """Return similarities that were made before."""
+        return symmetric("X", X)
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
         """Return standard deviations (n,) and correlations."""
@@ -137,6 +145,9 @@ class SparsePrecomputed(Precomputed):
         positive = np.isfinite(squares)
         mean = float(squares[positive].sum()) / max(int(positive.sum()) - sources.size, 1)
         return mean or 1.0, self._stored(first, second, 1.0 - values**2 / (mean or 1.0))
+
+    def _made(self, X: Any) -> Any:
+        return self._stored(*graph.stored_pairs(X))
 
     def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""

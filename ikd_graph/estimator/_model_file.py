@@ -1,0 +1,387 @@
+"""Models in files: rows, what was learnt from them and parameters; nothing that runs when read.
+
+A file is a zip archive of named arrays (`numpy.savez`), one of which is a text of JSON, with a
+digest of them all. What follows from rows and learnt arrays, such as how rows are compared, is made
+again by the constructors that the fit uses, which check what they are given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import graph, kernels, missing, refine, strategies
+from .._files import write_whole
+from .._memory import available
+from .._settings import Candidate, Settings
+from .._table import SparseTable
+from .._validation import check_distinct, check_nodes, check_positive, check_sparse
+from .._version import __version__
+from ..alignment import KINDS, Joints
+from ..blocks import SolvedBlocks
+from ..cliques import Blocks, check_blocks
+from ..eigen import Embedding
+from ..gplvm import NoiseModel
+from ..preprocessing import TablePreprocessor
+from ..refine import CoreFit, LikelihoodFit, OptimumRecord, SessionJoints
+from ..strategies import Solution
+from ..uncertainty import LatentPosterior
+
+_FORMAT = "ikd_graph model, format 2"
+
+_LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
+
+_CLASSES: dict[str, Mapping[str, Any]] = {
+    "strategy": strategies.STRATEGIES,
+    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
+    "kernel": kernels.KERNELS,
+    "refine": refine.REFINEMENTS,
+    "missing": missing.RULES,
+}
+"""Classes that a parameter may be an object of, by their short names."""
+
+_SETTINGS: dict[str, tuple[type, ...]] = {
+    "n_components": (int,), "affinity": (str,), "n_landmarks": (int, type(None)),
+    "random_state": (int, type(None)), "counts": (bool,), "model_based": (bool,),
+    "agreement": (float,), "strategy": (dict,), "graph": (dict, type(None)), "kernel": (dict,),
+    "refine": (dict, type(None)),
+}  # fmt: skip
+_CANDIDATE = ((str,), (str,), (str, type(None)), *[(float,)] * 6, (bool,))
+"""Types of resolved settings, and of a candidate, as JSON holds them."""
+
+_ARRAYS = {
+    "scale": "f n", "digests": "u nd", "inverse": "i n", "equal": "i n", "points": "f um",
+    "labels": "i u", "removed": "i re", "landmarks": "i l", "residuals": "F u", "n_iter": "i ",
+    "start_weight": "F ", "spectrum": "f s", "errors": "f um", "core": "i c",
+    "closed.eigenvalues": "f m", "closed.explained_variance_ratio": "f m",
+    "closed.negative_mass": "f ", "closed.reference": "i ",
+    "solved.blocks.indptr": "i i", "solved.blocks.members": "i t", "solved.coordinates": "f tm",
+    "solved.precision": "f t", "solved.eigenvalues": "f bm", "solved.negative_mass": "f b",
+    "solved.explained_variance_ratio": "f b", "solved.n_clipped": "i ",
+    "joints.first": "i j", "joints.second": "i j", "joints.n_shared": "i j", "joints.kinds": "U j",
+    "joints.singular_values": "f jm", "joints.noise": "f j", "joints.fixed": "U u",
+    "joints.body": "i u",
+    "sessions.parts": "b ku", "sessions.gaps": "F k", "sessions.misfits": "F k",
+    "fit.latent": "f cm", "fit.variance": "f ", "fit.noise": "f ", "fit.log_likelihood": "f ",
+    "fit.n_iter": "i ", "fit.start": "U ", "fit.complete": "b ",
+    "optima.start": "U o", "optima.log_likelihood": "f o", "optima.distance": "f o",
+    "optima.latent": "f ocm",
+    "bars.covariances": "f amm", "bars.factor": "f ", "bars.free_columns": "f ",
+    "bars.misfit": "f ",
+    "noise.variance": "f ", "noise.noise": "f ", "noise.log_likelihood": "f ",
+    "preprocessor.fill_": "f p", "preprocessor.center_": "f p", "preprocessor.scale_": "f p",
+    "preprocessor.mean_row_": "f p",
+}  # fmt: skip
+"""Kind of each learnt array, F where values may be unknown, and its axes: n rows, u of them
+distinct, m coordinates, and others."""
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+
+def write(path: str | os.PathLike[str], model: Any) -> Path:
+    """Write a fitted estimator, whole or not at all."""
+    result, computed, settings = model._result, model._fitted.computed, model.settings_
+    solution, core, noise = result.solution, result.core, computed.get("noise model")
+    given = None if model._has_rows else result.similarity
+    own = getattr(model, "preprocessor_", None)
+    arrays: dict[str, Any] = {}
+    learnt = {
+        "rows": given._values if given else model._rows,
+        "scale": given and np.broadcast_to(given._scale, given.n_samples),
+        "digests": model._training.digests, "inverse": model._inverse, "equal": model._equal,
+        "points": model._points, "labels": result.labels, "removed": result.removed,
+        "closed": result.embedding._replace(coordinates=None), "spectrum": settings.spectrum,
+        "landmarks": solution.landmarks, "residuals": solution.residuals,
+        "start_weight": solution.start_weight, "n_iter": result.n_iter, "graph": result.graph,
+        "solved": solution.solved,
+        "joints" if isinstance(result.joints, Joints) else "sessions": result.joints,
+        "core": core and core.core, "fit": core and core.fit._replace(kernel=None, optima=None),
+        "optima": core and OptimumRecord(*map(np.array, zip(*core.fit.optima, strict=True))),
+        "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
+        "noise": noise and noise._replace(kernel=None),
+        **{f"preprocessor.{name}": getattr(own, name, None) for name in _LEARNT_OF_COLUMNS},
+    }  # fmt: skip
+    for name, value in learnt.items():
+        _put(arrays, name, value)
+    parameters = model.get_params(deep=False)
+    if not isinstance(parameters["graph"], (str, int, float, np.number, graph.Rule)):
+        parameters["graph"] = settings.graph or "auto"
+    head = {
+        "format": _FORMAT,
+        "version": __version__,
+        "parameters": {name: _plain(name, value, arrays) for name, value in parameters.items()},
+        "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _SETTINGS},
+        "candidates": settings.candidates,
+        "warnings": settings.warnings,
+        "reasons": dict(settings.reasons),
+        "noise kernel": noise and _plain("kernel", noise.kernel, arrays),
+        "stage_times": model.stage_times_,
+        "names": list(map(str, getattr(model, "feature_names_in_", model._column_names))),
+        "named": hasattr(model, "feature_names_in_"),
+        "preprocessor": own and own.get_params(),
+    }
+    text = json.dumps(head, default=lambda value: value.item())  # numbers of numpy
+    members = {"head": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
+    members["digest"] = np.array(_digest(members))
+    return write_whole(path, lambda file: np.savez(file, **members))
+
+
+def _put(arrays: dict[str, Any], name: str, value: Any) -> None:
+    """Put a table, a number or the parts of a record to the arrays; nothing of None."""
+    value = value.stored if isinstance(value, SparseTable) else value
+    if sp.issparse(value):
+        csr = sp.csr_array(value)
+        value = _Sparse(csr.data, csr.indices, csr.indptr, np.array(csr.shape))
+    if isinstance(value, tuple):
+        for part, own in value._asdict().items():  # type: ignore[attr-defined]
+            _put(arrays, f"{name}.{part}", own)
+    elif value is not None:
+        arrays[name] = np.asarray(value)
+
+
+_LEARNT_OF_COLUMNS = ("fill_", "center_", "scale_", "mean_row_")
+
+
+class _Sparse(NamedTuple):
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: Any
+
+
+def _plain(name: str, value: Any, arrays: dict[str, Any]) -> Any:
+    """Return a parameter as JSON holds it: an object by its short name, with its parameters."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str, np.generic)):
+        return value
+    for short, kind in _CLASSES.get(name, {}).items():
+        if type(value) is kind:
+            return {short: {n: _plain(n, v, arrays) for n, v in value.get_params().items()}}
+    if name == "noise" or isinstance(value, graph.CsrGraph):
+        place = f"given {len(arrays)}"
+        _put(arrays, place, value)
+        return {"given": place}
+    raise TypeError(
+        "a model must be made of classes of ikd_graph to be saved, got a "
+        f"{type(value).__module__}.{type(value).__name__}; use a kernel from ikd_graph.kernels"
+    )
+
+
+def _digest(arrays: Mapping[str, Any]) -> str:
+    """SHA-256 of named arrays, their types and shapes."""
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def read(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
+    """Read the estimator that `write` wrote; ``make`` is its class."""
+    try:
+        return _model(_members(path), make)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{os.fspath(path)!r} must be a file that IKD.save wrote ({_FORMAT}), got one that "
+            f"cannot be read ({type(error).__name__}: {error!s:.100}); save the model again"
+        ) from None
+
+
+def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
+    """Return the estimator that arrays are of."""
+    if arrays.pop("digest").item() != _digest(arrays):
+        raise ValueError("its content was changed")
+    head = json.loads(arrays.pop("head").tobytes())
+    if head["format"] != _FORMAT:
+        raise ValueError(f"{head['format']!r}, written by ikd_graph {head['version']}")
+    _check_arrays(arrays)
+    parameters, rows = head["parameters"], _table(arrays, "rows")
+    model = make(**{name: _object(name, value, arrays) for name, value in parameters.items()})
+    # Blocks of dense rows, and what is known of each pair.
+    n, p = rows.shape
+    pairwise = isinstance(missing.get(model.missing), missing.Pairwise)
+    needed, free = 128.0 * p + 32.0 * n * n * pairwise, available()
+    if free is not None and needed > free:
+        raise ValueError(f"comparing its rows takes {needed:.3g} bytes")
+    if n != len(arrays["inverse"]):
+        raise ValueError("rows has another size than what belongs to it")
+    scale = arrays.get("scale")
+    if scale is not None:
+        check_positive("scale", scale.min())
+        scale = scale if model.affinity == "precomputed" else float(scale[0])
+    ids = (arrays[name] for name in ("digests", "inverse", "equal"))
+    model._restore(rows, scale, *ids, _result(arrays, _settings(head, arrays)))
+    model.stage_times_ = {name: _of(time, float) for name, time in head["stage_times"].items()}
+    model._column_names = tuple(_of(name, str) for name in head["names"])
+    if head["named"]:
+        model.feature_names_in_ = np.array(model._column_names, dtype=object)
+    if head["preprocessor"] is not None:
+        model.preprocessor_ = _preprocessor(head["preprocessor"], arrays, p)
+    if len(head["names"]) not in (0, p):
+        raise ValueError("its names are of another number than its columns")
+    computed = model._fitted.computed
+    if "bars.factor" in arrays:
+        computed["error bars"] = _record(arrays, LatentPosterior, "bars")
+        if len(arrays["bars.covariances"]) != model._fitted.sample.size:
+            raise ValueError("its error bars have another size than its points")
+    if "errors" in arrays:
+        computed["standard errors"] = arrays["errors"]
+    if head["noise kernel"] is not None:
+        kernel = _object("kernel", _of(head["noise kernel"], dict), arrays)
+        computed["noise model"] = _record(arrays, NoiseModel, "noise", kernel=kernel)
+    return model
+
+
+def _members(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Arrays of a file, which must not unpack to more than it holds."""
+    size = os.stat(path).st_size
+    if not os.path.isfile(path):
+        raise ValueError("it is no regular file")
+    with zipfile.ZipFile(path) as archive:
+        if sum(member.file_size for member in archive.infolist()) > size:
+            raise ValueError("it unpacks to more than it holds")
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _check_arrays(arrays: Mapping[str, Any]) -> None:
+    """Raise unless arrays are of their kinds, belong together, and point to what is there."""
+    sizes: dict[str, int] = {}
+    for name, array in arrays.items():
+        # Tables and graphs are checked as they are made.
+        kind, axes = _ARRAYS[name].split(" ") if name in _ARRAYS else ("biuf", "?" * array.ndim)
+        if array.dtype.kind not in {"i": "iu", "F": "f"}.get(kind, kind):
+            raise ValueError(f"{name} holds {array.dtype}")
+        for axis, size in zip(axes, array.shape, strict=True):
+            if axis != "?" and sizes.setdefault(axis, size) != size:
+                raise ValueError(f"{name} has another size than what belongs to it")
+        if array.dtype.kind == "f":
+            known = array if kind == "f" else array[np.isfinite(array)]
+            if not float(np.abs(known).max(initial=0.0)) < _LARGEST:
+                raise ValueError(f"{name} holds values that are too large, or not finite")
+        if name in ("joints.kinds", "joints.fixed") and not np.isin(array, KINDS).all():
+            raise ValueError(f"{name} holds words that are none of {KINDS}")
+    n, u = sizes["n"], sizes["u"]
+    bounds = {"inverse": u, "equal": n, "labels": u, "landmarks": u, "core": u}
+    for name in bounds.keys() & arrays.keys():
+        check_nodes(name, arrays[name], bounds[name])
+    if arrays["digests"].dtype != np.uint8 or np.unique(arrays["inverse"]).size != u:
+        raise ValueError("its distinct rows are not those of its points")
+
+
+def _table(arrays: Mapping[str, Any], name: str) -> Any:
+    """Return the table or the matrix that `_put` was given."""
+    if name in arrays:
+        return arrays[name]
+    parts = _record(arrays, _Sparse, name)
+    matrix = sp.csr_array(parts[:3], shape=tuple(parts.shape.tolist()))
+    check_sparse(name, matrix)
+    return matrix
+
+
+def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> Any:
+    """Return a record of the arrays and numbers that `_put` has made of one."""
+    fields = {field: arrays[f"{name}.{field}"] for field in kind._fields if field not in others}
+    return kind(**{key: v if v.ndim else v.item() for key, v in fields.items()}, **others)
+
+
+def _of(value: Any, *kinds: type) -> Any:
+    """Return a value of JSON that is of one of some types."""
+    if type(value) not in kinds:
+        raise ValueError(f"it holds a {type(value).__name__} in place of a {kinds[0].__name__}")
+    return value
+
+
+def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
+    """Return the parameter that `_plain` was given."""
+    if not isinstance(value, dict):
+        return value
+    ((short, own),) = value.items()
+    if short == "given":
+        is_graph = name == "graph"
+        return _record(arrays, graph.CsrGraph, own) if is_graph else _table(arrays, own)
+    made = _CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
+    if name != "kernel":
+        # A resolved threshold of 0 takes all that is stored.
+        (made.replace(s0="auto") if getattr(made, "s0", "") == 0.0 else made).check()
+    return made
+
+
+def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
+    """Return resolved settings."""
+    own = head["settings"]
+    tried = [list(zip(row, _CANDIDATE, strict=True)) for row in head["candidates"]]
+    return Settings(
+        **{name: _object(name, _of(own[name], *_SETTINGS[name]), arrays) for name in _SETTINGS},
+        candidates=tuple(Candidate(*(_of(v, *kinds) for v, kinds in row)) for row in tried),
+        warnings=tuple(_of(text, str) for text in head["warnings"]),
+        spectrum=arrays.get("spectrum"),
+        reasons={name: _of(text, str) for name, text in head["reasons"].items()},
+    )
+
+
+def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the fields of a result, the similarity aside."""
+    points, numbers = arrays["points"], ("n_iter", "start_weight")
+    n_iter, start_weight = (arrays[name].item() if name in arrays else None for name in numbers)
+    g = _record(arrays, graph.CsrGraph, "graph") if "graph.indptr" in arrays else None
+    for each in (g, settings.graph):
+        if isinstance(each, graph.CsrGraph) and each.n_nodes != len(points):
+            raise ValueError("its graph has another size than its points")
+    if points.shape[1] != settings.n_components:
+        raise ValueError("its points have another number of coordinates than were asked for")
+    solved, joints, core = None, None, None
+    if "solved.precision" in arrays:
+        blocks = _record(arrays, Blocks, "solved.blocks")
+        solved = _record(
+            arrays, SolvedBlocks, "solved", blocks=check_blocks("blocks", blocks, len(points))
+        )
+    for name, kind in (("joints", Joints), ("sessions", SessionJoints)):
+        if f"{name}.{kind._fields[0]}" in arrays:
+            joints = _record(arrays, kind, name)
+    if "core" in arrays:
+        *numbers, latents = _record(arrays, OptimumRecord, "optima")
+        optima = zip(*(part.tolist() for part in numbers), latents, strict=True)
+        fit = _record(
+            arrays, LikelihoodFit, "fit", kernel=settings.kernel,
+            optima=tuple(OptimumRecord(*each) for each in optima),
+        )  # fmt: skip
+        check_positive("variance", fit.variance)
+        check_distinct("core", arrays["core"])
+        core = CoreFit(points, arrays["core"], fit)
+    closed = _record(arrays, Embedding, "closed", coordinates=points)
+    return {
+        "coordinates": points, "settings": settings, "kernel": settings.kernel, "graph": g,
+        "solution": Solution(
+            closed, solved, arrays.get("residuals"), start_weight, None, arrays.get("landmarks")
+        ),
+        "labels": arrays.get("labels"), "removed": arrays.get("removed"), "joints": joints,
+        "n_iter": n_iter, "core": core,
+    }  # fmt: skip
+
+
+def _preprocessor(own: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> TablePreprocessor:
+    """Return what a command did to rows of so many columns."""
+    made = TablePreprocessor(**{**own, "na": tuple(own["na"])})
+    made.n_features_in_ = p
+    for name in _LEARNT_OF_COLUMNS:
+        learnt = arrays.get(f"preprocessor.{name}")
+        if learnt is not None and learnt.shape != (p,):
+            raise ValueError("what was done to its rows is of another size than these")
+        setattr(made, name, learnt)
+    return made
