@@ -55,7 +55,7 @@ def read(model: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
         validate_data(model, named, reset=reset, skip_check_array=True)
     except ValueError as error:
         raise ValueError(printable(str(error))) from None
-    if not pairs and (reset or hasattr(X, "columns")):
+    if reset or (not pairs and hasattr(X, "columns")):
         _check_column_names(model, table, reset)
     own = getattr(model, "preprocessor_", None)
     if own is not None and not reset:
