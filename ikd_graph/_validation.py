@@ -33,9 +33,9 @@ def validate(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a public function with a rule for each argument that needs one.
 
-    Arguments are checked in the outermost call alone: what the decorated function calls in turn
-    was checked with it. Functions that are given first look at all arguments together, by their
-    names.
+    An argument that is annotated as ``int`` and has no rule must be from 0 to 2^31 - 1. Arguments
+    are checked in the outermost call alone: what the decorated function calls in turn was checked
+    with it. Functions that are given first look at all arguments together, by their names.
 
     Examples
     --------
@@ -52,14 +52,17 @@ def validate(
         unknown = set(rules) - set(signature.parameters)
         if unknown:
             raise TypeError(f"{function.__name__} has no arguments {sorted(unknown)}")
+        kinds = {name: str(each.annotation) for name, each in signature.parameters.items()}
+        rule_of = {name: _ANNOTATED[kind] for name, kind in kinds.items() if kind in _ANNOTATED}
+        rule_of |= rules
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             if _nested.get():
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
-            for name in [each for each in bound.arguments if each in rules]:
-                bound.arguments[name] = rules[name](name, bound.arguments[name])
+            for name in [each for each in bound.arguments if each in rule_of]:
+                bound.arguments[name] = rule_of[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)
             with _as_nested(True):
@@ -104,6 +107,13 @@ def whole(low: int, high: int | None = None, cure: str = "") -> Rule:
     return lambda name, value: check_integer(name, value, low, high, cure)
 
 
+_ANNOTATED = {
+    "<class 'int'>": whole(0),
+    "int": whole(0),
+    "int | None": optional(whole(0)),
+}
+
+
 # Single values ------------------------------------------------------------------------------------
 
 
@@ -134,8 +144,8 @@ def flag(name: str, value: Any) -> bool:
 def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
     """Raise unless ``value`` is an integer with ``low <= value <= high``."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if is_integer and value >= 2**63:  # more than compiled code can hold
-        high = min(high or 2**63 - 1, 2**63 - 1)
+    if is_integer and high is None and value >= 2**31:  # more than numbers of points are stored in
+        high = 2**31 - 1
     rule = f"at least {low}" if high is None else f"from {low} to {high}"
     if not is_integer or value < low or (high is not None and value > high):
         raise ValueError(f"{name} must be an integer {rule}, got {value!r}{_more(cure)}")
@@ -144,7 +154,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, cure
 
 def count(name: str, value: Any) -> int:
     """Require a whole number from 1 up that an array can have as its length."""
-    return check_integer(name, value, 1, 2**31 - 1)
+    return check_integer(name, value, 1)
 
 
 def observations(name: str, value: Any) -> Any:
@@ -163,6 +173,11 @@ def observations(name: str, value: Any) -> Any:
 def seed(name: str, value: Any) -> int | None:
     """Require None, or a whole number from 0 up that starts a random sequence."""
     return None if value is None else check_integer(name, value, 0, 2**32 - 1)
+
+
+def random_state(name: str, value: Any) -> Any:
+    """Require a seed, or a generator of random numbers."""
+    return value if isinstance(value, np.random.Generator) else seed(name, value)
 
 
 def check_real(name: str, value: Any, rule: str, holds: Callable[[Any], bool]) -> float:

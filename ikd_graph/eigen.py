@@ -116,7 +116,7 @@ def reference_index(sq_dist: Floats, reference: str | int) -> int:
     return int(best[np.argmin(mean[best])])
 
 
-@validate(_check_reference, sq_dist=check.square)
+@validate(_check_reference, sq_dist=check.square, reference=check.whole(CENTER))
 def gram_matrix(sq_dist: Floats, reference: int = CENTER) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 

@@ -34,9 +34,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
+from . import _validation as check
 from . import covariance, gplvm, refine
 from ._threads import block_rows, map_blocks, single_threaded_blas
 from ._types import Floats
+from ._validation import validate
 from .alignment import rigid_fit
 from .gplvm import GaussianProcess
 from .out_of_sample import freshness
@@ -68,6 +70,7 @@ class LatentPosterior(NamedTuple):
         return np.sqrt(np.einsum("imm->im", self.covariances))
 
 
+@validate(random_state=check.seed, n_simulations=check.count)
 def posterior(
     process: GaussianProcess,
     random_state: int | None = None,

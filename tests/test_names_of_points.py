@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from ikd_graph import IKD, cliques, graph
+from ikd_graph import IKD, cliques, datasets, graph
 from ikd_graph.metrics import affine_r2
 
 N = 60
@@ -88,7 +88,7 @@ def test_numbers_in_two_orders_are_refused_with_both_cures():
 
 def test_names_that_no_row_has_are_refused():
     frame = pd.DataFrame(sheet()[1], index=[f"row {k}" for k in range(N)])
-    with pytest.raises(ValueError, match="names of the rows.*'row 0'.*relabel_nodes"):
+    with pytest.raises(ValueError, match=r"names of the rows.*'row 0'.*relabel_nodes"):
         IKD(graph=network(NAMES["text"]), **ROWS).fit(frame)
 
 
@@ -140,3 +140,13 @@ def test_correlations_that_are_fitted_as_rows_are_asked_about_once():
         warnings.simplefilter("error")
         IKD(**given).fit(sheet()[1])
         IKD(**{**given, "affinity": "precomputed"}).fit(corr)
+
+
+@pytest.mark.parametrize("half", [np.tril, np.triu])
+def test_a_triangle_in_a_file_is_not_imputed(half, tmp_path):
+    D = squareform(pdist(sheet()[0]))
+    frame = pd.DataFrame(np.where(half(np.ones(D.shape)), D, np.nan)).rename(columns="p{}".format)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    with pytest.raises(ValueError, match=r"both triangles.*D\.fillna\(D\.T\)") as error:
+        datasets.load(str(tmp_path / "d.csv"))
+    assert "impute" not in str(error.value)

@@ -571,7 +571,8 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     _check_blocks(members, coordinates)
     orders = [np.argsort(np.asarray(part)) for part in members]
     sizes = [len(part) for part in members]
-    parts = [np.asarray(p, dtype=np.int32)[o] for p, o in zip(members, orders, strict=True)]
+    checked = [check.check_nodes("points of a block", part, 2**31 - 1) for part in members]
+    parts = [p.astype(np.int32)[o] for p, o in zip(checked, orders, strict=True)]
     own = [np.asarray(c, dtype=np.float64)[o] for c, o in zip(coordinates, orders, strict=True)]
     spectra = []
     for place in own:

@@ -120,6 +120,12 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     holes, empty = np.isnan(X), np.isnan(X).all(axis=0) & (reading.preprocessor is None)
     fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     problems = []
+    if _is_triangle(holes):
+        text = (
+            f"{table.file} must hold both triangles of a matrix of pairs, got one; "
+            "D.fillna(D.T) of pandas fills the other"
+        )
+        return [Problem(text, (), False)]
     for bad, kind, cure in (
         (fillable, "missing", f"{_keep_missing(X)}, --impute median (or mean) fills them"),
         (holes & empty, "missing", "the column has no others"),
@@ -136,6 +142,14 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
             )
             problems.append(Problem(text, () if bad is fillable else tuple(names), bad is fillable))
     return problems + _outside(X, columns, reading.transform)
+
+
+def _is_triangle(holes: Floats) -> bool:
+    """Whether one triangle of a square table is missing, and no cell of the other."""
+    if holes.shape[0] != holes.shape[1] or len(holes) < 2:
+        return False
+    sides = holes[np.triu_indices(len(holes), 1)], holes[np.tril_indices(len(holes), -1)]
+    return any(a.all() and not b.any() for a, b in (sides, sides[::-1]))
 
 
 def _keep_missing(X: Floats) -> str:

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
+from .. import _validation as check
 from .. import kernels
 from .._dataset import Dataset, encode_labels
 from .._types import Floats
-from .._validation import check_choice, check_integer, check_positive
+from .._validation import check_choice, check_positive, validate
 
 Seed = int | np.random.Generator
 
@@ -24,6 +25,7 @@ FIXED_LATENTS = ("hard", "medium", "easy")
 """The three fixed latents of the paper's Fig. 3."""
 
 
+@validate(n_samples=check.count, n_components=check.count, seed=check.random_state)
 def ou_latent(
     n_samples: int,
     n_components: int,
@@ -62,8 +64,6 @@ def ou_latent(
     """
     from scipy.signal import lfilter
 
-    check_integer("n_samples", n_samples, 1)
-    check_integer("n_components", n_components, 1)
     steps = np.random.default_rng(seed).normal(size=(n_samples, n_components))
     decay = np.exp(-1.0 / check_positive("time_scale", time_scale))
     steps[1:] *= np.sqrt(1.0 - decay**2)
@@ -73,6 +73,7 @@ def ou_latent(
     return latent if clip is None else np.clip(latent, -clip, clip)
 
 
+@validate(n_samples=check.whole(4), seed=check.random_state)
 def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
     r"""Latent of the paper's Fig. 3, three-dimensional.
 
@@ -103,7 +104,6 @@ def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
     [0.7347, 1.25, -0.5]
     """
     check_choice("name", name, FIXED_LATENTS)
-    check_integer("n_samples", n_samples, 4)
     rng = np.random.default_rng(seed)
     if name == "medium":
         theta = np.linspace(-4.0 * np.pi, 4.0 * np.pi, n_samples)
@@ -132,6 +132,7 @@ def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
     return latent
 
 
+@validate(n_features=check.count, seed=check.random_state)
 def gp_mapping(
     latent: ArrayLike,
     n_features: int,
@@ -167,7 +168,6 @@ def gp_mapping(
     (30, 20)
     """
     points = np.asarray(latent, dtype=np.float64)
-    check_integer("n_features", n_features, 1)
     cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
     samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
     return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
@@ -181,6 +181,7 @@ def _lower_root(cov: Floats) -> Floats:
     raise ValueError("the covariance of the latent must be positive definite, got one that is not")
 
 
+@validate(n_features=check.count, seed=check.random_state)
 def gplvm_data(
     latent: str | ArrayLike,
     n_features: int,
@@ -226,6 +227,7 @@ def gplvm_data(
     return Dataset(X=X, latent=points, name=f"{name}_N{n_features}")
 
 
+@validate(n_samples=check.count, seed=check.seed)
 def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> Dataset:
     """Two interleaved half circles in the plane (scikit-learn's), labeled.
 
@@ -247,6 +249,7 @@ def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> D
     return Dataset(X=X, y=y.astype(np.int64), label_names=("upper", "lower"), name="half_moons")
 
 
+@validate(n_samples=check.count, seed=check.seed)
 def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Dataset:
     """Sample a rolled-up sheet in three dimensions (scikit-learn's).
 
@@ -268,6 +271,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
     return Dataset(X=X, y=angle, latent=latent, name="swiss_roll")
 
 
+@validate(n_samples=check.count, n_features=check.count, seed=check.random_state)
 def spike_counts(
     n_samples: int = 400, n_features: int = 60, *, mean_count: float = 3.0, seed: Seed = 0
 ) -> Dataset:

@@ -7,8 +7,10 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from .. import _limits
+from .. import _validation as check
 from .._table import evenly_spaced
 from .._types import Floats
+from .._validation import validate
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
@@ -42,6 +44,7 @@ class ChanceTest(NamedTuple):
         )
 
 
+@validate(n_draws=check.count, n_exceeding=check.count, random_state=check.seed)
 def chance_test(
     X: Floats, *, n_draws: int = 199, n_exceeding: int = 10, random_state: int | None = 0
 ) -> ChanceTest:

@@ -17,7 +17,7 @@ from .._threads import block_rows, map_blocks
 from .._validation import validate
 from ..covariance import FLOOR
 from ._csr import mirrored
-from ._nearest import block_neighbors, check_correlations
+from ._nearest import block_neighbors, check_correlations, check_count
 from ._record import CsrGraph
 
 WEIGHT_FLOOR = FLOOR
@@ -51,7 +51,7 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     return pairs_above(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
 
 
-@validate(corr=check_correlations, mutual=check.flag)
+@validate(check_count, corr=check_correlations, mutual=check.flag)
 def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> CsrGraph:
     """Join each point to the points most correlated with it.
 

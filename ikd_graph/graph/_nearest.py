@@ -42,8 +42,10 @@ def _check_rows_or_sparse(name: str, rows: Any) -> Any:
     return rows if hasattr(rows, "pairs_from") else check_rows(name, rows)
 
 
-def _check_count(rows: Any, k: int, **_: Any) -> None:
-    check_integer("k", k, 1, rows.shape[0] - 1, "a point has n - 1 others; 5 to 15 are usual")
+def check_count(rows: Any = None, k: int = 1, corr: Any = None, **_: Any) -> None:
+    """Raise unless a point has so many neighbors, among rows or in correlations."""
+    n = (rows if corr is None else corr).shape[0]
+    check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
 RECALL = 0.97
@@ -55,7 +57,7 @@ _log = logging.getLogger(__name__)
 
 
 @validate(
-    _check_count,
+    check_count,
     rows=_check_rows_or_sparse,
     metric=check.one_of(("product", "euclidean")),
     neighbors=check.one_of(SEARCHES),

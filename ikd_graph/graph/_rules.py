@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_fraction, check_integer, flag
+from .._validation import check_choice, check_fraction, check_integer, flag, number
 from .._warn import warn
 from ._csr import union
 from ._nearest import SEARCHES
@@ -132,12 +132,15 @@ class Threshold(Rule):
     @property
     def s0_used(self) -> float | None:
         """The threshold of the similarity; None where there is none."""
-        return float(self.s0) if self.fdr is None and float(self.s0) > 0.0 else None
+        is_known = self.fdr is None and not isinstance(self.s0, str) and self.s0 > 0.0
+        return float(self.s0) if is_known else None
 
     def build(self, similarity: Similarities) -> CsrGraph:
         """See `Rule.build`."""
+        if self.n_neighbors is not None:
+            check_integer("n_neighbors", self.n_neighbors, 1)
         if self.fdr is None:
-            g = similarity.threshold_graph(float(self.s0))
+            g = similarity.threshold_graph(number("s0", self.s0))
         else:
             g = similarity.significant_graph(self.fdr, self.n_removed)
             if not g.n_edges:
@@ -205,7 +208,7 @@ class Neighbors(Rule):
     def build(self, similarity: Similarities) -> CsrGraph:
         """See `Rule.build`."""
         similarity.search = self.search
-        return similarity.neighbor_graph(int(self.k), mutual=self.mutual)
+        return similarity.neighbor_graph(check_integer("k", self.k, 1), mutual=self.mutual)
 
     def describe(self) -> str:
         """See `Rule.describe`."""

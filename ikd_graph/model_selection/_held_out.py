@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from .. import _limits, covariance
+from .. import _validation as check
 from .._table import are_counts, dense_rows, some_columns, some_rows
 from .._types import Floats
+from .._validation import validate
 
 Mask = NDArray[np.bool_]
 
@@ -115,6 +117,7 @@ def direction_score(points: Floats, directions: Floats) -> Floats:
     return np.asarray(by_point / width)
 
 
+@validate(k=check.count)
 def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST) -> Floats:
     """Score each point by what it adds to the R² of columns that its nearest points predict.
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _validation as check
 from .._files import write_whole
 from .._types import Floats
+from .._validation import validate
 from .._warn import warn
 from . import charts, colors
 from .charts import Bars, Chart, Points
@@ -53,6 +55,7 @@ def axes(width: float = 6.4, height: float = 4.6) -> Axes:
     return _axes_of_new("figure", "Figure", width, height)
 
 
+@validate(dpi=check.whole(10, 2400))
 def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     """Save the figure of an Axes, whole or not at all.
 
@@ -74,6 +77,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     return write_whole(path, partial(_draw, ax, form, dpi))
 
 
+@validate(dpi=check.whole(10, 2400))
 def png(ax: Axes, dpi: int = 160) -> bytes:
     """Draw the figure of an Axes as PNG in memory.
 
@@ -428,6 +432,7 @@ def _draw_typical_error(ax: Axes, Z: Floats, errors: ArrayLike | None) -> None:
     ax.text(low + 2.0 * half, 0.0, "  ± 1 standard error", fontsize=SMALL, va="center", **style)
 
 
+@validate(n_columns=check.count)
 def small_multiples(
     panels: Mapping[str, ArrayLike],
     labels: Any = None,

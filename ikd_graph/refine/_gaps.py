@@ -38,7 +38,7 @@ def close_gaps(objective: Objective, vector: Floats, n_observed: int) -> Floats:
         most.
     """
     kernel, points = objective.kernel_of(vector), objective.latent(vector).copy()
-    nearest = float(np.sqrt(kernel.sq_distance(np.array([1.0 / n_observed]))[0]))
+    nearest = float(np.sqrt(kernel.sq_distance(np.array([1.0 / max(n_observed, 2)]))[0]))
     value, n = objective.exact(vector), len(points)
     groups = {number: [number] for number in range(n)}
     for number, (first, second, apart, _) in enumerate(linkage(points, "single"), n):

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from .. import _validation as check
 from .. import eigen, geodesics
 from .._types import Floats
-from .._validation import check_choice
+from .._validation import check_choice, validate
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
-from ..graph import CsrGraph
+from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel
 from ..similarity import Similarity
 from . import landmarks as by_landmarks
@@ -90,6 +91,7 @@ class Geodesic(Strategy):
         return Solution(solution, landmarks=nodes)
 
 
+@validate(graph=check_graph, n_components=check.count)
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
     lengths = geodesics.distance_lengths(graph, kernel)

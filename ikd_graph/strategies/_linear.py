@@ -15,9 +15,11 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
 from .. import _limits, eigen
+from .. import _validation as check
 from .._lanczos import seeded_eigsh
 from .._threads import block_rows
 from .._types import Floats
+from .._validation import validate
 from .._warn import warn
 from ..covariance import SparseRows
 from ..eigen import Embedding
@@ -82,6 +84,7 @@ def _in_units(unit: float, embedding: Embedding) -> Embedding:
     )
 
 
+@validate(n_components=check.count)
 def principal_components(rows: Any, n_components: int) -> Embedding:
     """Principal components of rows (n, q), dense or `SparseRows`; nothing of their size is made."""
     n, width = rows.shape
