@@ -807,7 +807,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._result, self._training = result, training
         self._first, self._inverse, self._equal = first, inverse, equal
         self._points = result.coordinates
-        self._rows = rows if self._has_rows else None
+        self._rows: Any = rows if self._has_rows else None
         self._fitted = FittedProcess(result, self._points, self._rows, first)
         every = self._points[inverse]
         dtype = rows.dtype if self._has_rows else np.float64

@@ -23,7 +23,7 @@ from .._files import write_whole
 from .._memory import available
 from .._settings import Candidate, Settings
 from .._table import SparseTable
-from .._validation import check_distinct, check_nodes, check_positive, check_sparse
+from .._validation import check_nodes, check_positive, check_sparse
 from .._version import __version__
 from ..alignment import KINDS, Joints
 from ..blocks import SolvedBlocks
@@ -57,31 +57,33 @@ _SETTINGS: dict[str, tuple[type, ...]] = {
 _CANDIDATE = ((str,), (str,), (str, type(None)), *[(float,)] * 6, (bool,))
 """Types of resolved settings, and of a candidate, as JSON holds them."""
 
-_ARRAYS = {
-    "scale": "f n", "digests": "u nd", "inverse": "i n", "equal": "i n", "points": "f um",
-    "labels": "i u", "removed": "i re", "landmarks": "i l", "residuals": "F u", "n_iter": "i ",
-    "start_weight": "F ", "spectrum": "f s", "errors": "f um", "core": "i c",
-    "closed.eigenvalues": "f m", "closed.explained_variance_ratio": "f m",
-    "closed.negative_mass": "f ", "closed.reference": "i ",
-    "solved.blocks.indptr": "i i", "solved.blocks.members": "i t", "solved.coordinates": "f tm",
-    "solved.precision": "f t", "solved.eigenvalues": "f bm", "solved.negative_mass": "f b",
-    "solved.explained_variance_ratio": "f b", "solved.n_clipped": "i ",
-    "joints.first": "i j", "joints.second": "i j", "joints.n_shared": "i j", "joints.kinds": "U j",
-    "joints.singular_values": "f jm", "joints.noise": "f j", "joints.fixed": "U u",
-    "joints.body": "i u",
-    "sessions.parts": "b ku", "sessions.gaps": "F k", "sessions.misfits": "F k",
-    "fit.latent": "f cm", "fit.variance": "f ", "fit.noise": "f ", "fit.log_likelihood": "f ",
-    "fit.n_iter": "i ", "fit.start": "U ", "fit.complete": "b ",
-    "optima.start": "U o", "optima.log_likelihood": "f o", "optima.distance": "f o",
-    "optima.latent": "f ocm",
-    "bars.covariances": "f amm", "bars.factor": "f ", "bars.free_columns": "f ",
-    "bars.misfit": "f ",
-    "noise.variance": "f ", "noise.noise": "f ", "noise.log_likelihood": "f ",
-    "preprocessor.fill_": "f p", "preprocessor.center_": "f p", "preprocessor.scale_": "f p",
-    "preprocessor.mean_row_": "f p",
+_KINDS = {
+    "u nd": "digests", "i n": "inverse equal", "f n": "scale", "f um": "points errors",
+    "i u": "labels joints.body", "f m": "closed.eigenvalues closed.explained_variance_ratio",
+    "f ": "fit.variance fit.noise fit.log_likelihood noise.variance noise.noise bars.factor",
+    "f tm": "solved.coordinates", "f t": "solved.precision", "f bm": "solved.eigenvalues",
+    "f b": "solved.explained_variance_ratio solved.negative_mass",
+    "i j": "joints.first joints.second joints.n_shared", "f jm": "joints.singular_values",
+    "f j": "joints.noise", "U j": "joints.kinds", "U u": "joints.fixed", "b ku": "sessions.parts",
+    "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
+    "U ": "fit.start", "U o": "optima.start", "f o": "optima.log_likelihood optima.distance",
+    "f ocm": "optima.latent", "f amm": "bars.covariances",
+    "f p": "preprocessor.fill_ preprocessor.center_ preprocessor.scale_ preprocessor.mean_row_",
 }  # fmt: skip
-"""Kind of each learnt array, F where values may be unknown, and its axes: n rows, u of them
-distinct, m coordinates, and others."""
+"""Kind (F: floats that may be unknown) and axes of learnt arrays: n rows, u of them distinct, m
+coordinates, p columns, and others. Arrays without a kind are numbers that nothing relies on, or
+checked as they are made into a table or a graph."""
+
+_KIND_OF = {name: kind.split(" ") for kind, names in _KINDS.items() for name in names.split()}
+
+_LEARNT_OF_COLUMNS = ("fill_", "center_", "scale_", "mean_row_")
+
+
+class _Sparse(NamedTuple):
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: Any
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -105,7 +107,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "solved": solution.solved,
         "joints" if isinstance(result.joints, Joints) else "sessions": result.joints,
         "core": core and core.core, "fit": core and core.fit._replace(kernel=None, optima=None),
-        "optima": core and OptimumRecord(*map(np.array, zip(*core.fit.optima, strict=True))),
+        "optima": core and OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
         "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
         "noise": noise and noise._replace(kernel=None),
         **{f"preprocessor.{name}": getattr(own, name, None) for name in _LEARNT_OF_COLUMNS},
@@ -146,16 +148,6 @@ def _put(arrays: dict[str, Any], name: str, value: Any) -> None:
             _put(arrays, f"{name}.{part}", own)
     elif value is not None:
         arrays[name] = np.asarray(value)
-
-
-_LEARNT_OF_COLUMNS = ("fill_", "center_", "scale_", "mean_row_")
-
-
-class _Sparse(NamedTuple):
-    data: Any
-    indices: Any
-    indptr: Any
-    shape: Any
 
 
 def _plain(name: str, value: Any, arrays: dict[str, Any]) -> Any:
@@ -230,20 +222,20 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
     model._column_names = tuple(_of(name, str) for name in head["names"])
     if head["named"]:
         model.feature_names_in_ = np.array(model._column_names, dtype=object)
-    if head["preprocessor"] is not None:
-        model.preprocessor_ = _preprocessor(head["preprocessor"], arrays, p)
     if len(head["names"]) not in (0, p):
         raise ValueError("its names are of another number than its columns")
-    computed = model._fitted.computed
-    if "bars.factor" in arrays:
-        computed["error bars"] = _record(arrays, LatentPosterior, "bars")
-        if len(arrays["bars.covariances"]) != model._fitted.sample.size:
-            raise ValueError("its error bars have another size than its points")
-    if "errors" in arrays:
-        computed["standard errors"] = arrays["errors"]
-    if head["noise kernel"] is not None:
-        kernel = _object("kernel", _of(head["noise kernel"], dict), arrays)
-        computed["noise model"] = _record(arrays, NoiseModel, "noise", kernel=kernel)
+    if head["preprocessor"]:
+        model.preprocessor_ = _preprocessor(head["preprocessor"], arrays, p)
+    kernel = _object("kernel", head["noise kernel"], arrays)
+    computed = {
+        "error bars": _record(arrays, LatentPosterior, "bars"),
+        "standard errors": arrays.get("errors"),
+        "noise model": kernel and _record(arrays, NoiseModel, "noise", kernel=kernel),
+    }
+    bars = computed["error bars"]
+    if bars and len(bars.covariances) != model._fitted.sample.size:
+        raise ValueError("its error bars have another size than its points")
+    model._fitted.computed.update({name: own for name, own in computed.items() if own is not None})
     return model
 
 
@@ -263,8 +255,7 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
     """Raise unless arrays are of their kinds, belong together, and point to what is there."""
     sizes: dict[str, int] = {}
     for name, array in arrays.items():
-        # Tables and graphs are checked as they are made.
-        kind, axes = _ARRAYS[name].split(" ") if name in _ARRAYS else ("biuf", "?" * array.ndim)
+        kind, axes = _KIND_OF.get(name, ("biuf", "?" * array.ndim))
         if array.dtype.kind not in {"i": "iu", "F": "f"}.get(kind, kind):
             raise ValueError(f"{name} holds {array.dtype}")
         for axis, size in zip(axes, array.shape, strict=True):
@@ -295,8 +286,11 @@ def _table(arrays: Mapping[str, Any], name: str) -> Any:
 
 
 def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> Any:
-    """Return a record of the arrays and numbers that `_put` has made of one."""
-    fields = {field: arrays[f"{name}.{field}"] for field in kind._fields if field not in others}
+    """Return a record of the arrays and numbers that `_put` has made of one; None without them."""
+    own = [field for field in kind._fields if field not in others]
+    if f"{name}.{own[-1]}" not in arrays:
+        return None
+    fields = {field: arrays[f"{name}.{field}"] for field in own}
     return kind(**{key: v if v.ndim else v.item() for key, v in fields.items()}, **others)
 
 
@@ -337,41 +331,31 @@ def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
 
 def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the fields of a result, the similarity aside."""
-    points, numbers = arrays["points"], ("n_iter", "start_weight")
+    points, numbers, core = arrays["points"], ("n_iter", "start_weight"), None
     n_iter, start_weight = (arrays[name].item() if name in arrays else None for name in numbers)
-    g = _record(arrays, graph.CsrGraph, "graph") if "graph.indptr" in arrays else None
-    for each in (g, settings.graph):
-        if isinstance(each, graph.CsrGraph) and each.n_nodes != len(points):
-            raise ValueError("its graph has another size than its points")
+    g, blocks = _record(arrays, graph.CsrGraph, "graph"), _record(arrays, Blocks, "solved.blocks")
+    if g is not None and g.n_nodes != len(points):
+        raise ValueError("its graph has another size than its points")
     if points.shape[1] != settings.n_components:
         raise ValueError("its points have another number of coordinates than were asked for")
-    solved, joints, core = None, None, None
-    if "solved.precision" in arrays:
-        blocks = _record(arrays, Blocks, "solved.blocks")
-        solved = _record(
-            arrays, SolvedBlocks, "solved", blocks=check_blocks("blocks", blocks, len(points))
-        )
-    for name, kind in (("joints", Joints), ("sessions", SessionJoints)):
-        if f"{name}.{kind._fields[0]}" in arrays:
-            joints = _record(arrays, kind, name)
     if "core" in arrays:
-        *numbers, latents = _record(arrays, OptimumRecord, "optima")
-        optima = zip(*(part.tolist() for part in numbers), latents, strict=True)
-        fit = _record(
-            arrays, LikelihoodFit, "fit", kernel=settings.kernel,
-            optima=tuple(OptimumRecord(*each) for each in optima),
-        )  # fmt: skip
-        check_positive("variance", fit.variance)
-        check_distinct("core", arrays["core"])
-        core = CoreFit(points, arrays["core"], fit)
-    closed = _record(arrays, Embedding, "closed", coordinates=points)
+        *parts, latents = _record(arrays, OptimumRecord, "optima")
+        optima = zip(*(part.tolist() for part in parts), latents, strict=True)
+        own = {"kernel": settings.kernel, "optima": tuple(OptimumRecord(*each) for each in optima)}
+        core = CoreFit(points, arrays["core"], _record(arrays, LikelihoodFit, "fit", **own))
+        check_positive("variance", core.fit.variance)
+    if blocks:
+        blocks = check_blocks("blocks", blocks, len(points))
+    solution = Solution(
+        _record(arrays, Embedding, "closed", coordinates=points),
+        _record(arrays, SolvedBlocks, "solved", blocks=blocks),
+        arrays.get("residuals"), start_weight, landmarks=arrays.get("landmarks"),
+    )  # fmt: skip
     return {
-        "coordinates": points, "settings": settings, "kernel": settings.kernel, "graph": g,
-        "solution": Solution(
-            closed, solved, arrays.get("residuals"), start_weight, None, arrays.get("landmarks")
-        ),
-        "labels": arrays.get("labels"), "removed": arrays.get("removed"), "joints": joints,
-        "n_iter": n_iter, "core": core,
+        "coordinates": points, "settings": settings, "solution": solution,
+        "kernel": settings.kernel, "graph": g, "labels": arrays.get("labels"),
+        "removed": arrays.get("removed"), "n_iter": n_iter, "core": core,
+        "joints": _record(arrays, Joints, "joints") or _record(arrays, SessionJoints, "sessions"),
     }  # fmt: skip
 
 
