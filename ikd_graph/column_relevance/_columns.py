@@ -17,11 +17,11 @@ from .._types import Floats, Integers
 from .._validation import check_finite, validate
 from .._warn import warn
 from ..kernels import StationaryKernel, as_kernel
-from ._fit import Fits, fit_columns
+from ._fit import Fits, RowNoise, fit_columns
 from ._fractions import fractions, gradients
 from ._result import MOST_SHOWN, ColumnRelevance
-from ._significance import FEWEST_VALUES, NULLS, draws, null_evidence, p_values, q_values
-from ._smoother import NOISE_RATIOS, Smoother, smoother
+from ._significance import FEWEST_VALUES, NULLS, bayes_factors, draws, p_values, q_values
+from ._smoother import NOISE_RATIOS, Smoother, smoother, standardized
 
 _BATCH = 256
 _IMPUTATIONS = 5
@@ -62,6 +62,7 @@ class HeldOut(NamedTuple):
     columns: Integers  # (k,) their positions
     smooth: Smoother
     table: Table  # of the rows on the map
+    rows: Integers | slice = slice(None)  # on the map
 
 
 def _check_errors(name: str, value: Any) -> Floats:
@@ -182,8 +183,8 @@ def columns(
         smooth = smoother(points, given)
         judges = [_held_out(which, other, points, table, given) for which, other in others]
         itself = HeldOut(np.arange(table.shape[1]), smooth, table)
-        found = _describe(table, smooth, ends)
-        _judge(found, judges or [itself], null, rng)
+        found, noise = _describe(table, smooth, ends)
+        _judge(found, judges or [itself], noise, null, rng)
         if judges:
             k = len(judges)
             _widen(found, judges, (k - 1.0) ** 2 / k)
@@ -193,8 +194,8 @@ def columns(
     return _sorted(found, table, labels, smooth, ends)
 
 
-def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> dict[str, Any]:
-    """Find the axes along which all columns vary, in the order of the table."""
+def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
+    """Find the axes along which all columns vary, in the order of the table, and noise of rows."""
     p, m = table.shape[1], smooth.points.shape[1]
     grads, leverages = gradients(smooth), smooth.leverages()
     center = smooth.points.mean(axis=0, keepdims=True)
@@ -204,6 +205,7 @@ def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> dict[str, 
         "sd": np.zeros(p), "rare": np.zeros(p), "change": np.zeros(p), "change_se": np.zeros(p),
         "fraction": np.zeros((p, m)), "fraction_se": np.zeros((p, m)), "slope": np.zeros((p, m)),
     }  # fmt: skip
+    noise = RowNoise(table.shape[0])
     for at, Y in table.batches(_BATCH):
         fits = fit_columns(Y, smooth, leverages)
         found["sd"][at] = Y.std(axis=0)
@@ -212,25 +214,32 @@ def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> dict[str, 
         found["slope"][at] = fits.coefficients @ at_center.T
         if path is not None:
             found["change"][at], found["change_se"][at] = _change(fits, smooth, path)
-    return found
+        noise.add(fits.residual)
+    return found, noise.estimate()
 
 
 def _judge(
-    found: dict[str, Any], judges: Sequence[HeldOut], null: str, rng: np.random.Generator
+    found: dict[str, Any],
+    judges: Sequence[HeldOut],
+    noise: Floats,
+    null: str,
+    rng: np.random.Generator,
 ) -> None:
     """Add R² and p value of every column, on the map that judges it."""
     p = found["sd"].size
     n_draws = draws(p)
     found |= {"r2": np.zeros(p), "evidence": np.zeros(p)}
     null_values = np.zeros((n_draws, p))
-    for which, smooth, table in judges:
+    for which, smooth, table, rows in judges:
         leverages = smooth.leverages()
+        even = smoother(smooth.points, smooth.kernel, noise[rows])
         # Columns of a batch are shifted together.
         for at, Y in table.batches(int(np.clip(p // 8, 16, _BATCH)), which):
-            fits = fit_columns(Y, smooth, leverages)
-            found["r2"][at], found["evidence"][at] = fits.r2, fits.evidence
-            null_values[:, at] = null_evidence(Y, smooth, n_draws, null, rng)
-    fewest = min(len(smooth.points) for _, smooth, _ in judges)
+            found["r2"][at] = fit_columns(Y, smooth, leverages).r2
+            found["evidence"][at], null_values[:, at] = bayes_factors(
+                standardized(Y, even.noise), even, n_draws, null, rng
+            )
+    fewest = min(len(judge.smooth.points) for judge in judges)
     found["p_value"] = _tested(found, null_values, null, fewest)
     found["ordered"] = _rows_related(null_values, null)
 
@@ -292,7 +301,7 @@ def _imputed(smooth: Smoother, spread: Floats, rng: np.random.Generator) -> list
 def _widen(found: dict[str, Any], others: Sequence[HeldOut], factor: float) -> None:
     """Add to the variance of fractions that between other maps, times a factor."""
     drawn = np.empty((len(others), *found["fraction"].shape))
-    for k, (_, smooth, table) in enumerate(others):
+    for k, (_, smooth, table, _) in enumerate(others):
         grads, leverages = gradients(smooth), smooth.leverages()
         for at, Y in table.batches(_BATCH):
             drawn[k, at] = fractions(fit_columns(Y, smooth, leverages), smooth, grads)[0]
@@ -455,7 +464,7 @@ def _held_out(
     other, points = other[rows], points[rows]
     other = other - other.mean(axis=0)
     turn = orthogonal_procrustes(other, points - points.mean(axis=0))[0]
-    return HeldOut(which, smoother(other @ turn, kernel), table.of_rows(rows))
+    return HeldOut(which, smoother(other @ turn, kernel), table.of_rows(rows), rows)
 
 
 def _check_map(points: Floats) -> None:

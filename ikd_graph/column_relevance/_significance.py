@@ -1,4 +1,7 @@
-"""Whether a column is related to a map: against the same columns, shifted along the rows."""
+"""Whether a column is related to a map: against the same columns, shifted along the rows.
+
+Values are moved in units of the noise of their rows: a noisy row stays one wherever they go.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,21 @@ def draws(n_columns: int) -> int:
     return int(np.clip(-(-_POOLED // max(n_columns, 1)), _FEWEST, _MOST))
 
 
-def null_evidence(
+def bayes_factors(
     Y: Floats, smooth: Smoother, n_draws: int, null: str, rng: np.random.Generator
-) -> Floats:
-    """Bayes factors of centered columns (n, b) after random shifts or permutations, (k, b)."""
+) -> tuple[Floats, Floats]:
+    """Bayes factors of standardized columns (n, b), (b,), and after random moves, (k, b)."""
     n, squares = len(Y), np.einsum("ij,ij->j", Y, Y)
-    found = np.empty((n_draws, Y.shape[1]))
-    for draw in range(n_draws):
-        if null == "shift":
+    found = np.empty((1 + n_draws, Y.shape[1]))
+    for draw in range(1 + n_draws):
+        if draw == 0:
+            moved = smooth.basis
+        elif null == "shift":
             moved = np.roll(smooth.basis, int(rng.integers(1, n)), axis=0)
         else:
             moved = smooth.basis[rng.permutation(n)]
         found[draw] = bayes_factor(evidence(Y.T @ moved, squares, smooth))
-    return found
+    return found[0], found[1:]
 
 
 def p_values(observed: Floats, null: Floats, few_values: NDArray[np.bool_]) -> Floats:

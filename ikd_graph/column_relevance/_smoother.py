@@ -27,11 +27,12 @@ _SCALED = 500  # rows whose median distance is the scale of all
 class Smoother(NamedTuple):
     """Eigenfunctions of a kernel over the points of a map, less their means.
 
-    A column is ``mean + basis @ sqrt(eigenvalues) * b + noise`` with b ~ N(0, v I) and noise of
-    variance ``ratio * v``.
+    A column that is `standardized` is ``basis @ sqrt(eigenvalues) * b + noise`` with b ~ N(0, v I)
+    and noise of variance ``ratio * v``, the same in every row.
     """
 
     points: Floats  # (n, m) the map
+    noise: Floats  # (n,) relative standard deviation of the noise of each row
     kernel: StationaryKernel
     inducing: Floats  # (i, m) points that the functions are sums of kernels at
     expansion: Floats  # (i, r) weights of these kernels in each eigenfunction times its root
@@ -63,7 +64,15 @@ class Smoother(NamedTuple):
         )
 
 
-def smoother(points: Floats, kernel: StationaryKernel | None = None) -> Smoother:
+def standardized(columns: Floats, noise: Floats) -> Floats:
+    """Columns (n, b) less their weighted means, over the noise of each row."""
+    weights = noise**-2.0
+    return np.asarray((columns - weights @ columns / weights.sum()) / noise[:, None])
+
+
+def smoother(
+    points: Floats, kernel: StationaryKernel | None = None, noise: Floats | None = None
+) -> Smoother:
     """Build the smoother of a map.
 
     Parameters
@@ -73,7 +82,10 @@ def smoother(points: Floats, kernel: StationaryKernel | None = None) -> Smoother
     kernel : StationaryKernel, optional
         One that is differentiable at distance 0; by default the squared exponential whose
         length-scale is half the median distance.
+    noise : (n,) ndarray of float64, optional
+        Relative standard deviation of the noise of each row; by default the same in all.
     """
+    noise = np.ones(len(points)) if noise is None else noise
     if kernel is None:
         kernel = SquaredExponential(length_scale=0.5 * median_distance(points))
     inducing = points[evenly_spaced(len(points), MOST_INDUCING)]
@@ -82,14 +94,14 @@ def smoother(points: Floats, kernel: StationaryKernel | None = None) -> Smoother
     factor = cholesky(among, lower=True)
     across = kernel.covariance(cdist(points, inducing, "sqeuclidean"))
     features = solve_triangular(factor, across.T, lower=True).T
-    features = features - features.mean(axis=0)
+    features = standardized(features, noise)
     values, vectors = eigh(features.T @ features)
     order = np.argsort(-values)[:_MOST_FUNCTIONS]
     order = order[values[order] > _SMALLEST * NOISE_RATIOS[0]][: len(points) - 2]
     values, vectors = values[order], vectors[:, order]
     basis = features @ (vectors / np.sqrt(values))
     expansion = solve_triangular(factor, vectors, lower=True, trans="T")
-    return Smoother(points, kernel, inducing, expansion, values, basis)
+    return Smoother(points, noise, kernel, inducing, expansion, values, basis)
 
 
 def median_distance(points: Floats) -> float:
