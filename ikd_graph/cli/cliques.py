@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import cliques, report
+from .. import report
 from .._format import format_number
 from .._stages import progress_bar
 from .._table import dense_rows, rows_of
 from .._validation import check_integer, few_rows
 from ..covariance import rows_vary
-from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import plot
 from . import common, flags
@@ -24,72 +23,21 @@ from .embed import embed_command
 
 # Refined coordinates would no longer show what the cliques say of each point.
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-_UNUSED = {
-    *_FIXED,
-    "noise",
-    "n_landmarks",
-    "path",
-    "restarts",
-    "fit_shape",
-    "time_budget",
-    "descent",
-    "max_iter",
-    "weights",
-}
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    parser.add_argument(
-        "--limit", metavar="N", type=int, default=100_000,
-        help="list at most this many maximal cliques; default: 100000",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stability", metavar="N", type=int, nargs="?", const=200, default=0,
-        help="estimate from N resamples of the columns how often each clique would be there on "
-        "fresh columns (200 without N), and how many unrelated rows have; of correlations",
-    )  # fmt: skip
-    parser.add_argument(
-        "--export", metavar="FORMAT", choices=[end[1:] for end in cliques.FORMATS],
-        help="also write the graph for other programs: graphml, gexf (Gephi, Cytoscape), or csv, "
-        "tsv (a list of edges)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--window", metavar="N", type=int, default=0,
-        help="columns are times: also follow the cliques through windows of N columns, as a table "
-        "and a page; of correlations",
-    )  # fmt: skip
-    parser.add_argument(
-        "--step", metavar="M", type=int, default=0,
-        help="columns from one window to the next; default: half a window",
-    )  # fmt: skip
-    flags.add_method_flags(parser, only=flags.FLAGS.keys() - _UNUSED)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
     n_resamples = _number("--stability", arguments.stability, 2)
-    window = _number("--window", arguments.window, 8)
-    apart = _number("--step", arguments.step, 1) or max(window // 2, 1)
-    if arguments.step and not window:
-        raise ValueError(
-            f"--step must come with --window, got --step {arguments.step} alone; pass --window N"
-        )
-    fixed = dict(_FIXED)
-    flag = "--stability" if n_resamples else "--window"
-    if n_resamples or window:
-        fixed |= _of_correlations(arguments, flag)
+    fixed = {**_FIXED, **(_of_correlations(arguments) if n_resamples else {})}
     parameters = flags.method_parameters(arguments, **fixed)
     data = common.read_data(arguments)
-    if window:
-        check_integer("--window", window, 8, data.n_features, f"{data.name} has no more columns")
-    if n_resamples or window:
+    if n_resamples:
         flat = np.flatnonzero(~rows_vary(dense_rows(rows_of(data.X)), "correlation"))
         if flat.size:
             raise ValueError(
-                f"rows of {data.name} must vary for {flag}, got {flat.size} constant row(s): "
-                f"{few_rows(flat, len(data.X))}; drop them, or leave {flag} out"
+                f"rows of {data.name} must vary for --stability, got {flat.size} constant row(s): "
+                f"{few_rows(flat, len(data.X))}; drop them, or leave --stability out"
             )
     with common.named_stage("solving the cliques"), warnings.catch_warnings():
         # The advice covers components.
@@ -119,9 +67,6 @@ def run(arguments: argparse.Namespace) -> None:
     }
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    if window:
-        with common.named_stage("following the cliques"):
-            files |= _windows(arguments, model, data, window, apart)
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     if not view.complete:
@@ -136,31 +81,17 @@ def _number(flag: str, value: int, least: int) -> int:
     return check_integer(flag, value, least, cure="0 is none") if value else 0
 
 
-def _of_correlations(arguments: argparse.Namespace, flag: str) -> dict[str, Any]:
+def _of_correlations(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the affinity of what is done to correlations of complete rows; raise for another."""
     affinity = getattr(arguments, "affinity", "correlation")
     if affinity != "correlation":
         raise ValueError(
-            f"{flag} must be of correlations, got --affinity {affinity}; "
+            f"--stability must be of correlations, got --affinity {affinity}; "
             "pass --affinity correlation"
         )
     if getattr(arguments, "missing", "error") != "error":
         raise ValueError(
-            f"{flag} must have complete rows, got --missing {arguments.missing}; pass --impute "
-            "median (or mean), which fills missing cells in, or leave it out"
+            f"--stability must have complete rows, got --missing {arguments.missing}; pass "
+            "--impute median (or mean), which fills missing cells in, or leave it out"
         )
     return {"affinity": affinity}
-
-
-def _windows(
-    arguments: argparse.Namespace, model: IKD, data: Dataset, window: int, step: int
-) -> dict[str, Any]:
-    """Files on the cliques of windows of columns."""
-    view = report.view_windows(model, data, window, step)
-    chart = report.windows_chart(view)
-    png, html = common.drawings(
-        arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 4.4), "windows_page", view,
-        warnings=arguments.heard,
-    )  # fmt: skip
-    table = common.csv_text(*view.table())
-    return {"windows.csv": table, "windows.png": png, "windows.html": html}

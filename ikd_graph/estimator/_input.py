@@ -61,7 +61,7 @@ def read(model: Any, X: Any, **options: Any) -> Any:
         check_labels(model, given, reset=options.get("reset", True))
     own = getattr(model, "preprocessor_", None)
     if own is not None and not options.get("reset", True):
-        X = own.transform(X.toarray() if sp.issparse(X) else X).astype(X.dtype, copy=False)
+        X = own.apply(X.toarray() if sp.issparse(X) else X).astype(X.dtype, copy=False)
     values = X.data if sp.issparse(X) else X
     _check_infinite(X, values, pairs)
     # NaN in one entry is NaN in the sum: nothing of the size of X is made.

@@ -428,7 +428,7 @@ def _check_sizes(state: dict[str, Any]) -> None:
     check_nodes("_inverse", state["_inverse"], sizes["u"])
     own = state.get("preprocessor_")
     if own is not None:
-        learnt = (own.fill_, own.center_, own.scale_, own.mean_row_)
+        learnt = (own.fill, own.center, own.unit, own.mean_row)
         if {len(array) for array in learnt if array is not None} - {state["n_features_in_"]}:
             raise ValueError("what was done to its rows is of another size than these")
     rows = state["_rows"]
