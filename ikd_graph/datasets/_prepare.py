@@ -31,14 +31,15 @@ class Choice(NamedTuple):
 
     features: dict[int, tuple[Floats, dict[int, str]]]  # their numbers, and cells that are none
     labels: list[int | str]  # positions of columns, names of what stands beside the table
-    index: int | None
+    row_names: int | None
     dropped: list[int]
 
 
 def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
     choice = choose_columns(table, reading)
-    columns = [table.shown_names[c] for c in choice.features]
+    names = table.shown_names
+    columns = [names[c] for c in choice.features]
     # What is wrong with columns of words is said once.
     X = np.column_stack([np.zeros(len(v)) if odd else v for v, odd in choice.features.values()])
     problems = _odd_columns(table, choice)
@@ -51,9 +52,9 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     X, done = own.apply(X), own.steps()[own.impute is not None :]
     labels = [_encoded(table, at) for at in choice.labels]
     rows, title = table.row_names, table.row_title
-    if choice.index is not None:
-        rows = tuple(plain_texts(table.columns[choice.index]))
-        title = table.names[choice.index] if table.names else ""
+    if choice.row_names is not None:
+        rows = tuple(plain_texts(table.columns[choice.row_names]))
+        title = table.names[choice.row_names] if table.names else ""
     titles = ", ".join(column.words for column in labels) or "none"
     if not labels and table.beside:
         titles += f" (--labels may name {listed(table.beside)})"
@@ -65,7 +66,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     notes += ["rows and columns of the file were exchanged"] * reading.transpose
     if choice.dropped:
-        notes.append(f"left out: {listed(table.shown_names[c] for c in choice.dropped)}")
+        notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
     if reading.impute and holes.any():
         notes.append(
             f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table, filled with the "
@@ -302,7 +303,8 @@ def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
 
 def _odd_problem(table: Table, choice: Choice, kind: str, cure: str, columns: list[int]) -> Problem:
     """Describe columns with cells of a kind."""
-    names, odd = [table.shown_names[c] for c in columns], choice.features[columns[0]][1]
+    shown, odd = table.shown_names, choice.features[columns[0]][1]
+    names = [shown[c] for c in columns]
     row, text = next(iter(odd.items()))
     subject, where = f"column {names[0]!r}", table.place(row, columns[0])
     if len(names) > 1:
@@ -312,7 +314,8 @@ def _odd_problem(table: Table, choice: Choice, kind: str, cure: str, columns: li
     droppable = kind != "numbers with signs"
     if droppable and len(names) > max(len(table.columns) / 2, 1):
         line = max(odd) + table.first_row
-        if not table.exchanged and odd.keys() == {*range(len(odd))} and len(odd) < table.n_rows / 2:
+        rows = {row for c in columns for row in choice.features[c][1]}
+        if not table.exchanged and rows == {*range(len(odd))} and len(odd) < table.n_rows / 2:
             cure = f"--header {line} takes line {line} for the names, or {cure}"
         cure += " or --transpose if columns are points"
     if droppable and len(names) == len(choice.features):

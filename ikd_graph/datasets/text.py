@@ -53,7 +53,11 @@ def read_text(path: Path, reading: Reading) -> Table:
     width = len(body[0])
     names = _widened(rows[at], body, width) if at >= 0 else []
     # What names rows is kept letter by letter.
-    own = [] if reading.index is None else [position_of(names or range(width), reading.index)]
+    own = (
+        []
+        if reading.index is None
+        else [position_of(names or [*map(str, range(width))], reading.index)]
+    )
     if names and names[0].lower() in INDEX_NAMES:
         own.append(0)
     if are_words([row[0] for row in body]):
