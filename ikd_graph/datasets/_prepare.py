@@ -279,30 +279,21 @@ def _encoded(table: Table, at: int | str) -> Labels:
 
 def _odd_columns(table: Table, choice: Choice) -> list[Problem]:
     """Describe columns with cells that are no numbers: a line for each kind and cure."""
-    groups: dict[tuple[str, str], list[int]] = {}
+    groups: dict[tuple[str, bool, str], list[int]] = {}
     for c, (_, odd) in choice.features.items():
         if odd:
-            kind = kind_of(odd)
-            groups.setdefault((kind, _cure(table, kind, odd)), []).append(c)
+            kind, few = kind_of(odd), 2 * len(odd) < table.n_rows
+            use = "index" if kind == "dates" or len({*odd.values()}) == len(odd) > 1 else "labels"
+            # What cures other signs does not depend on their number.
+            key = (kind, few, use) if kind != "numbers with signs" else (kind, False, "")
+            groups.setdefault(key, []).append(c)
     return [_odd_problem(table, choice, *key, columns) for key, columns in groups.items()]
 
 
-def _cure(table: Table, kind: str, odd: dict[int, str]) -> str:
-    """Say what to do about the odd cells of a column: few among numbers are mistakes."""
-    if kind == "numbers with signs":
-        decimal = all(text.count(",") == 1 and "." not in text for text in odd.values())
-        cure = "take signs between thousands out of the file"
-        return f"--decimal , if these are decimals, else {cure}" if decimal else cure
-    if len(odd) < table.n_rows / 2:
-        return "correct it or {drop}"
-    different = len({*odd.values()}) == len(odd) > 1
-    if kind == "dates" or different:
-        return "{drop} or {index} (names of rows)"
-    return "{drop} or {labels} (labels)"
-
-
-def _odd_problem(table: Table, choice: Choice, kind: str, cure: str, columns: list[int]) -> Problem:
-    """Describe columns with cells of a kind."""
+def _odd_problem(
+    table: Table, choice: Choice, kind: str, few: bool, use: str, columns: list[int]
+) -> Problem:
+    """Describe columns with cells of a kind, which are mistakes where they are few."""
     shown, odd = table.shown_names, choice.features[columns[0]][1]
     names = [shown[c] for c in columns]
     row, text = next(iter(odd.items()))
@@ -311,18 +302,22 @@ def _odd_problem(table: Table, choice: Choice, kind: str, cure: str, columns: li
         subject = f"{len(names)} columns"
     elif not table.exchanged:
         where = where.partition(",")[0]
-    droppable = kind != "numbers with signs"
-    if droppable and len(names) > max(len(table.columns) / 2, 1):
-        line = max(odd) + table.first_row
-        rows = {row for c in columns for row in choice.features[c][1]}
-        if not table.exchanged and rows == {*range(len(odd))} and len(odd) < table.n_rows / 2:
-            cure = f"--header {line} takes line {line} for the names, or {cure}"
-        cure += " or --transpose if columns are points"
-    if droppable and len(names) == len(choice.features):
-        cure = cure.replace("or {drop} ", "").replace(" or {drop}", "").replace("{drop} or ", "")
-    flags = {option: flag(option, names) for option in ("drop", "index", "labels")}
-    return Problem(
-        f"{subject} of {table.file} must hold numbers only, got {text!r} in {where} "
-        f"({len(odd)} of {table.n_rows} cells are {kind}); {cure.format(**flags)}",
-        drop=tuple(names) if droppable else (),
-    )
+    told = f"{subject} of {table.file} must hold numbers only, got {text!r} in {where} ("
+    told += f"{len(odd)} of {table.n_rows} cells are {kind}); "
+    if kind == "numbers with signs":
+        decimal = all(text.count(",") == 1 and "." not in text for text in odd.values())
+        cure = "take signs between thousands out of the file"
+        return Problem(told + "--decimal , if these are decimals, else " * decimal + cure)
+    most, whole = len(names) > max(len(shown) / 2, 1), len(names) == len(choice.features)
+    rows = {row for c in columns for row in choice.features[c][1]}
+    line, texts = max(odd) + table.first_row, sorted({*odd.values()})
+    as_names = most and few and not table.exchanged and rows == {*range(len(odd))}
+    cures = {
+        f"--header {line} takes line {line} for the names": as_names,
+        f"{flag('na', texts)} --impute median takes these for missing": few and whole,
+        "correct it": few,
+        flag("drop", names): not whole,
+        f"{flag(use, names)} ({'names of rows' if use == 'index' else use})": not few,
+        "--transpose if columns are points": most,
+    }
+    return Problem(told + " or ".join(cure for cure, fits in cures.items() if fits), tuple(names))
