@@ -60,7 +60,7 @@ class Labels:
         if not self.names:
             return self.y.astype(np.float64)
         try:
-            values = [np.nan if name == NO_LABEL else float(name) for name in self.names]
+            values = [np.nan if name == NO_LABEL else read_number(name) for name in self.names]
         except ValueError:
             return None
         return np.array(values)[self.y.astype(np.int64)]
@@ -119,8 +119,8 @@ class Dataset:
         What a file was taken for, and what was done to it.
     remarks : tuple of str
         What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.check_data_quality`.
-    preprocessor : TablePreprocessor or None
-        What was done to the rows of ``X``, learnt from them.
+    steps : RowSteps or None
+        What was done to the rows of ``X``, learnt from them; see `ikd_graph.preprocessing`.
     """
 
     X: NDArray[np.float64]
@@ -138,7 +138,7 @@ class Dataset:
     row_title: str = ""
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    preprocessor: Any = None
+    steps: Any = None
 
     @property
     def n_samples(self) -> int:
@@ -183,7 +183,7 @@ def encode_labels(
     missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
     present = texts[~missing]
     with suppress(ValueError):
-        numbers = present.astype(np.float64)
+        numbers = np.array([read_number(text) for text in present])
         if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not present.size:
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
@@ -203,6 +203,20 @@ def encode_labels(
     codes = np.full(texts.shape, len(order), dtype=np.int64)
     codes[~missing] = [position[text] for text in present]
     return codes, (*order, NO_LABEL) if missing.any() else order
+
+
+def read_number(text: str) -> float:
+    """Return a text as a number, where 1_1 is a name; raise ValueError if it is none.
+
+    Examples
+    --------
+    >>> read_number("1e3")
+    1000.0
+    """
+    if "_" in text:
+        raise ValueError(f"an underscore is no part of a number, got {text!r}")
+    # Typeset tables have the sign of mathematics.
+    return float(text.replace("\u2212", "-", 1))
 
 
 def _is_measurement(numbers: NDArray[np.float64]) -> bool:

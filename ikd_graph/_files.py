@@ -64,8 +64,14 @@ def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content])
     # Short, whatever the name is: names have a largest length.
     drafts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]
     try:
-        for draft, content in zip(drafts, files.values(), strict=True):
-            _write(draft, content)
+        for draft, target, content in zip(drafts, targets, files.values(), strict=True):
+            try:
+                _write(draft, content)
+            except OSError as error:
+                # A full disk does not say for which file it was.
+                raise OSError(error.errno, error.strerror, str(target)) from error
+            if target.exists():
+                draft.chmod(target.stat().st_mode)
         for draft, target in zip(drafts, targets, strict=True):
             draft.replace(target)
     finally:

@@ -3,23 +3,16 @@
 New rows are treated by what was learnt from the training rows, each independently of the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import RobustScaler, StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import covariance
 from ._types import Floats
 from ._validation import check_choice, check_magnitude
 
-__all__ = ["CHOICES", "TRANSFORMS", "TablePreprocessor"]
+__all__ = ["CHOICES", "TRANSFORMS", "RowSteps", "learn_steps"]
 
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
@@ -30,16 +23,14 @@ CHOICES = {
     "function": tuple(TRANSFORMS),
     "scale": ("standard", "robust"),
 }
-"""Valid values of parameters of `TablePreprocessor`, None aside."""
+"""Valid values of what is done, None aside."""
 
 
-class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Fill missing values, transform values, scale columns, then change rows.
+@dataclass(frozen=True)
+class RowSteps:
+    """What is done to rows, one after another, and what of it was learnt from training rows.
 
-    A step of a scikit-learn pipeline. What it learns of the training rows (fillings, centers, units
-    and the mean row) is applied to new rows, so that a row alone is treated as it is among others.
-
-    Parameters
+    Attributes
     ----------
     impute : {"mean", "median"} or None
         What fills the missing values of a column.
@@ -54,153 +45,61 @@ class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     remove_mean_row : bool
         Take off what the mean row (a market, a season, a global signal) explains of every row;
         see `ikd_graph.covariance.remove_mean_row`.
-
-    Attributes
-    ----------
-    fill_ : (n_features,) ndarray of float64 or None
-        What missing values become.
-    center_, scale_ : (n_features,) ndarray of float64 or None
-        Taken off every column, and what the rest is divided by.
-    mean_row_ : (n_features,) ndarray of float64 or None
-        Mean of the training rows, centered and of length 1.
-    n_features_in_ : int
-        Number of columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from ikd_graph import IKD
-    >>> counts = np.random.default_rng(0).poisson(5.0, size=(40, 25))
-    >>> steps = make_pipeline(TablePreprocessor(function="sqrt"), IKD(strategy="geodesic"))
-    >>> steps.fit(counts).transform(counts[:3]).shape
-    (3, 2)
+    fill, center, unit, mean_row : (n_features,) ndarray of float64 or None
+        What missing values become; what is taken off every column, and what the rest is divided
+        by; the mean of the training rows, centered and of length 1.
     """
 
-    def __init__(
-        self,
-        *,
-        impute: str | None = None,
-        na: tuple[float, ...] = (),
-        function: str | None = None,
-        scale: str | None = None,
-        standardize_rows: bool = False,
-        remove_mean_row: bool = False,
-    ) -> None:
-        self.impute = impute
-        self.na = na
-        self.function = function
-        self.scale = scale
-        self.standardize_rows = standardize_rows
-        self.remove_mean_row = remove_mean_row
+    impute: str | None = None
+    na: tuple[float, ...] = ()
+    function: str | None = None
+    scale: str | None = None
+    standardize_rows: bool = False
+    remove_mean_row: bool = False
+    fill: Floats | None = None
+    center: Floats | None = None
+    unit: Floats | None = None
+    mean_row: Floats | None = None
 
-    def fit(self, X: ArrayLike, y: Any = None) -> TablePreprocessor:
-        """Learn fillings, centers, units and the mean row of the training rows.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array_like of float64
-            Points in rows; NaN where missing.
-        y : ignored
-            Present for the scikit-learn interface.
-
-        Returns
-        -------
-        TablePreprocessor
-            Itself, fitted.
+    def apply(self, rows: Floats) -> Floats:
+        """Return rows treated as the training rows were, each independently of the others.
 
         Raises
         ------
         ValueError
-            If a parameter is none of its choices, a function is not defined for a value, or rows
-            with missing values are to be changed.
+            If the function is not defined for a value, or rows with missing values are to be
+            changed.
         """
-        for name, choices in CHOICES.items():
-            if getattr(self, name) is not None:
-                check_choice(name, getattr(self, name), choices)
-        rows = self._read(X, reset=True)
-        self.fill_ = self.center_ = self.scale_ = self.mean_row_ = None
-        if self.impute is not None:
-            filler = SimpleImputer(strategy=self.impute, keep_empty_features=True).fit(rows)
-            self.fill_ = np.asarray(filler.statistics_, dtype=np.float64)
-        rows = self._values(rows)
-        if self.scale is not None:
-            scaler = StandardScaler() if self.scale == "standard" else RobustScaler()
-            # scikit-learn takes a tiny quartile range for none: each column in a unit of its own,
-            # a power of two, which rounds nothing.
-            largest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
-            units = np.exp2(np.floor(np.log2(np.where(largest > 0.0, largest, 1.0))))
-            scaler.fit(rows / units)
-            self.center_ = units * (scaler.mean_ if self.scale == "standard" else scaler.center_)
-            self.scale_ = units * scaler.scale_
-        if self.remove_mean_row:
-            units = covariance.unit_rows(self._rows(rows), allow_flat=True)
-            mean = units.sum(axis=0) - units.sum(axis=0).mean()
-            length = float(np.sqrt(mean @ mean))
-            self.mean_row_ = mean / length if length > 1e-12 * len(units) else np.zeros_like(mean)
-        return self
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Treat rows as the training rows were treated, each independently of the others.
-
-        Parameters
-        ----------
-        X : (n_new, n_features) array_like of float64
-            Points in rows; NaN where missing.
-
-        Returns
-        -------
-        (n_new, n_features) ndarray of float64
-            Changed rows; X is not changed.
-
-        Raises
-        ------
-        ValueError
-            If X has another number of columns, the function is not defined for a value, or rows
-            with missing values are to be changed.
-        """
-        check_is_fitted(self)
-        rows = self._rows(self._values(self._read(X, reset=False)))
-        if self.mean_row_ is not None:
+        rows = self._scaled(self._values(self._read(rows)))
+        if self.mean_row is not None:
             rows = rows - rows.mean(axis=1, keepdims=True)
             # A sum along each row: the bits of a matrix product depend on the number of rows.
-            rows -= (rows * self.mean_row_).sum(axis=1, keepdims=True) * self.mean_row_
+            rows -= (rows * self.mean_row).sum(axis=1, keepdims=True) * self.mean_row
         return rows
 
     def steps(self) -> list[str]:
         """Say what is done to every row, a line each; empty if nothing is."""
-        said = []
-        if self.impute is not None:
-            said.append(f"missing cells filled with the {self.impute} of their column")
-        if self.function is not None:
-            said.append(f"every value transformed by {self.function}")
-        if self.scale is not None:
-            word = "standard deviation" if self.scale == "standard" else "interquartile range"
-            said.append(
-                f"columns centered and divided by their {word} (those without one only centered)"
-            )
-        if self.standardize_rows:
-            said.append("rows centered and over their standard deviation")
-        if self.remove_mean_row:
-            said.append("what the mean row explains was taken off")
-        return said
+        word = "standard deviation" if self.scale == "standard" else "interquartile range"
+        said = {
+            f"missing cells filled with the {self.impute} of their column": self.impute,
+            f"every value transformed by {self.function}": self.function,
+            f"columns centered and divided by their {word} (those without one only centered)":
+                self.scale,
+            "rows centered and over their standard deviation": self.standardize_rows,
+            "what the mean row explains was taken off": self.remove_mean_row,
+        }  # fmt: skip
+        return [text for text, is_done in said.items() if is_done]
 
-    def _read(self, X: Any, *, reset: bool) -> Floats:
-        """Rows as a new array of float64, further codes of missing values as NaN."""
-        rows = validate_data(
-            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", copy=True
-        )
-        rows = np.ascontiguousarray(rows)
-        if len(self.na):
-            rows[np.isin(rows, self.na)] = np.nan
-        if reset and self.scale is not None:
-            check_magnitude("X", rows)
-        return rows
+    def _read(self, rows: Floats) -> Floats:
+        """Return a copy with further codes of missing values as NaN."""
+        own = np.array(rows, dtype=np.float64, order="C")
+        own[np.isin(own, self.na)] = np.nan
+        return own
 
     def _values(self, rows: Floats) -> Floats:
-        """Fill missing cells and apply the function."""
-        if self.fill_ is not None:
-            rows = np.where(np.isnan(rows), self.fill_, rows)
+        """Return rows with missing cells filled and the function applied."""
+        if self.fill is not None:
+            rows = np.where(np.isnan(rows), self.fill, rows)
         if self.function is None:
             return rows
         with np.errstate(all="ignore"):
@@ -213,10 +112,10 @@ class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return np.asarray(values)
 
-    def _rows(self, rows: Floats) -> Floats:
-        """Scale columns, then rows."""
-        if self.center_ is not None and self.scale_ is not None:
-            rows = (rows - self.center_) / self.scale_
+    def _scaled(self, rows: Floats) -> Floats:
+        """Return rows with columns scaled, then rows."""
+        if self.center is not None and self.unit is not None:
+            rows = (rows - self.center) / self.unit
         if (self.standardize_rows or self.remove_mean_row) and np.isnan(rows).any():
             raise ValueError(
                 "rows must have no missing cells to be changed; impute='median' fills them"
@@ -226,7 +125,77 @@ class TablePreprocessor(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             rows = covariance.unit_rows(rows, allow_flat=True) * np.sqrt(rows.shape[1])
         return rows
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+
+def learn_steps(
+    X: Floats,
+    *,
+    impute: str | None = None,
+    na: tuple[float, ...] = (),
+    function: str | None = None,
+    scale: str | None = None,
+    standardize_rows: bool = False,
+    remove_mean_row: bool = False,
+) -> RowSteps:
+    """Learn fillings, centers, units and the mean row from training rows.
+
+    Parameters
+    ----------
+    X : (n, n_features) ndarray of float64
+        Training rows; NaN where missing.
+    impute, na, function, scale, standardize_rows, remove_mean_row
+        What is done, as in `RowSteps`.
+
+    Returns
+    -------
+    RowSteps
+        What is done, with what was learnt.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is none of its choices, a function is not defined for a value, or rows with
+        missing values are to be changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> steps = learn_steps(np.array([[1.0, 2.0], [np.nan, 6.0]]), impute="mean", scale="standard")
+    >>> steps.apply(np.array([[np.nan, 8.0]]))
+    array([[0., 2.]])
+    """
+    for name, value in (("impute", impute), ("function", function), ("scale", scale)):
+        if value is not None:
+            check_choice(name, value, CHOICES[name])
+    steps = RowSteps(impute, na, function, scale, standardize_rows, remove_mean_row)
+    rows = steps._read(X)
+    if impute is not None:
+        # A column without values is filled with zeros.
+        known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+        middle = np.nanmean if impute == "mean" else np.nanmedian
+        steps = replace(steps, fill=np.asarray(middle(known, axis=0)))
+    if scale is not None:
+        check_magnitude("X", rows)
+    rows = steps._values(rows)
+    if scale is not None:
+        center, unit = _moments(rows, scale)
+        steps = replace(steps, center=center, unit=unit)
+    if remove_mean_row:
+        units = covariance.unit_rows(steps._scaled(rows), allow_flat=True)
+        mean = units.sum(axis=0) - units.sum(axis=0).mean()
+        length = float(np.sqrt(mean @ mean))
+        found = length > 1e-12 * len(units)
+        steps = replace(steps, mean_row=mean / length if found else np.zeros_like(mean))
+    return steps
+
+
+def _moments(rows: Floats, scale: str) -> tuple[Floats, Floats]:
+    """Center and unit of every column; the unit of one without spread is 1."""
+    known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+    if scale == "standard":
+        center, unit = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
+    else:
+        low, center, high = np.nanpercentile(known, [25.0, 50.0, 75.0], axis=0)
+        unit = high - low
+    # The deviation of equal values is rounding.
+    varies = (np.nanmax(known, axis=0) > np.nanmin(known, axis=0)) & (unit > 0.0)
+    return center, np.where(varies, unit, 1.0)

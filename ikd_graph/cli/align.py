@@ -19,28 +19,18 @@ from ..sessions import RESIDUAL, AlignedSessions, align
 from . import common, flags
 from .console import aligned
 
-SEVERAL = True
-"""The command takes several files."""
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    flags.add_parameter_flags(parser, align, n_components=int, min_columns=int)
-    flags.add_method_flags(parser, only=("affinity", "kernel", "refine", "strategy", "graph"))
-
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     sessions = read_sessions(arguments)
-    own = ("n_components", "min_columns")
-    typed = {name: value for name, value in vars(arguments).items() if name not in own}
+    typed = dict(vars(arguments))
+    own = {name: typed.pop(name) for name in ("n_components", "min_columns") if name in typed}
     given = flags.method_parameters(argparse.Namespace(**typed))
     rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
     with common.named_stage("aligning the sessions"), _in_words_of_files():
         found = align(
             [each.X for each in sessions], rows=rows, columns=columns,
-            names=[each.name for each in sessions], n_components=arguments.n_components,
-            min_columns=arguments.min_columns, **given,
+            names=[each.name for each in sessions], **own, **given,
         )  # fmt: skip
     with common.named_stage("drawing"):
         png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")

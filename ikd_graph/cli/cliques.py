@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import cliques, report
+from .. import report
 from .._format import format_number
 from .._stages import progress_bar
 from .._table import dense_rows, rows_of
@@ -23,47 +23,15 @@ from .embed import embed_command
 
 # Refined coordinates would no longer show what the cliques say of each point.
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-_UNUSED = {
-    *_FIXED,
-    "noise",
-    "n_landmarks",
-    "path",
-    "restarts",
-    "fit_shape",
-    "time_budget",
-    "descent",
-    "max_iter",
-    "weights",
-}
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    parser.add_argument(
-        "--limit", metavar="N", type=int, default=100_000,
-        help="list at most this many maximal cliques; default: 100000",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stability", metavar="N", type=int, nargs="?", const=200, default=0,
-        help="estimate from N resamples of the columns how often each clique would be there on "
-        "fresh columns (200 without N), and how many unrelated rows have; of correlations",
-    )  # fmt: skip
-    parser.add_argument(
-        "--export", metavar="FORMAT", choices=[end[1:] for end in cliques.FORMATS],
-        help="also write the graph for other programs: graphml, gexf (Gephi, Cytoscape), or csv, "
-        "tsv (a list of edges)",
-    )  # fmt: skip
-    flags.add_method_flags(parser, only=flags.FLAGS.keys() - _UNUSED)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     limit = check_integer("--limit", arguments.limit, 1)
     n_resamples = arguments.stability
-    fixed = dict(_FIXED)
     if n_resamples:
         check_integer("--stability", n_resamples, 2, cure="0 is none")
-        fixed |= _of_correlations(arguments)
+    fixed = {**_FIXED, **(_of_correlations(arguments) if n_resamples else {})}
     parameters = flags.method_parameters(arguments, **fixed)
     data = common.read_data(arguments)
     if n_resamples:

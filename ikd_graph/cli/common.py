@@ -24,39 +24,15 @@ from .._validation import name_rows
 from .._warn import warn
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
+from ..datasets._table import unique_names
 from ..diagnosis.quality import check_data_quality
 from ..estimator import IKD
 from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
-from .flags import (
-    STDOUT,
-    add_reading_flags,
-    in_flags,
-    plain_settings,
-    reading,
-    reading_flags,
-    reading_for_model,
-)
-
-
-def add_data_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Give a parser the arguments of a command that works on a data set, or on several."""
-    names, endings = ", ".join(datasets.BUILTIN), ", ".join(datasets.READERS)
-    # fmt: off
-    parser.add_argument("data", metavar="DATA", nargs="+" if several else None,
-        help=f"built-in name ({names}) or file: {endings}")
-    parser.add_argument("--output", "-o", metavar="DIR", type=Path, default=Path(),
-        help="folder for the results, made if it is missing; default: this one")
-    parser.add_argument("--json", metavar="FILE.json", nargs="?", const=STDOUT,
-        help="write settings, scores, reasons, warnings and the paths of the results as one JSON "
-        "object, in place of the text (--json alone) or into a file")
-    parser.add_argument("--plotly", choices=("inside", "shared"), default="inside",
-        help="where the page has its library: inside, so that it needs no other file (5 MB), or "
-        "shared, one plotly.min.js next to the pages; default: inside")
-    # fmt: on
-    add_reading_flags(parser)
+from .flags import in_flags, plain_settings, reading, reading_flags, reading_for_model
+from .parser import STDOUT
 
 
 @contextmanager
@@ -173,8 +149,12 @@ def finish(
 
     ``step`` is a sentence and a command; files of ``before`` are written already.
     """
-    with named_stage("writing", "what was written is whole"):
-        written = list(dict.fromkeys([*before, *write_outputs(arguments, data, files)]))
+    try:
+        with named_stage("writing", "what was written is whole"):
+            written = list(dict.fromkeys([*before, *write_outputs(arguments, data, files)]))
+    except OSError as error:
+        kept = f"; {', '.join(map(str, before))} is written and whole" if before else ""
+        raise OSError(error.errno, error.strerror, f"{error.filename}{kept}") from error
     if not arguments.quiet:
         paths = ["Wrote", *(f"  {path}" for path in written)] if written else []
         write_lines([*lines, step[0], f"  {step[1]}", *paths])
@@ -197,25 +177,9 @@ def csv_text(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
     """Table as comma-separated text with unique names of columns."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(unique_names(columns))
+    writer.writerow(unique_names(list(columns)))
     writer.writerows(rows)
     return out.getvalue()
-
-
-def unique_names(names: Iterable[str]) -> list[str]:
-    """Names of columns, with an end on each that came before.
-
-    Examples
-    --------
-    >>> unique_names(["row", "x", "row"])
-    ['row', 'x', 'row_2']
-    """
-    unique: list[str] = []
-    for name in names:
-        while name in unique:
-            name += "_2"
-        unique.append(name)
-    return unique
 
 
 def coordinates_csv(

@@ -5,29 +5,11 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 """
 
 import argparse
-from typing import Any
 
 from ..comparison import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
-_OWN = {"noise", "strategy", "n_components", "missing", "path", "merge", "max_cliques", "reference"}
-
-
-def _numbers(text: str) -> list[float]:
-    """Numbers between commas, at least one."""
-    return [float(number) for number in flags.split(text) or [text]]
-
-
-_PARAMETERS: dict[str, Any] = {
-    "n_components": int, "noise": _numbers, "n_draws": int, "max_rows": int,
-    "time_limit": float,
-}  # fmt: skip
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    flags.add_parameter_flags(parser, compare, methods=flags.split, **_PARAMETERS)
-    flags.add_method_flags(parser, only=flags.FLAGS.keys() - _OWN)
+_PARAMETERS = ("n_components", "noise", "n_draws", "max_rows", "time_limit", "methods")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,11 +18,11 @@ def run(arguments: argparse.Namespace) -> None:
     of_methods = {name: value for name, value in vars(arguments).items() if name != "noise"}
     parameters = flags.method_parameters(argparse.Namespace(**of_methods))
     data = common.read_data(arguments)
-    parameters |= {name: getattr(arguments, name) for name in _PARAMETERS}
+    parameters |= {name: value for name, value in vars(arguments).items() if name in _PARAMETERS}
     stopped = None
     with common.named_stage("comparing"):
         try:
-            result = compare(data, arguments.methods, verbose=arguments.verbose, **parameters)
+            result = compare(data, verbose=arguments.verbose, **parameters)
         except KeyboardInterrupt as interrupt:
             stopped, finished = interrupt, getattr(interrupt, "finished", None)
             if finished is None:

@@ -14,21 +14,15 @@ from ..plotting.colors import paint_points
 from . import common, flags
 from .console import aligned
 
-_PARAMETERS: dict[str, Any] = {
-    "n_components": int, "fdr": float, "missing": str, "random_state": int,
-}  # fmt: skip
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    flags.add_parameter_flags(parser, diagnose, **_PARAMETERS)
+_PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
     with common.named_stage("diagnosing"):
-        parameters = {name: getattr(arguments, name) for name in _PARAMETERS}
+        typed: dict[str, Any] = vars(arguments)
+        parameters = {name: typed[name] for name in _PARAMETERS if name in typed}
         parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
         diagnosis = diagnose(data.X, **parameters)
     heard = dict.fromkeys((*data.remarks, *diagnosis.warnings))

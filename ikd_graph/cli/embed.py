@@ -19,17 +19,8 @@ from ..plotting import plot
 from ..plotting.colors import paint_points, variance_fractions
 from ..strategies import Linear
 from . import common, flags
-from .console import PROG, aligned
+from .console import aligned
 from .place import save_model
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    parser.add_argument(
-        "--save-model", action="store_true",
-        help=f"keep the model too, so that `{PROG} place` can place new rows",
-    )  # fmt: skip
-    flags.add_method_flags(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

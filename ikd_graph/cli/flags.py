@@ -1,18 +1,17 @@
-"""Flags of a fit and of reading a file, what they stand for in Python, and the inverse."""
+"""What the flags of a command stand for in Python, and the inverse."""
 
 import argparse
 import inspect
 import re
-from collections.abc import Container, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from .. import graph, kernels, missing, refine, strategies
 from .._validation import check_choice
-from ..datasets import CHOICES, Reading
-from ..datasets._reading import INTERNAL
+from ..datasets import Reading
 from ..estimator import IKD
+from .parser import FLAGS, flag_of
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
@@ -30,77 +29,14 @@ _OBJECTS: dict[str, Mapping[str, type]] = {
 _KINDS = (IKD, *(kind for kinds in _OBJECTS.values() for kind in kinds.values()))
 _PARAMETERS = {name: value for kind in _KINDS for name, value in defaults_of(kind).items()}
 _DEFAULTS: dict[str, Any] = _PARAMETERS | {"n_components": "", "graph": None, "refine": ""}
-_SHORT = {"random_state": "seed", "n_draws": "n-draws"}
-
-
-def flag_of(name: str) -> str:
-    """Flag of a parameter.
-
-    Examples
-    --------
-    >>> flag_of("n_components"), flag_of("max_cliques"), flag_of("random_state")
-    ('--components', '--max-cliques', '--seed')
-    """
-    return "--" + _SHORT.get(name, name.removeprefix("n_").replace("_", "-"))
-
-
-_INTERNAL = ("verbose", "s0", "k", "n_removed", "cliques")
-FLAGS = {name: flag_of(name) for name in _PARAMETERS if name not in _INTERNAL}
-"""Flag of every parameter of `IKD` and of the objects that it takes."""
-_WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
-
-
-def add_method_flags(parser: argparse.ArgumentParser, only: Container[str] = FLAGS) -> None:
-    """Give a parser flags of a fit, none of which has a default of its own."""
-    group = parser.add_argument_group("method", "as in ikd_graph.IKD, which chooses what is auto")
-    texts = {name: text for kind in _KINDS for name, text in field_texts(kind).items()}
-    for name, flag in FLAGS.items():
-        kind = read_kernel if name == "kernel" else read_value
-        form: Any = {"type": kind, "metavar": flag[2:].upper()}
-        if _DEFAULTS[name] is False:
-            form = {"action": "store_true"}
-        if name in only:
-            default = argparse.SUPPRESS
-            group.add_argument(flag, dest=name, default=default, help=texts.get(name), **form)
-
-
-def add_parameter_flags(parser: argparse.ArgumentParser, function: Any, **kinds: Any) -> None:
-    """Give a parser flags for parameters of a function, by name and type, with its defaults."""
-    texts = field_texts(function)
-    for name, kind in kinds.items():
-        value = defaults_of(function)[name]
-        shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
-        form: Any = {"type": kind, "metavar": flag_of(name)[2:].upper(), "default": value}
-        text = f"{texts.get(name, '')} Default: {shown}."
-        parser.add_argument(flag_of(name), dest=name, help=text, **form)
-
-
-def field_texts(kind: Any) -> dict[str, str]:
-    """Descriptions of the parameters or attributes in a docstring, as help.
-
-    Examples
-    --------
-    >>> field_texts(refine.Likelihood)["restarts"]
-    'Descents from closed forms on random graphs, next to that from the own latent.'
-    """
-    texts: dict[str, str] = {}
-    names: list[str] = []
-    for line in (inspect.getdoc(kind) or "").splitlines():
-        if head := re.match(r"([\w, ]+) : ", line):
-            names = head[1].split(", ")
-            texts |= dict.fromkeys(names, "")
-        elif not line.startswith("    "):
-            names = []
-        for name in names if not head else ():
-            text = line.strip().replace("`", "").replace("%", "%%")
-            texts[name] = f"{texts[name]} {text}".strip()
-    return texts
 
 
 def method_parameters(arguments: argparse.Namespace, **fixed: Any) -> dict[str, Any]:
     """Parameters of `IKD` for the flags that were typed, and for those that a command fixes."""
     options = {name: value for name, value in vars(arguments).items() if name in FLAGS} | fixed
     valid = defaults_of(IKD)
+    if isinstance(options.get("kernel"), str):
+        options["kernel"] = read_kernel(options["kernel"])
     parameters = {name: options.pop(name) for name in [*options] if name in valid}
     for name, kinds in _OBJECTS.items():
         fields = {field for kind in kinds.values() for field in defaults_of(kind)}
@@ -195,7 +131,7 @@ def in_flags(text: str) -> str:
     >>> in_flags("n_components must be an integer; refine=None or graph=0.3 would do")
     '--components must be an integer; --refine None or --graph 0.3 would do'
     """
-    for name in (*FLAGS, "n_draws", "max_rows", "no_header", "header", "impute"):
+    for name in (*FLAGS, "n_draws", "max_rows", "header", "impute"):
         flag = flag_of(name)
         # What a user named stands in quotes.
         word = rf"(?<![\w'\"-]){name}"
@@ -204,22 +140,6 @@ def in_flags(text: str) -> str:
         text = re.sub(rf"{word}\b(?![('\"=])" if "_" in name else rf"^{word}(?= must )", flag, text)
     for python, words in _ATTRIBUTES.items():
         text = text.replace(python, words)
-    return text
-
-
-def read_value(text: str) -> Any:
-    """Value of a flag: none, yes, no, a whole number, a number, or a name.
-
-    Examples
-    --------
-    >>> read_value("none"), read_value("7"), read_value("0.3"), read_value("auto")
-    (None, 7, 0.3, 'auto')
-    """
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
     return text
 
 
@@ -241,59 +161,17 @@ def read_kernel(text: str) -> Any:
             check_choice(f"a parameter of {name}", key.strip(), inspect.signature(kind).parameters)
         return kind(**{key.strip(): float(value) for key, _, value in pairs})
     except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"kernel must read like matern:nu=2.5, got {text!r} ({error})"
-        ) from None
+        raise ValueError(f"kernel must read like matern:nu=2.5, got {text!r} ({error})") from None
 
 
-STDOUT = "-"
-"""What ``--json`` alone writes to."""
-
-BARE = {"--scale": ("standard", "|".join(CHOICES["scale"])), "--json": (STDOUT, r".*\.json|-")}
-"""Flags that may stand alone: what they then mean, and which words after them are their value."""
-
-
-def join_bare(words: Sequence[str]) -> list[str]:
-    """Words of a command, each bare flag with its value: no file is taken for one.
-
-    Examples
-    --------
-    >>> join_bare(["--scale", "robust"]), join_bare(["--scale", "t.csv"])
-    (['--scale=robust'], ['--scale=standard', 't.csv'])
-    >>> join_bare(["--json", "t.csv"]), join_bare(["--json", "t.json"])
-    (['--json=-', 't.csv'], ['--json=t.json'])
-    """
-    joined: list[str] = []
-    for word, before in zip(words, ["", *words], strict=False):
-        if before in BARE and re.fullmatch(BARE[before][1], word):
-            joined[-1] = f"{before}={word}"
-        else:
-            joined.append(f"{word}={BARE[word][0]}" if word in BARE else word)
-    return joined
-
-
-def add_reading_flags(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the flags of `Reading`."""
-    group = parser.add_argument_group(
-        "reading a file",
-        "how DATA is read; if a table has problems, the message names the flags that solve them",
-    )
-    texts = field_texts(Reading)
-    for name, default in vars(Reading()).items():
-        form: Any = {"type": {"bin": float, "unfold": int}.get(name, str)}
-        if isinstance(default, tuple):
-            form = {"type": split, "metavar": "A,B,..."}
-        elif default is False:
-            form = {"action": "store_true"}
-        elif name in CHOICES:
-            form = {"choices": CHOICES[name]}
-        if name not in INTERNAL:
-            group.add_argument(flag_of(name), default=default, help=texts.get(name), **form)
+_INTERNAL = ("keep_missing", "model_columns", "steps")
+"""Fields of `Reading` that are no flags."""
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
     """How the file is to be read."""
-    given = {name: value for name, value in vars(arguments).items() if name in vars(Reading())}
+    names = [name for name in vars(Reading()) if name not in _INTERNAL]
+    given = {name: getattr(arguments, name) for name in names}
     rule = getattr(arguments, "missing", None)
     takes = rule not in (None, "error")
     if takes and given["impute"] is not None:
@@ -339,7 +217,7 @@ def reading_for_model(asked: Reading, model: IKD) -> Reading:
     if own is None:
         return asked
     codes = tuple(f"{code:.17g}" for code in own.na)
-    return replace(asked, **done, preprocessor=own, na=(*asked.na, *codes))
+    return replace(asked, **done, steps=own, na=(*asked.na, *codes))
 
 
 def reading_flags(arguments: argparse.Namespace) -> list[str]:
@@ -355,14 +233,3 @@ def reading_flags(arguments: argparse.Namespace) -> list[str]:
             # A name may begin with a dash.
             words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
     return words
-
-
-def split(text: str) -> tuple[str, ...]:
-    """Names between commas.
-
-    Examples
-    --------
-    >>> split("a, b")
-    ('a', 'b')
-    """
-    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -17,18 +17,10 @@ from ..estimator import IKD
 from ..plotting import charts, plot
 from ..plotting.charts import Names
 from ..plotting.colors import Groups, Paint
-from ..preprocessing import TablePreprocessor
+from ..preprocessing import RowSteps
 from . import common
 from .console import aligned
 from .flags import in_flags
-
-
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of the command its flags."""
-    parser.add_argument(
-        "model", metavar="MODEL", type=Path,
-        help="file of a model, written by embed --save-model or IKD.save",
-    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -64,7 +56,7 @@ def load_model(arguments: argparse.Namespace) -> tuple[IKD, Dataset]:
 
 def save_model(model: IKD, data: Dataset, path: Path) -> Path:
     """Save a model with the names of its columns and what was done to its rows."""
-    kept: dict[str, Any] = {"preprocessor_": data.preprocessor or TablePreprocessor().fit(data.X)}
+    kept: dict[str, Any] = {"preprocessor_": data.steps or RowSteps()}
     if data.feature_names:
         kept["feature_names_in_"] = np.array(data.feature_names, dtype=object)
     model.__dict__.update(kept)

@@ -1,7 +1,6 @@
 """Data sets: files of the user's, digits, and synthetic ones with known latents."""
 
 from .._dataset import NO_LABEL, Dataset, Labels
-from ._prepare import change_columns
 from ._reading import CHOICES, Reading, TableError
 from .files import BUILTIN, READERS, load, read_file
 from .synthetic import (
@@ -18,6 +17,6 @@ from .synthetic import (
 
 __all__ = [
     "BUILTIN", "CHOICES", "FIXED_LATENTS", "NO_LABEL", "READERS", "Dataset", "Labels", "Reading",
-    "TableError", "change_columns", "digits", "fixed_latent", "gp_mapping", "gplvm_data",
+    "TableError", "digits", "fixed_latent", "gp_mapping", "gplvm_data",
     "half_moons", "load", "ou_latent", "read_file", "spike_counts", "swiss_roll",
 ]  # fmt: skip

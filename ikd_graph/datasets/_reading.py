@@ -11,47 +11,47 @@ from typing import Any, NamedTuple
 
 from .._memory import available
 from .._suggest import suggest
-from .._validation import check_choice, check_positive
-from ..preprocessing import TablePreprocessor
-
-INTERNAL = ("keep_missing", "model_columns", "preprocessor")
-"""Fields of `Reading` that are no flags."""
+from .._validation import check_choice
+from ..preprocessing import CHOICES as STEPS
+from ..preprocessing import TRANSFORMS, RowSteps
 
 CHOICES = {
-    "impute": ("mean", "median"),
-    "scale": ("standard", "robust"),
-    "transform": ("sqrt", "log1p"),
+    "impute": STEPS["impute"],
+    "scale": STEPS["scale"],
+    "transform": tuple(TRANSFORMS),
     "decimal": (".", ","),
-    "thousands": (",", ".", " ", "'"),
 }
 """Valid values of fields of `Reading`, None aside."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is read; each field is a flag of the command line.
+    """How a file is read; each field but the last three is a flag of the command line.
 
     Attributes
     ----------
     labels : tuple of str or int
-        Columns (or keys) of the labels, by name or position, the first of which colors the points;
-        by default found by its usual names.
-    labels_file : str or None
-        File with columns of labels and a row for each point, such as of a transposed table; rows
-        are matched by their names where both files have them.
+        Columns (or arrays) of the labels, by name or position, the first of which colors the
+        points; by default found by its usual names.
     key : str or None
-        Array of an archive, layer of an .h5ad, sheet of an .xlsx, series of an .nwb file.
+        Array of an archive, layer of an .h5ad file.
+    sheet : str or None
+        Sheet of an .xlsx file, by default the first.
     transpose : bool
         Whether rows of the file are columns of the data.
-    header : str or None
-        Line of the file with the names of the columns, the first being 1, or its lines, as 2-4;
-        what is above is left out. By default they are found: the names end where the numbers begin.
-    no_header : bool
-        Whether the first line is a row like the others.
+    header : str, int or None
+        Line of the file with the names of the columns, the first being 1; what is above is left
+        out. "none": there are no names. By default the first line, if it has words.
     index : str, int or None
-        Column of the row names.
+        Column of the row names, by name or position.
     columns, drop : tuple of str
         Columns to keep and to leave out; ``*`` and ``?`` stand for any letters.
+    sep : str or None
+        Separator between the cells, also "tab" or "space"; by default found.
+    decimal : {".", ","}
+        Sign before the decimals.
+    na : tuple of str
+        Further cells that stand for a missing value, such as -999.
     impute : {"mean", "median"} or None
         What fills the missing cells of a column; by default none are accepted.
     scale : {"standard", "robust"} or None
@@ -62,86 +62,49 @@ class Reading:
         Center every row and divide it by its standard deviation, after the columns.
     remove_mean_row : bool
         Take off what the mean row (a market, a season, a global signal) explains of every row.
-    bin : float or None
-        Seconds into which the spike times of an .nwb or .mat file are counted.
-    unfold : int or None
-        Axis, the first being 1, of an array of three or more axes whose entries are the points.
-    na : tuple of str
-        Further cells that stand for a missing value, such as -999.
-    decimal : str
-        Sign before the decimals, "." or ",".
-    thousands : {",", ".", " ", "'"} or None
-        Sign between the thousands, as in 2,590; dots are taken for it where decimals have commas.
-    measured : tuple of str
-        Labels in whole numbers that are a measurement and no classes.
-    label_period : tuple of str
-        Length of the circle that labels which are measurements run around, as 360 or angle=360.
     keep_missing : bool
         Whether missing cells stay as NaN.
     model_columns : tuple of str
         Columns of a saved model, which are taken in its order; others are left out.
-    preprocessor : TablePreprocessor or None
+    steps : RowSteps or None
         What a saved model does to rows, in place of what would be learnt from these.
     """
 
     labels: tuple[str | int, ...] = ()
-    labels_file: str | None = None
     key: str | None = None
+    sheet: str | None = None
     transpose: bool = False
-    header: str | None = None
-    no_header: bool = False
+    header: str | int | None = None
     index: str | int | None = None
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    sep: str | None = None
+    decimal: str = "."
+    na: tuple[str, ...] = ()
     impute: str | None = None
     scale: str | None = None
     transform: str | None = None
     standardize_rows: bool = False
     remove_mean_row: bool = False
-    bin: float | None = None
-    unfold: int | None = None
-    na: tuple[str, ...] = ()
-    decimal: str = "."
-    thousands: str | None = None
-    measured: tuple[str, ...] = ()
-    label_period: tuple[str, ...] = ()
     keep_missing: bool = False
     model_columns: tuple[str, ...] = ()
-    preprocessor: TablePreprocessor | None = None
+    steps: RowSteps | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), choices)
-        if self.header is not None and not re.fullmatch(r"[1-9]\d*(-[1-9]\d*)?", self.header):
+        if self.header is not None and not re.fullmatch(r"none|[1-9][0-9]*", str(self.header)):
             raise ValueError(
-                f"header must be the number of a line, the first being 1, or lines, as 2-4, got "
-                f"{self.header!r}; no_header says that there is none"
+                f"header must be the number of a line, the first being 1, got {self.header!r}; "
+                "'none' says that there are no names"
             )
-        first, _, last = (self.header or "1").partition("-")
-        if int(last or first) < int(first):
-            raise ValueError(
-                f"header must name lines from the first to the last, got {self.header!r}; "
-                f"{last}-{first} are those"
-            )
-        if self.header is not None and self.no_header:
-            raise ValueError(
-                f"header must not come with no_header, got header={self.header!r}; leave one out"
-            )
-        if self.bin is not None:
-            check_positive("bin", self.bin)
-        self.periods()
+        if self.sep is not None and len(self.sep) != 1 and self.sep not in SEPARATORS:
+            raise ValueError(f"sep must be one character, tab or space, got {self.sep!r}")
 
-    def periods(self) -> dict[str, float]:
-        """Period of labels by their name, "" for all others."""
-        pairs = [text.rpartition("=") for text in self.label_period]
-        try:
-            return {name: check_positive("period", float(value)) for name, _, value in pairs}
-        except ValueError:
-            raise ValueError(
-                "label_period must be a positive number, such as 360, got "
-                f"{', '.join(self.label_period)!r}"
-            ) from None
+
+SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
+"""Separators that are hard to type, by their names."""
 
 
 class Problem(NamedTuple):
@@ -205,7 +168,7 @@ def choose_table(
 
     ``tables`` has their shapes; a key may leave out the group before a slash.
     """
-    shown = listed((f"{table} {shape}".strip() for table, shape in tables.items()), 30)
+    shown = listed((f"{table} {shape}" for table, shape in tables.items()), 30)
     chosen = [t for t in tables if key in (t, t.partition("/")[2])] if key else usual
     if len(chosen) == 1:
         return chosen[0]
@@ -239,5 +202,5 @@ def package(name: str, file: str) -> Any:
         extra = "anndata" if name == "anndata" else "data"
         raise ImportError(
             f"reading {file} needs the package {name}, which is not installed; pip install "
-            f'"ikd_graph[{extra}]", or export the table as .csv'
+            f'"ikd_graph[{extra}]", or save the table by numpy.save'
         ) from None

@@ -7,36 +7,24 @@ from pathlib import Path
 from .._dataset import Dataset
 from .._files import missing_file
 from .._suggest import suggest
-from ._prepare import check_transform, fitted_preprocessor, prepare
+from ._prepare import check_transform, fitted_steps, prepare
 from ._reading import Reading, refuse
-from ._table import Table, exchange, with_labels
-from .arrays import (
-    read_annotated,
-    read_eeglab,
-    read_mat,
-    read_npy,
-    read_npz,
-    read_recording,
-)
-from .counts import read_biom, read_loom, read_market
+from ._table import Table, exchange
+from .arrays import read_annotated, read_mat, read_npy, read_npz
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
 
+_OF_TEXT = ("header", "sep", "sheet", "key")
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
-    ".csv": (read_text, ("key", "bin")),
-    ".tsv": (read_text, ("key", "bin")),
-    ".txt": (read_text, ("key", "bin")),
-    ".npy": (read_npy, ("key", "bin")),
-    ".npz": (read_npz, ()),
-    ".mat": (read_mat, ()),
-    ".h5ad": (read_annotated, ("bin",)),
-    ".nwb": (read_recording, ("transpose",)),
-    ".parquet": (read_parquet, ("key", "bin")),
-    ".xlsx": (read_sheet, ("bin",)),
-    ".set": (read_eeglab, ("key", "bin")),
-    ".mtx": (read_market, ("key", "bin")),
-    ".biom": (read_biom, ("key", "bin")),
-    ".loom": (read_loom, ("key", "bin")),
+    ".csv": (read_text, ("key", "sheet")),
+    ".tsv": (read_text, ("key", "sheet")),
+    ".txt": (read_text, ("key", "sheet")),
+    ".npy": (read_npy, _OF_TEXT),
+    ".npz": (read_npz, _OF_TEXT[:3]),
+    ".mat": (read_mat, _OF_TEXT[:3]),
+    ".h5ad": (read_annotated, _OF_TEXT[:3]),
+    ".parquet": (read_parquet, _OF_TEXT),
+    ".xlsx": (read_sheet, ("key", "sep")),
 }
 """Reader of each file ending, and what it has no use for; text may end in .gz or .zip as well."""
 
@@ -52,8 +40,8 @@ def read_file(
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv, .txt (these also as .gz or .zip), .npy, .npz, .mat, .h5ad, .nwb, .parquet or
-        .xlsx file.
+        A .csv, .tsv, .txt (these also as .gz or .zip), .npy, .npz, .mat, .h5ad, .parquet or .xlsx
+        file.
     label_column : str, int, sequence of these or None
         Name (or position) of the labels, the first of several in the pictures. None takes a column
         or key called label, labels, y, class, target or cell_type (in any case of letters) if
@@ -81,24 +69,18 @@ def read_file(
         names = [label_column] if isinstance(label_column, (str, int)) else label_column
         reading = replace(reading, labels=tuple(names))
     table = _table(Path(path), reading)
-    if reading.transpose and _reader(Path(path)) in (read_text, read_sheet, read_parquet):
+    inner = _unpacked(Path(path))
+    reader = READERS[inner.suffix.lower()][0]
+    if reading.transpose and reader in (read_text, read_sheet, read_parquet):
         table, reading = exchange(table, reading)
-    if reading.labels_file is not None:
-        labels = _table(Path(reading.labels_file), Reading(decimal=reading.decimal))
-        table, columns = with_labels(table, labels)
-        reading = replace(reading, labels=reading.labels or columns)
-    return prepare(table, reading, _unpacked(Path(path)).stem)
+    return prepare(table, reading, inner.stem)
 
 
 def _table(path: Path, reading: Reading) -> Table:
     """Table of a file, or an error that names the file."""
     inner = _unpacked(path)
     reader, useless = READERS.get(inner.suffix.lower(), (None, ()))
-    if reader not in (read_text, read_sheet):
-        useless = (*useless, "header", "no_header")
-    if reader not in (read_npy, read_npz, read_mat, read_eeglab):
-        useless = (*useless, "unfold")
-    if reader is None or (inner != path and reader not in (read_text, read_market)):
+    if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
             f"{path.name!r}; {_ELSEWHERE.get(inner.suffix.lower(), _USUAL)}"
@@ -136,6 +118,11 @@ _ELSEWHERE = {
     ".pkl": "pickles run code when they are read; numpy.save(name, X) writes such a file",
     ".feather": "pandas' to_parquet writes such a file",
     ".h5": "numpy.save(name, file['...'][:]) writes such a file",
+    ".mtx": "scanpy.read_10x_mtx(folder).write_h5ad('x.h5ad') writes such a file",
+    ".loom": "scanpy.read_loom(name).write_h5ad('x.h5ad') writes such a file",
+    ".biom": "biom.load_table(name).to_anndata().write_h5ad('x.h5ad') writes such a file",
+    ".set": "numpy.save('x.npy', mne.io.read_raw_eeglab(name).get_data().T) writes such a file",
+    ".nwb": "pynapple's units.count(.02) of nap.load_file(name) is a table for IKD().fit",
 }  # fmt: skip
 """What to do with files of other endings."""
 
@@ -147,11 +134,6 @@ def _is_own(error: Exception) -> bool:
         frame = frame.tb_next
     name = frame.tb_frame.f_globals.get("__name__", "") if frame is not None else ""
     return str(name).partition(".")[0] == __name__.partition(".")[0]
-
-
-def _reader(path: Path) -> Callable[[Path, Reading], Table]:
-    """Reader of a file, by its ending."""
-    return READERS[_unpacked(path).suffix.lower()][0]
 
 
 def _unpacked(path: Path) -> Path:
@@ -180,8 +162,8 @@ def load(
     Parameters
     ----------
     name_or_path : str or Path
-        A name in ``BUILTIN``, or a .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad, .nwb, .parquet or
-        .xlsx file; see ``read_file``.
+        A name in ``BUILTIN``, or a .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad, .parquet or .xlsx
+        file; see ``read_file``.
     label_column : str, int, sequence of these or None
         Name (or position) of the labels in a file; None finds them by their usual names.
     reading : Reading or None
@@ -213,10 +195,10 @@ def load(
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     """Return a built-in data set, transformed and scaled."""
-    options = ("labels", "labels_file", "key", "transpose", "index", "columns", "drop", "impute")
-    refuse(reading, f"the built-in data set {name!r}", (*options, "bin", "na"))
+    options = ("labels", "key", "transpose", "index", "columns", "drop", "impute", "na")
+    refuse(reading, f"the built-in data set {name!r}", (*options, *_OF_TEXT[:3]))
     check_transform(data.X, list(data.feature_names), reading.transform)
-    own = fitted_preprocessor(data.X, reading)
+    own = fitted_steps(data.X, reading)
     if not own.steps():
         return data
-    return replace(data, X=own.transform(data.X), notes=tuple(own.steps()), preprocessor=own)
+    return replace(data, X=own.apply(data.X), notes=tuple(own.steps()), steps=own)

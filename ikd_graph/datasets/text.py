@@ -3,36 +3,149 @@
 import csv
 import gzip
 import io
+import itertools
+import re
 import warnings
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._cells import is_number
-from ._header import MOST_TITLES, SAMPLE
-from ._reading import Reading, choose_table, listed, memory, package
-from ._table import Table, from_cells
+from .._dataset import MISSING
+from ._reading import SEPARATORS, Reading, listed, memory, package
+from ._table import (
+    INDEX_NAMES,
+    LABEL_NAMES,
+    Table,
+    are_words,
+    as_number,
+    is_word,
+    position_of,
+    unique_names,
+)
 
-SEPARATORS = ",;\t| "
+_SAMPLE = 50
+"""Rows that show the separator and the names."""
+
+_MOST_CELLS = 10_000_000
+"""Cells that a sheet may have: more take minutes, and come of a cell far away from the table."""
 
 
 def read_text(path: Path, reading: Reading) -> Table:
     """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
-    lines = list(io.StringIO(_decoded(path), newline=None))
-    above = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), len(lines))
-    if not lines[above:]:
+    pandas = package("pandas", path.name)
+    text = _decoded(path)
+    lines = enumerate(io.StringIO(text), 1)
+    begun = itertools.dropwhile(lambda line: line[1][0] == "#" or not line[1].strip(), lines)
+    sample = [(number, line) for number, line in begun if line.strip()][:_SAMPLE]
+    if not sample:
         raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
-    separator = _separator(lines[above : above + SAMPLE], reading.decimal)
-    rows, numbers = _rows(path, lines, above, separator)
-    _check_widths(path, rows, numbers)
-    table = from_cells(path.name, rows, reading, numbers)
-    if any(line.startswith("#") for line in lines[:above]):
-        table.notes += (f"{above} lines above the table begin with # and were left out",)
-    return table
+    numbers = [number for number, _ in sample]
+    sep = _separator([line for _, line in sample], reading)
+    rows = _split([line for _, line in sample], sep)
+    at = find_names(rows, numbers, reading, path.name)
+    body = rows[at + 1 :]
+    width = len(body[0])
+    names = _widened(rows[at], body, width) if at >= 0 else []
+    # What names rows is kept letter by letter.
+    own = (
+        []
+        if reading.index is None
+        else [position_of(names or [*map(str, range(width))], reading.index)]
+    )
+    if names and names[0].lower() in INDEX_NAMES:
+        own.append(0)
+    if are_words([row[0] for row in body]):
+        own.append(0)
+    kept = {c for c in own if c is not None}
+    unknown = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
+    above = numbers[at + 1] - 1
+    body_text = text[sum(map(len, itertools.islice(io.StringIO(text), above))) :]
+    try:
+        frame = pandas.read_csv(
+            io.StringIO(body_text),
+            sep=r"\s+" if sep == " " else sep,
+            header=None,
+            names=range(width),
+            decimal=reading.decimal,
+            converters=dict.fromkeys(kept, str.strip),
+            na_values=unknown,
+            skipinitialspace=True,
+            float_precision="round_trip",
+            low_memory=False,
+        )
+    except pandas.errors.ParserError as error:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if found is None:
+            said = str(error).rpartition("error: ")[2].strip()
+            raise ValueError(
+                f"{path.name} must be a table of text, got {said}; look for a quote that nothing "
+                "closes"
+            ) from None
+        raise ValueError(
+            f"every row of {path.name} must have {found[1]} cells like the first, got {found[3]} "
+            f"in row {int(found[2]) + above}; look for a missing or an extra separator there, or "
+            "pass --sep"
+        ) from None
+    if len(frame) != (n_lines := sum(map(bool, map(str.split, io.StringIO(body_text))))):
+        raise ValueError(
+            f"every row of {path.name} must be one line, got {len(frame)} rows in {n_lines} lines; "
+            "look for a quote that nothing closes"
+        )
+    columns = [_cells(column) for _, column in frame.items()]
+    return _from_rows(path.name, columns, names, numbers[max(at, 0)], numbers[at + 1])
+
+
+def _from_rows(
+    file: str, columns: list[NDArray[Any]], names: Sequence[str], line: int, first: int, **more: Any
+) -> Table:
+    """Table of columns without those that have neither a name nor a cell."""
+    empty = [not any(map(_is_filled, column.tolist())) for column in columns]
+    kept = [c for c in range(len(columns)) if not (empty[c] and names and not names[c])]
+    if not kept:
+        raise ValueError(f"{file} must hold at least one row of numbers, got blank cells only")
+    named = unique_names([names[c] for c in kept]) if names else ()
+    shown = f"line {line} ({', '.join(named[:3])}{', ...' * (len(named) > 3)})"
+    return Table(
+        file, [columns[c] for c in kept], named, header=shown if named else "none",
+        first_row=first, **more,
+    )  # fmt: skip
+
+
+def _is_filled(cell: Any) -> bool:
+    """Whether a cell holds something: neither None, nor NaN, nor blank text."""
+    return cell is not None and cell == cell and cell != ""
+
+
+def _decoded(path: Path) -> str:
+    """Text of a file, unpacked."""
+    limit = memory()
+    # A buffer of the limit would be allocated at once.
+    pieces, size = [], 0
+    with _opened(path) as file:
+        while size <= limit and (piece := file.read(1 << 20)):
+            pieces.append(piece)
+            size += len(piece)
+    if size > limit:
+        raise ValueError(f"{path.name} must unpack to less than {limit / 2**30:.1f} GiB")
+    data = b"".join(pieces)
+    marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    try:
+        text = data.decode("utf-16" if marked else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        text, found = "\0", str(error)
+    else:
+        found = "zero bytes"
+    if "\0" in text[:4096]:
+        raise ValueError(
+            f"{path.name} must be text in UTF-8, got {found}; save it again in that encoding"
+        )
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _opened(path: Path) -> Any:
@@ -48,121 +161,112 @@ def _opened(path: Path) -> Any:
     return archive.open(members[0])
 
 
-def _decoded(path: Path) -> str:
-    """Text of a file, unpacked."""
-    limit = memory()
-    # A buffer of the limit would be allocated at once.
-    pieces, size = [], 0
-    with _opened(path) as file:
-        while size <= limit and (piece := file.read(_PIECE)):
-            pieces.append(piece)
-            size += len(piece)
-    data = b"".join(pieces)
-    if size > limit:
-        raise ValueError(f"{path.name} must unpack to less than {limit / 2**30:.1f} GiB")
-    try:
-        return data.decode(_encoding(data[:4096]))
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path.name} must be text in UTF-8, got {error}; save it again in that encoding"
-        ) from None
+def _split(lines: Sequence[str], sep: str) -> list[list[str]]:
+    """Cells of lines."""
+    own = map(str.strip, lines) if sep == " " else lines
+    rows = csv.reader(own, delimiter=sep, skipinitialspace=True)
+    return [[cell.strip() for cell in row] for row in rows]
 
 
-_PIECE = 1 << 20
-"""Bytes of a file that are read at a time."""
+def _separator(lines: Sequence[str], reading: Reading) -> str:
+    """Return the separator asked for, or the one that cuts most lines into as many cells."""
+    if reading.sep is not None:
+        return SEPARATORS.get(reading.sep, reading.sep)
 
-
-def _encoding(start: bytes) -> str:
-    """Tell the encoding by the mark of a text, or by the zero bytes of UTF-16 without one."""
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if len(start) > 3 and 2 * start[first::2].count(0) > len(start[first::2]):
-            return name
-    return "utf-8-sig"
-
-
-def _separator(lines: list[str], decimal: str) -> str:
-    """Return the separator that leaves most numbers between it, else the most frequent one."""
-
-    def score(separator: str) -> tuple[int, int]:
-        reader = csv.reader(map(str.strip, lines), delimiter=separator, skipinitialspace=True)
-        rows: list[list[str]] = []
+    def agreement(sep: str) -> int:
+        widths: Counter[int] = Counter()
+        # A line that nothing cuts may be longer than a cell.
         with suppress(csv.Error):
-            rows.extend(reader)
-        # Titles have another width than the table, and their words may hold numbers.
-        widths = Counter(len(row) for row in rows if row)
-        usual = max(widths, key=lambda width: (widths[width], width), default=0)
-        cells = (cell.strip() for row in rows if len(row) == usual for cell in row)
-        return sum(map(is_number, cells)), lines[0].count(separator) * (separator != " ")
+            widths.update(map(len, _split(lines, sep)))
+        del widths[1]
+        return max(widths.values(), default=0)
 
     # A comma between cells that have decimal commas is told by quotes around these.
-    quoted = any('"' in line for line in lines)
-    return max(SEPARATORS if quoted else SEPARATORS.replace(decimal, ""), key=score)
+    quoted = reading.decimal == "." or any('"' in line for line in lines)
+    best = max("\t;|," if quoted else "\t;|", key=agreement)
+    return best if 2 * agreement(best) >= len(lines) or agreement(" ") == 0 else " "
 
 
-def _rows(
-    path: Path, lines: list[str], above: int, separator: str
-) -> tuple[list[list[str]], list[int]]:
-    """Cells of each line that is not blank, and the numbers of these lines."""
-    blanks = separator == " "
-    reader = csv.reader(
-        (line.strip() if blanks else line for line in lines[above:]),
-        delimiter=separator, strict=True, skipinitialspace=blanks,
-    )  # fmt: skip
-    rows: list[list[str]] = []
-    numbers: list[int] = []
-    try:
-        for number, row in enumerate(reader, 1):
-            # A quote that nothing closes swallows the lines after it.
-            if reader.line_num != number:
-                raise csv.Error("a line break within quotes")
-            if len(row) > 1 or any(cell.strip() for cell in row):
-                rows.append(row)
-                numbers.append(above + number)
-    except csv.Error as error:
+def find_names(
+    rows: Sequence[Sequence[str]], numbers: Sequence[int], reading: Reading, file: str
+) -> int:
+    """Return the position of the row with the names of the columns, -1 if there is none.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        First rows of a file, blank ones left out.
+    numbers : sequence of int
+        Their numbers in the file.
+    reading : Reading
+        ``header`` is what was asked for.
+    file : str
+        Name of the file, for messages.
+
+    Raises
+    ------
+    ValueError
+        If no table is below the line that was asked for, or the first line is a title.
+    """
+    if reading.header not in (None, "none"):
+        if int(reading.header) not in numbers[:-1]:
+            raise ValueError(
+                f"--header must be the number of a line of {file} with a table below it, got "
+                f"{reading.header}; the first lines with cells are {listed(numbers, 6)}"
+            )
+        return numbers.index(int(reading.header))
+    filled = [sum(map(bool, row)) for row in rows]
+    usual = sorted(filled)[len(filled) // 2]
+    if 2 * filled[0] < usual and all(is_word(cell) for cell in rows[0] if cell):
+        names = next(at for at, count in enumerate(filled) if 2 * count >= usual)
         raise ValueError(
-            f"{path.name} must be a plain table of numbers, got {error} in line "
-            f"{above + reader.line_num}; save it again without quotes in it"
-        ) from None
-    return rows, numbers
-
-
-def _check_widths(path: Path, rows: list[list[str]], numbers: list[int]) -> None:
-    """Raise if rows are not of one length: what is in which column is then not known."""
-    _widen_titles(rows)
-    width = len(rows[0])
-    if len(rows) > 1 and {len(row) for row in rows[1:]} == {width + 1}:
-        # Row names without a name, or separators at the ends of all lines but the first.
-        rows[0].insert(0 if any(row[-1] for row in rows[1:]) else width, "")
-        return
-    ragged = [at for at, row in enumerate(rows) if len(row) != width]
-    if ragged:
-        more = f" ({len(ragged)} such rows)" if len(ragged) > 1 else ""
-        raise ValueError(
-            f"every row of {path.name} must have {width} cells like the first, got "
-            f"{len(rows[ragged[0]])} in row {numbers[ragged[0]]}{more}; look for a missing or an "
-            "extra separator there"
+            f"line {numbers[0]} of {file} must have as many cells as those below it ({usual}), got "
+            f"{filled[0]}; --header {numbers[names]} takes line {numbers[names]} for the names and "
+            "leaves out what is above"
         )
+    if reading.header == "none" or not _are_names(rows[0], rows[1:]):
+        return -1
+    if len(rows) == 1:
+        raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
+    return 0
 
 
-def _widen_titles(rows: list[list[str]]) -> None:
-    """Give lines above the names as many cells as the table has."""
-    width = len(rows[-1])
-    above = next((at for at, row in enumerate(rows) if len(row) == width), 0)
-    if above > MOST_TITLES or any(len(row) != width for row in rows[above:]):
-        return
-    # A single line that is shorter may have lost a name; one cell is a title.
-    names = above < len(rows) - 1 and not any(is_number(cell.strip()) for cell in rows[above])
-    for row in rows[:above]:
-        if len([cell for cell in row if cell.strip()]) > 1 and not names:
-            return
-        text = ", ".join(cell.strip() for cell in row if cell.strip())
-        row[:] = [text, *[""] * (width - 1)]
+def _are_names(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row names columns: words above most numbers, or numbers that count up."""
+    columns = list(itertools.zip_longest(*below, fillvalue=""))
+    shift = len(columns) - len(first) == 1 and any(columns[-1])
+    words = [2 * sum(map(is_word, column)) > sum(map(bool, column)) for column in columns[shift:]]
+    numeric = [cell for cell, wordy in zip(first, words, strict=False) if not wordy]
+    if not numeric:
+        return all(map(is_word, filter(None, first)))
+    usual = {cell.lower() for cell in first if len(cell) > 1} & {*LABEL_NAMES}
+    if usual or 2 * sum(map(is_word, numeric)) > len(numeric):
+        return True
+    return _count_up(first) and not (below and _count_up(below[0]))
 
 
-_MOST_CELLS = 10_000_000
-"""Cells that a sheet may have: more take minutes, and come of a cell far away from the table."""
+def _count_up(row: Sequence[str]) -> bool:
+    """Whether numbers go up or down by one whole step: five or more, or 0, 1, ... after a blank."""
+    values = np.array([as_number(cell) for cell in row if cell and not is_word(cell)])
+    steps = np.diff(values)
+    if not steps.size or not steps[0] or np.any(steps != steps[0]) or steps[0] % 1 or values[0] % 1:
+        return False
+    return steps.size > 3 or bool(not row[0] and values[0] == 0 and steps[0] == 1)
+
+
+def _widened(names: Sequence[str], body: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Names, with one for a column of row names, or for separators at the ends of lines."""
+    own = list(names)
+    if width - len(own) == 1 and any(row[-1] for row in body if len(row) == width):
+        own.insert(0, "")
+    return own + [""] * (width - len(own))
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    """Return a column as numbers if its type says so, else as cells, None where missing."""
+    if column.dtype.kind in "biuf" and type(column.array).__name__ != "Categorical":
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(column.astype(object).where(column.notna(), None).to_numpy(object))
 
 
 def read_parquet(path: Path, reading: Reading) -> Table:
@@ -173,17 +277,19 @@ def read_parquet(path: Path, reading: Reading) -> Table:
         raise ValueError(
             f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
         )
+    names = [str(name) for name in frame.columns]
+    columns = [_cells(column) for _, column in frame.items()]
+    for name, column in zip(names, columns, strict=True):
+        if column.dtype == object and any(np.ndim(cell) for cell in column):
+            raise ValueError(
+                f"column {name!r} of {path.name} must hold one number a cell, got vectors; "
+                f"numpy.save('x.npy', numpy.vstack(frame[{name!r}])) writes them as a table"
+            )
     counted = type(frame.index).__name__ == "RangeIndex"
-    columns: list[Any] = []
-    names: list[str] = []
-    for at, name in enumerate(map(str, frame.columns)):
-        own = _vectors(path, name, frame.iloc[:, at])
-        columns += own
-        names += [name] if len(own) == 1 else [f"{name}[{k}]" for k in range(len(own))]
     return Table(
         path.name,
         columns,
-        names=tuple(names),
+        names=unique_names(names),
         row_names=() if counted else tuple(map(str, frame.index)),
         row_title="" if counted else str(frame.index.name or ""),
         header="the names of the columns",
@@ -191,88 +297,55 @@ def read_parquet(path: Path, reading: Reading) -> Table:
 
 
 def read_sheet(path: Path, reading: Reading) -> Table:
-    """Read the first sheet of an .xlsx file, or the key."""
+    """Read the first sheet of an .xlsx file, or the one that was asked for."""
     with warnings.catch_warnings():
         # Of styles and extensions, which hold no values.
         warnings.simplefilter("ignore")
         book = package("openpyxl", path.name).load_workbook(path, read_only=True, data_only=True)
-        names = book.sheetnames
-        key = choose_table(path.name, dict.fromkeys(names, ""), reading.key, names[:1])
-        rows = _sheet_rows(path, book[key], key)
-        # Notes may stand before the data.
-        for other in names if reading.key is None and not _has_numbers(rows) else ():
-            more = _sheet_rows(path, book[other], other)
-            if _has_numbers(more):
-                rows, key = more, other
-                break
+        sheets = book.sheetnames
+        if reading.sheet is not None and reading.sheet not in sheets:
+            raise ValueError(
+                f"--sheet must name a sheet of {path.name}: {listed(sheets)}; got {reading.sheet!r}"
+            )
+        chosen = reading.sheet or sheets[0]
+        cells = _sheet_cells(path, book[chosen], chosen)
         book.close()
-    width = max((len(row) for row in rows), default=0)
-    numbers = [number for number, row in enumerate(rows, 1) if any(row)]
-    rows = [row + [""] * (width - len(row)) for row in rows if any(row)]
-    if not rows:
+    others = f"{path.name} has the sheets {listed(sheets)}: --sheet NAME chooses one"
+    if not cells:
         raise ValueError(
-            f"sheet {key!r} of {path.name} must hold a table, got no cells; the file has "
-            f"{listed(names)}: --key names another"
+            f"sheet {chosen!r} of {path.name} must hold a table, got no cells; {others}"
         )
-    table = from_cells(path.name, rows, reading, numbers)
-    if len(names) > 1:
-        table.header += f" of sheet {key!r} (of {len(names)}: {listed(names, 4)})"
+    numbers, width = [*cells], max(map(len, cells.values()))
+    rows = [[*row, *[None] * (width - len(row))] for row in cells.values()]
+    sample = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[:_SAMPLE]]
+    try:
+        at = find_names(sample, numbers[:_SAMPLE], reading, path.name)
+    except ValueError as error:
+        raise ValueError(f"{error}; {others}" if len(sheets) > 1 else str(error)) from None
+    columns = [np.array(column, dtype=object) for column in zip(*rows[at + 1 :], strict=True)]
+    names = sample[at] if at >= 0 else []
+    table = _from_rows(path.name, columns, names, numbers[max(at, 0)], numbers[at + 1])
+    if len(sheets) > 1:
+        table.header += f" of sheet {chosen!r} (of {len(sheets)}: {listed(sheets, 4)})"
+        table.hint = others
     return table
 
 
-def _sheet_rows(path: Path, sheet: Any, key: str) -> list[list[str]]:
-    """Cells of a sheet as text, row by row."""
+def _sheet_cells(path: Path, sheet: Any, name: str) -> dict[int, list[Any]]:
+    """Cells of a sheet by the numbers of its rows, blank rows left out."""
     # What a file declares of its size may be missing or wrong.
     sheet.reset_dimensions()
-    rows: list[list[str]] = []
+    rows: dict[int, list[Any]] = {}
     n_cells = 0
-    for row in sheet.iter_rows(values_only=True):
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         n_cells += max(len(row), 1)
         if n_cells > _MOST_CELLS:
             raise ValueError(
-                f"sheet {key!r} of {path.name} must have at most {_MOST_CELLS} cells, got more "
-                f"in its first {len(rows)} rows; delete cells far from the table"
+                f"sheet {name!r} of {path.name} must have at most {_MOST_CELLS} cells, got more in "
+                f"its first {number - 1} rows; delete cells far from the table"
             )
-        rows.append([_text(cell) for cell in row])
+        # An error of a formula is no value.
+        own = [None if str(cell).startswith("#") else cell for cell in row]
+        if any(map(_is_filled, own)):
+            rows[number] = own
     return rows
-
-
-def _has_numbers(rows: list[list[str]]) -> bool:
-    """Whether at least two rows have numbers."""
-    return sum(any(cell and is_number(cell) for cell in row) for row in rows) > 1
-
-
-def _vectors(path: Path, name: str, column: Any) -> list[Any]:
-    """Return a column of cells, or the columns of the vectors that its cells hold."""
-    known = column.dropna()
-    first = known.iloc[0] if len(known) else None
-    if not isinstance(first, (list, tuple, np.ndarray)):
-        return [_cells(column)]
-    lengths = {len(cell) if hasattr(cell, "__len__") else 0 for cell in known}
-    if len(lengths) > 1 or len(known) < len(column):
-        raise ValueError(
-            f"column {name!r} of {path.name} must hold vectors of one length, got lengths from "
-            f"{min(lengths)} to {max(lengths)} and {len(column) - len(known)} missing; leave it "
-            "out where the file comes from"
-        )
-    vectors = np.array([np.asarray(cell) for cell in column])
-    if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
-        raise ValueError(
-            f"column {name!r} of {path.name} must hold numbers or vectors of numbers, got "
-            f"{vectors.dtype} of shape {vectors.shape[1:]}; leave it out where the file comes from"
-        )
-    return list(vectors.T)
-
-
-def _cells(column: Any) -> Any:
-    """Return a column as numbers if its type says so, else as cells, None where missing."""
-    if column.dtype.kind in "biuf" and type(column.array).__name__ != "Categorical":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return column.astype(object).where(column.notna(), None).to_numpy(object)
-
-
-def _text(cell: Any) -> str:
-    """Read a cell of a sheet as text: whole numbers without decimals, an error is no value."""
-    if cell is None or str(cell).startswith("#"):
-        return ""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()

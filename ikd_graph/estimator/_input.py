@@ -59,7 +59,7 @@ def read(model: Any, X: Any, *, reset: bool = True, **options: Any) -> Any:
         _check_column_names(model, table, reset)
     own = getattr(model, "preprocessor_", None)
     if own is not None and not reset:
-        rows = own.transform(table.dense).astype(rows.dtype, copy=False)
+        rows = own.apply(table.dense).astype(rows.dtype, copy=False)
     if pairs and not sp.issparse(rows):
         _check_unknown_points(rows)
     cure = (

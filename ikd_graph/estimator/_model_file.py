@@ -30,7 +30,7 @@ from ..blocks import SolvedBlocks
 from ..cliques import Blocks, check_blocks
 from ..eigen import Embedding
 from ..gplvm import NoiseModel
-from ..preprocessing import TablePreprocessor
+from ..preprocessing import RowSteps
 from ..refine import CoreFit, LikelihoodFit, OptimumRecord, SessionJoints
 from ..strategies import Solution
 from ..uncertainty import LatentPosterior
@@ -68,7 +68,7 @@ _KINDS = {
     "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
     "U ": "fit.start", "U o": "optima.start", "f o": "optima.log_likelihood optima.distance",
     "f ocm": "optima.latent", "f amm": "bars.covariances",
-    "f p": "preprocessor.fill_ preprocessor.center_ preprocessor.scale_ preprocessor.mean_row_",
+    "f p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
 }  # fmt: skip
 """Kind (F: floats that may be unknown) and axes of learnt arrays: n rows, u of them distinct, m
 coordinates, p columns, and others. Arrays without a kind are numbers that nothing relies on, or
@@ -76,7 +76,7 @@ checked as they are made into a table or a graph."""
 
 _KIND_OF = {name: kind.split(" ") for kind, names in _KINDS.items() for name in names.split()}
 
-_LEARNT_OF_COLUMNS = ("fill_", "center_", "scale_", "mean_row_")
+_LEARNT_OF_COLUMNS = ("fill", "center", "unit", "mean_row")
 
 
 class _Sparse(NamedTuple):
@@ -129,7 +129,8 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "stage_times": model.stage_times_,
         "names": list(map(str, getattr(model, "feature_names_in_", model._column_names))),
         "named": hasattr(model, "feature_names_in_"),
-        "preprocessor": own and own.get_params(),
+        "preprocessor": own
+        and {name: value for name, value in vars(own).items() if name not in _LEARNT_OF_COLUMNS},
     }
     text = json.dumps(head, default=lambda value: value.item())  # numbers of numpy
     members = {"head": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
@@ -359,13 +360,9 @@ def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _preprocessor(own: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> TablePreprocessor:
+def _preprocessor(own: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> RowSteps:
     """Return what a command did to rows of so many columns."""
-    made = TablePreprocessor(**{**own, "na": tuple(own["na"])})
-    made.n_features_in_ = p
-    for name in _LEARNT_OF_COLUMNS:
-        learnt = arrays.get(f"preprocessor.{name}")
-        if learnt is not None and learnt.shape != (p,):
-            raise ValueError("what was done to its rows is of another size than these")
-        setattr(made, name, learnt)
-    return made
+    learnt = {name: arrays.get(f"preprocessor.{name}") for name in _LEARNT_OF_COLUMNS}
+    if any(array is not None and array.shape != (p,) for array in learnt.values()):
+        raise ValueError("what was done to its rows is of another size than these")
+    return RowSteps(**{**own, "na": tuple(own["na"])}, **learnt)

