@@ -199,7 +199,7 @@ def test_pictures_show_the_columns():
         ({"errors": np.ones((10, 1))}, "errors must have the shape of Z"),
         ({"kernel": kernels.Matern(nu=0.5)}, "differentiable at distance 0"),
         ({"null": "shuffle"}, "null must be one of 'shift', 'permute'"),
-        ({"X": np.full((10, 3), np.nan)}, "X must be finite"),
+        ({"X": np.full((10, 3), np.nan)}, "X contains NaN: got 10 rows"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, message):

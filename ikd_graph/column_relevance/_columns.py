@@ -12,9 +12,10 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.stats import norm
 
 from .. import _validation as check
+from .._as_table import as_table, check_known
 from .._threads import single_threaded_blas
 from .._types import Floats, Integers
-from .._validation import check_finite, validate
+from .._validation import check_finite, naming_rows, validate
 from .._warn import warn
 from ..kernels import StationaryKernel, as_kernel
 from ._fit import Fits, RowNoise, fit_columns
@@ -48,7 +49,6 @@ class Table(NamedTuple):
         for start in range(0, which.size, width):
             at = which[start : start + width]
             Y = self.take(at)
-            check_finite("X", Y, "fill them in, or drop those rows or columns")
             yield at, Y - Y.mean(axis=0)
 
     def of_rows(self, rows: Integers) -> Table:
@@ -357,30 +357,19 @@ def _sorted(
 
 def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDArray[np.str_]]:
     """Columns of what was given, and their names."""
-    if names is None and hasattr(X, "columns"):
-        names = [str(name) for name in X.columns]
+    given = as_table(X, accept_sparse="csc")
+    names = given.column_names or None if names is None else names
     if names is not None and not np.iterable(names):
         raise ValueError(f"names must be a sequence of names, got {type(names).__name__}")
-    if sp.issparse(X):
-        stored = sp.csc_array(X)
-        shape = stored.shape
+    values, shape = given.values, given.values.shape
+    with naming_rows(given.row_names):
+        check_known(values, "X", "fill them in, or drop those rows or columns")
+    check.check_magnitude("X", values.data if sp.issparse(values) else values)
 
-        def take(which: Integers) -> Floats:
-            return np.asarray(stored[:, which].toarray(), dtype=np.float64)
+    def take(which: Integers) -> Floats:
+        some = values[:, which]
+        return np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
 
-    else:
-        dense = check.as_real("X", X)
-        if dense.ndim != 2 or not dense.size:
-            raise ValueError(
-                f"X must be a table of numbers (rows x columns), got shape {dense.shape}; one row "
-                "for each row of Z"
-            )
-        shape = dense.shape
-
-        def take(which: Integers) -> Floats:
-            return np.asarray(dense[:, which], dtype=np.float64)
-
-    check.check_magnitude("X", stored.data if sp.issparse(X) else dense)
     if shape[0] != n_rows:
         raise ValueError(
             f"X must have a row for each of the {n_rows} rows of Z, got {shape[0]}; pass the table "
