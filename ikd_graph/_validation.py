@@ -53,18 +53,23 @@ def validate(
         if unknown:
             raise TypeError(f"{function.__name__} has no arguments {sorted(unknown)}")
         kinds = {name: str(each.annotation) for name, each in signature.parameters.items()}
-        rule_of = {name: _ANNOTATED[kind] for name, kind in kinds.items() if kind in _ANNOTATED}
-        rule_of |= rules
+        others = {
+            name: _ANNOTATED[kind]
+            for name, kind in kinds.items()
+            if kind in _ANNOTATED and name not in rules
+        }
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             if _nested.get():
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
-            for name in [each for each in bound.arguments if each in rule_of]:
-                bound.arguments[name] = rule_of[name](name, bound.arguments[name])
+            for name in [each for each in bound.arguments if each in rules]:
+                bound.arguments[name] = rules[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)
+            for name in [each for each in bound.arguments if each in others]:
+                bound.arguments[name] = others[name](name, bound.arguments[name])
             with _as_nested(True):
                 return function(*bound.args, **bound.kwargs)
 

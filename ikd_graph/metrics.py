@@ -177,7 +177,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     return _whole_r2(wanted, predicted) if varies else np.nan
 
 
-@validate(seed=check.seed)
+@validate(k=check.count, seed=check.seed)
 def knn_scores(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> Floats:
@@ -249,7 +249,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
 
-@validate(seed=check.seed, y=check.quantities)
+@validate(k=check.count, seed=check.seed, y=check.quantities)
 def decoding_r2(
     Z: ArrayLike,
     y: ArrayLike,

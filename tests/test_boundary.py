@@ -1,6 +1,7 @@
 """Whole numbers that cannot be: what every public function answers, in forked children.
 
-Run as ``python test_boundary.py``: counts of what came of the calls as JSON.
+Run as ``python test_boundary.py 5 [function ...]``: counts of what came of the calls with the first
+5 of the bad numbers, as JSON.
 """
 
 import collections
@@ -51,7 +52,7 @@ from ikd_graph.diagnosis import chance
 from ikd_graph.plotting import plot
 
 N = 14
-BAD = [-1, 0, 1, N - 1, N, N + 1, 2**31, 2.5]
+BAD = [-1, 0, N, 2**31, 2.5, 1, N - 1, N + 1]
 SECONDS, BYTES = 30, 6 * 2**30
 
 LINE = np.linspace(0.0, 3.0, N)[:, None]
@@ -194,7 +195,7 @@ CALLS = {
         {"name": "pca", "X": X, "n_components": 2, "seed": 0},
     ),
     "covariance.PairwiseMoments": (
-        lambda counts: covariance.sampling_variance(WEIGHTS, counts),
+        lambda counts: refine.distance_precision(WEIGHTS, KERNEL, counts),
         {"counts": np.full(len(WEIGHTS), 30)},
     ),
     "covariance.effective_columns": (covariance.effective_columns, {"X": X, "n_removed": 0}),
@@ -425,11 +426,11 @@ def takes_whole_numbers(thing):
     return False
 
 
-def cases():
+def cases(bad_values):
     """Each call with one whole number replaced: its function, what is replaced, and the call."""
     for name, (function, given) in CALLS.items():
         for argument, value in given.items():
-            for bad in BAD:
+            for bad in bad_values:
                 for changed, where in _with(value, bad):
                     words = f"{name}({argument}{where}={bad})"
                     yield name, words, function, {**given, argument: changed}
@@ -480,7 +481,7 @@ def main():
     """Make the calls and print what came of them."""
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    only = sys.argv[1:]
+    bad_values, only = BAD[: int(sys.argv[1])], sys.argv[2:]
     counts, told = collections.Counter(), []
     for name, (function, given) in CALLS.items():
         if only and name not in only:
@@ -489,7 +490,7 @@ def main():
         kind, words = outcome(function, given)
         if kind != "ok":
             told.append(f"{name} with arguments that make sense: {words}")
-    for name, words, function, given in cases():
+    for name, words, function, given in cases(bad_values):
         if only and name not in only:
             continue
         kind, said = isolated.in_a_child(lambda f=function, g=given: outcome(f, g), SECONDS, BYTES)
@@ -515,10 +516,22 @@ def test_every_public_function_with_whole_numbers_is_called():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_whole_numbers_that_cannot_be_are_answered_in_our_words():
-    said = isolated.run(__file__)
+@pytest.mark.parametrize("n_values", [5, pytest.param(len(BAD), marks=pytest.mark.slow)])
+def test_whole_numbers_that_cannot_be_are_answered_in_our_words(n_values):
+    said = isolated.run(__file__, n_values)
     sys.stdout.write(f"whole numbers that cannot be: {said['counts']}\n")
     assert said["told"] == []
+
+
+def test_a_rule_without_numbers_says_what_it_lacks():
+    assert graph.Threshold().s0_used is None
+    for rule, message in (
+        (graph.Threshold(), "s0 must be a number, got 'auto'"),
+        (graph.Threshold(0.5, n_neighbors=0), "n_neighbors must be an integer at least 1, got 0"),
+        (graph.Neighbors(), "k must be an integer at least 1, got 'auto'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rule.build(ROWS)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def joints(solved: SolvedBlocks, coordinates: Floats) -> Joints:
     return _Search(solved, np.ascontiguousarray(coordinates, dtype=np.float64)).result()
 
 
-@validate(check_places, coordinates=check.table, joint=check.whole(0))
+@validate(check_places, coordinates=check.table)
 def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
     """Return the other mirror image of an embedding at a joint that is mirrored.
 

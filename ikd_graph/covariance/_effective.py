@@ -14,7 +14,7 @@ _PASSES = 2  # after which units of columns that differ by a hundred make no row
 _ROUNDING = 1e-13  # of a value of a unit row: some hundred last bits, as one row's own mean leaves
 
 
-@validate(X=check.table, n_removed=check.whole(0))
+@validate(X=check.table)
 def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     r"""Estimate how many independent columns have correlations that scatter as those of X do.
 

@@ -238,10 +238,11 @@ def _bad_cells(
 
 def _is_triangle(holes: Floats) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
-    if holes.shape[0] != holes.shape[1] or len(holes) < 2:
-        return False
-    sides = holes[np.triu_indices(len(holes), 1)], holes[np.tril_indices(len(holes), -1)]
-    return any(a.all() and not b.any() for a, b in (sides, sides[::-1]))
+    off = holes & ~np.eye(*holes.shape, dtype=bool)
+    upper = np.triu(np.ones_like(off), 1)
+    return len(off) == off.shape[1] > 1 and any(
+        np.array_equal(off, side) for side in (upper, upper.T)
+    )
 
 
 def _keep_missing(X: Floats) -> str:

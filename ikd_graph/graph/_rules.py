@@ -137,8 +137,6 @@ class Threshold(Rule):
 
     def build(self, similarity: Similarities) -> CsrGraph:
         """See `Rule.build`."""
-        if self.n_neighbors is not None:
-            check_integer("n_neighbors", self.n_neighbors, 1)
         if self.fdr is None:
             g = similarity.threshold_graph(number("s0", self.s0))
         else:
@@ -150,7 +148,8 @@ class Threshold(Rule):
                 )
         if self.n_neighbors is None:
             return g
-        return union(g, similarity.neighbor_graph(self.n_neighbors))
+        k = check_integer("n_neighbors", self.n_neighbors, 1)
+        return union(g, similarity.neighbor_graph(k))
 
     def describe(self) -> str:
         """See `Rule.describe`."""

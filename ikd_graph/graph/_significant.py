@@ -16,7 +16,7 @@ from ._record import CsrGraph
 from ._threshold import sure_threshold
 
 
-@validate(X=check.table, fdr=check.fraction, n_removed=check.whole(0))
+@validate(X=check.table, fdr=check.fraction)
 def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) -> CsrGraph:
     r"""Join the pairs of rows whose correlation is significantly positive.
 

@@ -138,7 +138,6 @@ def _floor(name: str, value: object) -> float | str:
     _check_starts,
     sample_cov=check.symmetric,
     n_observed=check.whole(1),
-    restarts=check.whole(0),
     fit_shape=check.flag,
     noise_floor=_floor,
     time_budget=check.optional(check.positive),

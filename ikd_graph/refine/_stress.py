@@ -52,7 +52,6 @@ class StressFit(NamedTuple):
     n_observed=check.observations,
     weights=check.one_of(WEIGHTS),
     path=check.one_of(("distance", "covariance")),
-    max_iter=check.whole(0),
 )
 def stress(
     latent: Floats,

@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import _validation as check
 from .. import eigen, geodesics
 from .._types import Floats
-from .._validation import check_choice, validate
+from .._validation import check_choice, check_components, validate
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
 from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel
@@ -91,9 +90,10 @@ class Geodesic(Strategy):
         return Solution(solution, landmarks=nodes)
 
 
-@validate(graph=check_graph, n_components=check.count)
+@validate(graph=check_graph)
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
+    check_components(n_components, graph.n_nodes)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
