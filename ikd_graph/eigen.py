@@ -339,10 +339,22 @@ def principal_axes(coordinates: Floats) -> PrincipalAxes:
 
 
 def dominant_points(coordinates: Floats) -> tuple[Integers, int, float]:
-    """Points that make an axis nearly alone, the axis, and the fraction of it that they hold.
+    """Find the few points that make an axis nearly alone.
 
-    Up to three points, at most 1 of 20, whose squared distances from the median along an axis are
-    nine tenths of those of all. Without such points there are none, and what follows means nothing.
+    Parameters
+    ----------
+    coordinates : (n, m) ndarray of float64
+        Coordinates.
+
+    Returns
+    -------
+    points : (k,) ndarray of int64
+        At most three, and 1 of 20, whose squared distances from the median along an axis are nine
+        tenths of those of all points; usually none.
+    axis : int
+        The first such axis.
+    fraction : float
+        Which fraction of all squared distances theirs are.
     """
     squares = (coordinates - np.median(coordinates, axis=0)) ** 2
     order = np.argsort(-squares, axis=0, kind="stable")[: min(len(squares) // 20, 3)]

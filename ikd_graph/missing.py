@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
 from ._validation import check_choice, check_integer, few, few_rows
+from .covariance import known_column_means
 
 __all__ = ["Impute", "Pairwise"]
 
@@ -93,11 +94,10 @@ def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.flo
     """
     filled = X.copy()
     holes = np.isnan(X)
-    # Squares of float32 overflow early. A power of two changes no bits.
-    largest = float(np.nanmax(np.abs(table)))
-    unit = X.dtype.type(np.exp2(np.round(np.log2(largest)))) if largest > 0.0 else X.dtype.type(1.0)
-    imputer = KNNImputer(weights="distance").fit(table / unit)
+    # Distances are differences of products: in double precision, without a level.
+    level = known_column_means(table)
+    imputer = KNNImputer(weights="distance").fit(table - level)
     for row in np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1)):
-        whole = imputer.transform(X[row : row + 1] / unit)[0]
-        filled[row, holes[row]] = whole[holes[row]] * unit
+        whole = imputer.transform(X[row : row + 1] - level)[0] + level
+        filled[row, holes[row]] = whole[holes[row]]
     return filled

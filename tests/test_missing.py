@@ -448,3 +448,11 @@ def test_a_block_without_holes_is_found_greedily():
     holes[20:60, 30:75] = False
     rows, columns = diagnose(np.where(holes, np.nan, X), 1, missing="pairwise").known.block
     assert rows * columns >= 40 * 45
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_holes_are_filled_alike_at_any_level(dtype):
+    X = table()[0].round(3)
+    level = dtype(4096.0) if dtype is np.float32 else 1e8
+    filled = missing.fill(X.astype(dtype) + level, X.astype(dtype) + level) - level
+    np.testing.assert_allclose(filled, missing.fill(X, X), atol=2e-3)
