@@ -46,7 +46,6 @@ class Settings:
     refine: Any = "auto"  # Stress, Likelihood or None once resolved
     n_landmarks: float | str | None = "auto"  # a number or None once resolved
     random_state: Any = None
-    counts: bool = False  # whether X is a table of integers
     likelihood_kernel: StationaryKernel | str = "auto"  # "auto" compares the four
     model_based: bool = False  # whether similarities estimate the kernel of the model
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first

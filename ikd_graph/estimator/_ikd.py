@@ -32,7 +32,7 @@ from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import are_counts, dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import check_jobs, limit_threads
 from .._types import Floats, Integers
 from .._validation import (
@@ -292,9 +292,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             table = self._checked_input(X)
             if settings.n_components != "auto":
                 check_components(int(settings.n_components), table.shape[0])
-            # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
-            counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
-            settings = replace(settings, counts=counts)
             if not isinstance(settings.graph, (str, graph.Rule)):
                 weight = None if without_weights(settings.graph) else "weight"
                 own = graph.as_graph(settings.graph, table.shape[0], weight=weight)
@@ -716,6 +713,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
+        dtype = table.dtype
+        if dtype == np.float32 and table.shape[0] <= _limits.SOLVED_WHOLE:
+            table = table.astype(np.float64)
         rule = missing.get(self.missing)
         rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
         holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
@@ -736,7 +736,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages.expect(pipeline.count_stages(settings) + 3)
         for text in settings.warnings:
             warn(text)
-        options = {"counts": settings.counts, "model_based": settings.model_based}
+        # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
+        counts = self._has_rows and are_counts(distinct)
+        options = {"counts": counts, "model_based": settings.model_based}
         with stages("similarity"):
             try:
                 similarity: Any
@@ -760,6 +762,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         result = pipeline.fit(similarity, distinct, settings, stages)
         with stages("placement"):
             self._store(table, rows, result, first, inverse, equal)
+        self.embedding_ = self.embedding_.astype(dtype, copy=False)
 
     def _compare_known(self, rows: Any, affinity: str, first: Integers) -> PairwiseSimilarity:
         """Compare rows over the columns that both have; name rows that nothing relates."""
@@ -791,7 +794,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._rows = None
         self._fitted = FittedProcess(result, self._points, self._rows, first)
         self._training = KnownRows(table if self._has_rows else sp.csr_array(table))
-        self.embedding_ = frame.coordinates[equal].astype(table.dtype, copy=False)
+        self.embedding_ = frame.coordinates[equal]
         self.n_components_ = self.embedding_.shape[1]
         self.eigenvalues_ = frame.eigenvalues
         ratio = closed_form.explained_variance_ratio
