@@ -46,7 +46,6 @@ class Settings:
     refine: Any = "auto"  # Stress, Likelihood or None once resolved
     n_landmarks: float | str | None = "auto"  # a number or None once resolved
     random_state: Any = None
-    counts: bool = False  # whether X is a table of integers
     # Of the likelihood; "auto" compares the four.
     likelihood_kernel: StationaryKernel | str = field(default="auto", repr=False, compare=False)
     model_based: bool = False  # whether similarities estimate the kernel of the model

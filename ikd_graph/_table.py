@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 
 from . import _limits
 
+_ZEROS, _ONES, _ONES_TO_LARGEST = 0.01, 0.05, 10.0
+"""Fraction of zeros in a table of counts, of ones in what is not zero, and ones over maxima."""
+
+_ROUNDING = 1e-6  # of a value that was divided in float32
+
 
 class SparseTable:
     """Rows (n, p) of which zeros are not stored: a row, or some, come out dense."""
@@ -46,6 +51,10 @@ class SparseTable:
     def mean(self, axis: int = 0) -> NDArray[np.floating]:
         """Return the mean row, (p,)."""
         return np.asarray(self.stored.mean(axis=axis)).ravel()
+
+    def astype(self, dtype: Any) -> SparseTable:
+        """Return the table with values of another type."""
+        return self.map(lambda values: values.astype(dtype))
 
     def map(self, function: Callable[[Any], Any]) -> SparseTable:
         """Table of a function of every value, which leaves zeros what they are."""
@@ -93,17 +102,25 @@ def dense_rows(rows: Any) -> Any:
     return rows[:] if isinstance(rows, SparseTable) else rows
 
 
-def stored_values(rows: Any) -> NDArray[np.floating]:
-    """Values of a table, the zeros that are not stored left out, as rows."""
-    return rows.stored.data[None] if isinstance(rows, SparseTable) else rows
-
-
 def are_counts(rows: Any) -> bool:
-    """Whether all values are whole numbers, none negative, some above 1."""
-    values = stored_values(rows)
-    # Zeros and ones are their own square roots.
-    whole = values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) > 1.0
-    return bool(whole and np.all(values == np.rint(values)))
+    """Whether a table holds small counts, in any unit (docs/decisions/003-one-rule-for-auto.md).
+
+    Values are multiples of one unit, some zero, none negative; one unit is common, and the largest
+    value rare. Pixels, ratings, incomes and deep counts are measurements.
+    """
+    some = some_rows(rows, evenly_spaced(rows.shape[0], _limits.SAMPLED))
+    values = some.stored.data if isinstance(some, SparseTable) else some
+    present = values[values != 0.0]
+    if not present.size or present.min() < 0.0:
+        return False
+    units = present / present.min()
+    whole = np.rint(units)
+    if np.any(np.abs(units - whole) > _ROUNDING * units):
+        return False
+    size, most = float(np.prod(some.shape)), whole.max()
+    ones, largest = np.count_nonzero(whole == 1.0), np.count_nonzero(whole == most)
+    common = ones >= _ONES * whole.size and ones >= _ONES_TO_LARGEST * largest
+    return bool(common and most > 2.0 and size - whole.size >= _ZEROS * size)
 
 
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:

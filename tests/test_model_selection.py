@@ -67,14 +67,92 @@ def test_log_counts_fail_the_check_of_the_model(level):
         assert not moments(logs).fit_the_model
 
 
-def test_counts_are_whole_numbers_that_are_not_all_zero_or_one():
-    counts = np.random.default_rng(0).poisson(2.0, size=(40, 10)).astype(float)
-    tables = {"counts": counts, "shares": counts / 7.0, "signed": counts - 3.0, "bits": counts > 1}
-    are_counts = {name: moments(X.astype(float)).are_counts for name, X in tables.items()}
-    assert are_counts == {"counts": True, "shares": False, "signed": False, "bits": False}
-    last = counts.copy()
-    last[-1, -1] += 0.5
-    assert not moments(last).are_counts
+def whole_numbers(kind):
+    """Tables of whole numbers: counts, and measurements that are no counts."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 40)) + rng.normal(size=(120, 40))
+    return {
+        "spikes": lambda: rng.poisson(0.3 * np.exp(0.5 * scores)),
+        "cells": lambda: rng.poisson(rng.gamma(0.5, 4.0 * np.exp(0.5 * scores))),
+        "words": lambda: rng.multinomial(120, np.full(40, 1.0 / 40.0), size=120),
+        "pixels": lambda: np.clip(np.rint(60.0 * scores + 80.0), 0, 255),
+        "ratings": lambda: np.clip(np.rint(scores + 2.0), 0, 4),
+        "votes": lambda: 2.0 * (scores > 0.0) - (rng.random(scores.shape) < 0.05),
+        "genotypes": lambda: rng.binomial(2, 1.0 / (1.0 + np.exp(1.5 - scores))),
+        "dollars": lambda: np.rint(np.exp(10.0 + 0.5 * scores)),
+        "ages": lambda: np.clip(np.rint(40.0 + 15.0 * scores), 0, 99),
+        "millimeters": lambda: np.rint(10.0 * np.abs(scores) + 20.0),
+        "bits": lambda: scores > 1.0,
+        "deep counts": lambda: rng.poisson(np.exp(4.4 + 0.5 * scores)),
+    }[kind]().astype(float)
+
+
+@pytest.mark.parametrize("kind", ["spikes", "cells", "words"])
+def test_counts_are_compared_by_the_roots_of_their_proportions_in_any_unit(kind):
+    X = whole_numbers(kind)
+    wider = X.astype(np.float32) / np.float32(255.0)
+    for table in (X, X.astype(int), X / 7.0, 255.0 * X, wider, sp.csr_array(X)):
+        assert quiet(IKD(2, refine=None), table).settings_.affinity == "hellinger"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["pixels", "ratings", "votes", "genotypes", "dollars", "ages", "millimeters", "bits",
+     "deep counts"],
+)  # fmt: skip
+def test_whole_numbers_that_are_no_counts_are_measurements(kind):
+    X = whole_numbers(kind)
+    used = {quiet(IKD(2, refine=None), table).settings_.affinity for table in (X, X * 0.999 / 16.0)}
+    assert len(used) == 1
+    assert "hellinger" not in used
+    assert not moments(X).are_counts
+
+
+def test_a_table_with_a_value_that_is_no_multiple_holds_no_counts():
+    counts = whole_numbers("spikes")
+    assert moments(counts).are_counts
+    assert not moments(counts - 3.0).are_counts
+    counts[-1, -1] += 0.5
+    assert not moments(counts).are_counts
+
+
+def test_a_constant_row_of_counts_is_kept_whatever_the_type():
+    X = whole_numbers("spikes")
+    X[5] = 0.0
+    for table in (X, X.astype(int)):
+        with pytest.warns(UserWarning, match="1 row of X does not vary"):
+            IKD(2, affinity="correlation", graph=6, refine=None).fit(table)
+    ages = whole_numbers("ages")
+    ages[5] = 3.0
+    for table in (ages, ages.astype(int)):
+        with pytest.raises(ValueError, match=r"1 constant row\(s\): 5"):
+            IKD(2, affinity="correlation", graph=6, refine=None).fit(table)
+
+
+@pytest.mark.parametrize("graph_", [10, "auto"])
+def test_neither_unit_nor_type_nor_order_moves_a_point(digits, graph_):
+    X = digits[0][:300]
+    order = np.random.default_rng(0).permutation(300)
+    settings = {"strategy": "geodesic", "affinity": "euclidean", "refine": "stress"}
+    settings = {"graph": 10, **settings} if graph_ != "auto" else {}
+    expected = quiet(IKD(2, **settings), X)
+    radius = np.sqrt((expected.embedding_**2).sum(axis=1).mean())
+    close = 1e-5 if graph_ != "auto" else 1e-3  # halves of the columns disagree
+    for unit, dtype in (
+        (255.0, float),
+        (1 / 255.0, float),
+        (1.0, "f4"),
+        (1.0, int),
+        (1 / 3.0, "f4"),
+    ):
+        model = quiet(IKD(2, **settings), (unit * X).astype(dtype))
+        own = float(np.sqrt((model.embedding_.astype(float) ** 2).sum(axis=1).mean()))
+        gap = model.embedding_ / own - expected.embedding_ / radius
+        assert np.abs(gap).max() < close
+        assert model.embedding_.dtype == ("f4" if dtype == "f4" else "f8")
+        assert (model.graph_.indices == expected.graph_.indices).all()
+    again = quiet(IKD(2, **settings), X[order]).embedding_
+    np.testing.assert_allclose(again, expected.embedding_[order], atol=1e-8 * radius)
 
 
 # Is there anything to see? ------------------------------------------------------------------------
@@ -289,7 +367,7 @@ def test_counts_are_compared_by_the_roots_of_their_proportions():
 
 
 def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
-    X = digits[0][:150]
+    X = digits[0][:200]
     model = quiet(IKD(2), X)
     assert model.agreement_ < model_selection.SUPPORTED
     assert isinstance(model.settings_.refine, refine.Likelihood)
@@ -329,7 +407,7 @@ def test_a_likelihood_descends_locally_where_halves_agree():
 
 
 def test_reliability_is_no_more_than_halves_support(digits):
-    model = quiet(IKD(2), digits[0][:150])
+    model = quiet(IKD(2), digits[0][:200])
     half = np.sqrt(model.agreement_)
     assert model.reliability_ <= 2.0 * half / (1.0 + half) + 1e-12
 

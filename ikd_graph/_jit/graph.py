@@ -8,6 +8,9 @@ import numpy as np
 
 from .._numba import helper, jit
 
+TIE = 1e-7
+"""Fraction of a squared distance by which others are as near: what float32 leaves of them."""
+
 
 @jit
 def count_above(block, first_node, first_column, floor, counts):
@@ -73,25 +76,63 @@ def strongest(block, first_node, neighbors):
                 held = insert(block[row, column], column, values, neighbors[row], held)
 
 
+@helper
+def keep_best(labels, values, own, rounding, neighbors, kept):
+    """Write the labels of the k largest values (m,), of what rounding may have parted the smaller.
+
+    A value falls short of ``own``, that of a point with itself, by as much as it is away.
+    """
+    held = 0
+    while held < neighbors.size:
+        best = values.max()
+        least = best - rounding - TIE * abs(own - best)
+        for i in range(values.size):
+            if values[i] >= least and held < neighbors.size:
+                neighbors[held], kept[held] = labels[i], values[i]
+                values[i] = -np.inf
+                held += 1
+
+
 @jit
-def settle_strongest(block, queries, rows, half, first_node, slack, neighbors, values):
+def settle_block(block, first_node, neighbors):
+    """Correct what ``strongest`` found in similarities (b, n) for ties but for rounding."""
+    k, n = neighbors.shape[1], block.shape[1]
+    labels, values, kept = np.empty(n, np.int64), np.empty(n), np.empty(k)
+    for row in range(block.shape[0]):
+        least = block[row, neighbors[row, k - 1]]
+        least -= 2.0 * TIE * abs(1.0 - least)
+        held = 0
+        for column in range(n):
+            if block[row, column] >= least and column != first_node + row:
+                labels[held], values[held] = column, block[row, column]
+                held += 1
+        keep_best(labels[:held], values[:held], 1.0, 0.0, neighbors[row], kept)
+
+
+@jit
+def settle_strongest(
+    block, queries, rows, half, own, first_node, slack, rounding, neighbors, values
+):
     """Correct the neighbors found by ``strongest`` for the rounding of the products.
 
     The products only rule rows out. Those within ``slack`` of the k-th largest are computed again
-    in a fixed order, so that equal rows tie exactly and the answer does not depend on the BLAS.
-    Each entry is off by at most ``slack / 2``. ``block`` (b, n) of products of ``queries`` (b, p)
-    with ``rows`` (n, p) less ``half`` (n,); ``neighbors`` (b, k) as found and as corrected,
-    ``values`` (b, k) receives theirs.
+    in a fixed order, so that the answer does not depend on the BLAS. Each entry is off by at most
+    ``slack / 2``, and by ``rounding`` when computed again. ``block`` (b, n) of products of
+    ``queries`` (b, p) with ``rows`` (n, p) less ``half`` (n,), ``own`` (b,) those of queries with
+    themselves; ``neighbors`` (b, k) as found and as corrected, ``values`` (b, k) receives theirs.
     """
-    k = neighbors.shape[1]
+    k, n = neighbors.shape[1], block.shape[1]
+    labels, exact = np.empty(n, np.int64), np.empty(n)
     for row in range(block.shape[0]):
-        node = first_node + row
-        floor = block[row, neighbors[row, k - 1]] - slack
-        held = np.int64(0)
-        for column in range(block.shape[1]):
-            if block[row, column] >= floor and column != node:
-                value = dot(queries[row], rows[column]) - half[column]
-                held = insert(value, column, values[row], neighbors[row], held)
+        least = block[row, neighbors[row, k - 1]]
+        least -= slack + 2.0 * TIE * abs(own[row] - least)
+        held = 0
+        for column in range(n):
+            if block[row, column] >= least and column != first_node + row:
+                labels[held] = column
+                exact[held] = dot(queries[row], rows[column]) - half[column]
+                held += 1
+        keep_best(labels[:held], exact[:held], own[row], rounding, neighbors[row], values[row])
 
 
 @helper

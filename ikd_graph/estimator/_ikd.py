@@ -37,7 +37,7 @@ from .._fitted_process import FittedProcess
 from .._format import count
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import are_counts, dense_rows, evenly_spaced, rows_of, some_rows
 from .._threads import check_jobs, limit_threads
 from .._types import Floats, Integers
 from .._validation import (
@@ -296,9 +296,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             table = self._checked_input(X)
             if settings.n_components != "auto":
                 check_components(int(settings.n_components), table.shape[0])
-            # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
-            counts = getattr(getattr(X, "dtype", None), "kind", "") in ("i", "u", "b")
-            settings = replace(settings, counts=counts)
             if not isinstance(settings.graph, (str, graph.Rule)):
                 weight = None if without_weights(settings.graph) else "weight"
                 own = graph.as_graph(
@@ -612,6 +609,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         digests: NDArray[np.uint8],
         inverse: Integers,
         equal: Integers,
+        dtype: Any,
         learnt: dict[str, Any],
     ) -> None:
         """Become the model that was saved: rows are compared again, and the rest follows."""
@@ -628,7 +626,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 similarity = compare(rows, self.affinity, scale=scale)
                 self.n_features_in_ = rows.shape[1]
             result = Result(similarity=similarity, **learnt)
-            self._store(rows, KnownRows(digests), result, inverse, equal)
+            self._store(rows, KnownRows(digests), result, inverse, equal, dtype)
 
     def check_parameters(self) -> None:
         """Raise if a parameter breaks a rule that needs no data to be known.
@@ -737,6 +735,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
+        dtype = table.dtype
+        if dtype == np.float32 and table.shape[0] <= _limits.SOLVED_WHOLE:
+            table = table.astype(np.float64)
         rule = missing.get(self.missing)
         rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
         holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
@@ -779,14 +780,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             training = KnownRows.of(table if self._has_rows else sp.csr_array(table))
             # A copy: changing X after the fit changes nothing.
             rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
-            self._store(rows, training, result, inverse, equal)
+            self._store(rows, training, result, inverse, equal, dtype)
 
     def _compare(self, rows: Any, settings: Settings, names: Integers) -> Similarity:
         """Compare rows, those with holes over the columns that both have."""
         rule = missing.get(self.missing)
         if not isinstance(rule, missing.Pairwise) or not has_holes(rows):
-            options = {"counts": settings.counts, "model_based": settings.model_based}
-            return compare(rows, settings.affinity, **options)
+            # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
+            options = {"counts": are_counts(rows), "model_based": settings.model_based}
+            return compare(rows, settings.affinity, **options if self._has_rows else {})
         least = rule.least(rows.shape[1])
         similarity = PairwiseSimilarity(AFFINITIES[settings.affinity], rows, least)
         similarity.check_groups(names)
@@ -799,6 +801,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         result: Result,
         inverse: Integers,
         equal: Integers,
+        dtype: Any,
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, settings, g = result.solution, result.settings, result.graph
@@ -810,7 +813,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._rows: Any = rows if self._has_rows else None
         self._fitted = FittedProcess(result, self._points, self._rows, first)
         every = self._points[inverse]
-        dtype = rows.dtype if self._has_rows else np.float64
         self.embedding_ = every[equal].astype(dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
         self.eigenvalues_ = np.sum(every**2, axis=0)

@@ -50,7 +50,7 @@ _CLASSES: dict[str, Mapping[str, Any]] = {
 
 _SETTINGS: dict[str, tuple[type, ...]] = {
     "n_components": (int,), "affinity": (str,), "n_landmarks": (int, type(None)),
-    "random_state": (int, type(None)), "counts": (bool,), "model_based": (bool,),
+    "random_state": (int, type(None)), "model_based": (bool,),
     "agreement": (float,), "strategy": (dict,), "graph": (dict, type(None)), "kernel": (dict,),
     "refine": (dict, type(None)),
 }  # fmt: skip
@@ -120,6 +120,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
     head = {
         "format": _FORMAT,
         "version": __version__,
+        "dtype": model.embedding_.dtype.name,
         "parameters": {name: _plain(name, value, arrays) for name, value in parameters.items()},
         "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _SETTINGS},
         "candidates": settings.candidates,
@@ -218,7 +219,8 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         check_positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     ids = (arrays[name] for name in ("digests", "inverse", "equal"))
-    model._restore(rows, scale, *ids, _result(arrays, _settings(head, arrays)))
+    dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
+    model._restore(rows, scale, *ids, dtype, _result(arrays, _settings(head, arrays)))
     model.stage_times_ = {name: _of(time, float) for name, time in head["stage_times"].items()}
     model._column_names = tuple(_of(name, str) for name in head["names"])
     if head["named"]:

@@ -192,6 +192,7 @@ def block_neighbors(
     def find(start: int, stop: int) -> None:
         block = np.ascontiguousarray(block_of(start, stop))
         _jit.graph.strongest(block, start, neighbors[start:stop])
+        _jit.graph.settle_block(block, start, neighbors[start:stop])
 
     map_blocks(find, n, block_rows(n))
     return neighbors
@@ -207,11 +208,17 @@ def _exact_search(
     new = queries is not None
     queries = queries if new else rows
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
-    peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
+    own = np.einsum("ij,ij->i", queries, queries, dtype=np.float64)
+    squares = own if not new else np.einsum("ij,ij->i", rows, rows)
+    peak = float(max(own.max(initial=0.0), squares.max(initial=0.0)))
+    own = 0.5 * own if half.any() else own
     # Beyond these single precision overflows, or rules too little out to pay.
     single = peak < 1e30 and rows.shape[1] < 2**15
     fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
-    slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
+    slack, rounding = (
+        2.0 * (rows.shape[1] + 8) * float(np.finfo(real).eps) * peak
+        for real in (fast.dtype, np.float64)
+    )
 
     def search(start: int, stop: int) -> None:
         batch = slice(start, stop)
@@ -221,8 +228,9 @@ def _exact_search(
         first = -len(queries) if new else start
         _jit.graph.strongest(block, first, near[batch])
         _jit.graph.settle_strongest(
-            block, queries[batch], rows, half, first, slack, near[batch], values[batch]
-        )
+            block, queries[batch], rows, half, own[batch], first, slack, rounding, near[batch],
+            values[batch],
+        )  # fmt: skip
 
     map_blocks(search, len(queries), block_rows(len(rows)))
     return near, values

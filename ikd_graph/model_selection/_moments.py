@@ -34,7 +34,7 @@ class Moments(NamedTuple):
     kurtosis_gap: float  # mean kurtosis of rows less its expectation, the more unlikely of the two
     n_effective: float  # independent columns, see `covariance.effective_columns`
     kurtosis_error: float  # standard error of that mean, at least .08
-    are_counts: bool  # whether all values are whole numbers, none negative, some above 1
+    are_counts: bool  # whether the table holds small counts
     spread_limit: float = _WIDE  # what chance leaves of the first, more where few rows differ
 
     @property

@@ -143,7 +143,7 @@ def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
         leading = min(_N_LEADING, strategy.most_components(*rows.shape))
         trial = replace(with_numbers(rows, settings), strategy=strategy, refine=None)
         trial = with_landmarks(rows, replace(trial, n_components=leading))
-        similarity = compare(rows, settings.affinity, counts=settings.counts)
+        similarity = compare(rows, settings.affinity, counts=True)
         spectrum = pipeline.spectrum(similarity, trial)
     size = int(eigen.eigengap(spectrum)) if leading > 1 else 1
     why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
