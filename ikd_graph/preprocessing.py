@@ -196,6 +196,7 @@ def _moments(rows: Floats, scale: str) -> tuple[Floats, Floats]:
     else:
         low, center, high = np.nanpercentile(known, [25.0, 50.0, 75.0], axis=0)
         unit = high - low
-    # The deviation of equal values is rounding.
-    varies = (np.nanmax(known, axis=0) > np.nanmin(known, axis=0)) & (unit > 0.0)
-    return center, np.where(varies, unit, 1.0)
+    # The mean and the deviation of equal values are rounded.
+    least, largest = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
+    varies = largest > least
+    return np.where(varies, center, least), np.where(varies & (unit > 0.0), unit, 1.0)

@@ -4,13 +4,11 @@ import csv
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from ikd_graph import IKD, covariance
 from ikd_graph.cli import main
-from ikd_graph.preprocessing import TablePreprocessor
+from ikd_graph.preprocessing import learn_steps
 
 pd = pytest.importorskip("pandas")
 
@@ -67,18 +65,19 @@ def test_new_rows_are_treated_as_those_of_the_model(tmp_path, way, capsys):
         assert main(words_out) == 0
         said = capsys.readouterr().out
         assert "left out: extra" in said
-        for step in TablePreprocessor(**parameters).steps():
+        for step in learn_steps(X[:40], **parameters).steps():
             assert step.partition(" (")[0].removeprefix("missing cells ") in said
     Z = placed(tmp_path / "all_placed.csv")
     np.testing.assert_array_equal(Z[:40], placed(tmp_path / "old_embedding.csv"))
     np.testing.assert_array_equal(placed(tmp_path / "alone_placed.csv")[0], Z[45])
-    # The same in Python: by the saved model, and as a step of a pipeline.
+    # The same in Python: by the saved model, and by what was learnt from its rows.
     settings = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean"}
     frame = pd.DataFrame(X, columns=names)
     np.testing.assert_array_equal(IKD.load(model).transform(frame), Z)
-    steps = make_pipeline(TablePreprocessor(**parameters), IKD(**settings)).fit(X[:40])
-    np.testing.assert_allclose(steps.transform(X), Z, atol=1e-9)
-    np.testing.assert_array_equal(steps.transform(X[45:46])[0], steps.transform(X)[45])
+    own = learn_steps(X[:40], **parameters)
+    again = IKD(**settings).fit(own.apply(X[:40]))
+    np.testing.assert_allclose(again.transform(own.apply(X)), Z, atol=1e-9)
+    np.testing.assert_array_equal(own.apply(X[45:46])[0], own.apply(X)[45])
 
 
 def test_what_the_flags_of_place_may_say(tmp_path, capsys):
@@ -128,47 +127,56 @@ def test_holes_in_new_rows_are_filled_by_what_was_learnt_and_named_where_nothing
 def test_rows_agree_with_scikit_learn_and_the_functions_of_covariance():
     X = counts()
     pairs = (
-        (TablePreprocessor(scale="standard"), StandardScaler().fit_transform(X)),
-        (TablePreprocessor(scale="robust"), RobustScaler().fit_transform(X)),
-        (TablePreprocessor(function="log1p"), np.log1p(X)),
-        (TablePreprocessor(remove_mean_row=True), covariance.remove_mean_row(X)),
+        ({"scale": "standard"}, StandardScaler().fit_transform(X)),
+        ({"scale": "robust"}, RobustScaler().fit_transform(X)),
+        ({"function": "log1p"}, np.log1p(X)),
+        ({"remove_mean_row": True}, covariance.remove_mean_row(X)),
     )
     for own, expected in pairs:
-        np.testing.assert_allclose(clone(own).fit(X).transform(X), expected, atol=1e-12)
+        np.testing.assert_allclose(learn_steps(X, **own).apply(X), expected, atol=1e-12)
 
 
 def test_wrong_parameters_and_values_are_refused():
     X = counts()
     with pytest.raises(ValueError, match="scale must be one of 'standard'"):
-        TablePreprocessor(scale="none").fit(X)
+        learn_steps(X, scale="none")
     with pytest.raises(ValueError, match="sqrt must be defined for all values, got 1"):
-        TablePreprocessor(function="sqrt").fit(X).transform(-1.0 * (np.arange(24) == 3)[None])
+        learn_steps(X, function="sqrt").apply(-1.0 * (np.arange(24) == 3)[None])
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_a_unit_that_has_no_squares_is_not_scaled(unit):
     X = np.random.default_rng(0).normal(size=(20, 5)) * unit
     with pytest.raises(ValueError, match="largest value of X must lie between"):
-        TablePreprocessor(scale="standard").fit(X)
+        learn_steps(X, scale="standard")
 
 
 def test_rows_with_holes_are_filled_by_the_parameter_and_by_the_flag(tmp_path, capsys):
     X = np.random.default_rng(0).normal(size=(20, 5))
     X[3, 3] = np.nan
     with pytest.raises(ValueError, match="impute='median' fills them"):
-        TablePreprocessor(standardize_rows=True).fit_transform(X)
+        learn_steps(X, standardize_rows=True).apply(X)
     np.savetxt(tmp_path / "holes.csv", X, delimiter=",")
     words = ["embed", str(tmp_path / "holes.csv"), "--standardize-rows", "--missing", "pairwise"]
     assert main(words) == 2
     assert "--impute median fills them" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", ["standard", "robust"])
+def test_columns_without_spread_or_values_are_only_centered(scale):
+    X = np.c_[np.arange(6.0), np.full(6, 0.1), np.full(6, np.nan)]
+    rows = learn_steps(X, impute="median", scale=scale).apply(X)
+    assert np.isfinite(rows).all()
+    assert not rows[:, 1:].any()
+
+
 @pytest.mark.parametrize("scale", ["standard", "robust"])
 def test_a_column_of_any_unit_is_scaled(scale):
     X = np.random.default_rng(0).normal(size=(40, 3))
     tiny = X * [1e-20, 1.0, 1e20]
-    wanted = TablePreprocessor(scale=scale).fit_transform(X)
-    np.testing.assert_allclose(TablePreprocessor(scale=scale).fit_transform(tiny), wanted)
+    wanted = learn_steps(X, scale=scale).apply(X)
+    np.testing.assert_allclose(learn_steps(tiny, scale=scale).apply(tiny), wanted)
 
 
 def test_holes_are_filled_one_way_alone(tmp_path, capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""The same embedding anywhere: fingerprints, the command that verifies, other processors."""
+"""The same embedding anywhere: fingerprints, models that are fitted again, other processors."""
 
 import csv
 import subprocess
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
+from sklearn.base import clone
 
 from ikd_graph import IKD
-from ikd_graph.cli import main
 from ikd_graph.fingerprint import fingerprint, largest_move
 
 ROOT = Path(__file__).parents[1]
@@ -36,21 +36,15 @@ def test_embeddings_of_other_points_are_refused():
         largest_move(np.zeros((4, 2)), np.zeros((5, 2)))
 
 
-def test_a_saved_model_is_fitted_again_and_compared(tmp_path, capsys):
+def test_a_saved_model_is_fitted_again_and_compared(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 2)) @ np.random.default_rng(1).normal(size=(2, 8))
-    with (tmp_path / "a.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([[f"c{k}" for k in range(8)], *np.sin(X).round(6).tolist()])
-    table, model = str(tmp_path / "a.csv"), tmp_path / "a_model.ikd"
-    flags = ["--strategy", "geodesic", "--graph", "8", "--refine", "none"]
-    assert main(["embed", table, "-o", str(tmp_path), "--save-model", *flags]) == 0
-    assert IKD.load(model).fingerprint_ in capsys.readouterr().out
-    assert main(["verify", str(model), table, "-o", str(tmp_path)]) == 0
-    assert "verdict            the same\n" in capsys.readouterr().out
-    text = (tmp_path / "a.csv").read_text().splitlines()
-    text[1] = text[2]
-    (tmp_path / "b.csv").write_text("\n".join(text))
-    assert main(["verify", str(model), str(tmp_path / "b.csv"), "-o", str(tmp_path)]) == 1
-    assert "not the same" in capsys.readouterr().out
+    IKD(strategy="geodesic", graph=8, refine=None).fit(np.sin(X)).save(tmp_path / "a.ikd")
+    model = IKD.load(tmp_path / "a.ikd")
+    again = clone(model).fit(np.sin(X))
+    assert largest_move(model.embedding_, again.embedding_) == 0.0
+    assert again.fingerprint_ == model.fingerprint_
+    other = clone(model).fit(np.sin(X + 0.1))
+    assert largest_move(model.embedding_, other.embedding_) > 1e-6
 
 
 @pytest.mark.slow
