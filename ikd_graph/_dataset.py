@@ -120,7 +120,7 @@ class Dataset:
     remarks : tuple of str
         What is likely to spoil an embedding; see `ikd_graph.diagnosis.quality.check_data_quality`.
     steps : RowSteps or None
-        What was done to the rows of ``X``, learnt from them; see `ikd_graph.preprocessing`.
+        What was done to the rows of ``X``, learnt from them; see `ikd_graph._preprocessing`.
     """
 
     X: NDArray[np.float64]

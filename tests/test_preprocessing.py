@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
-from ikd_graph import IKD, covariance
+from ikd_graph import IKD, covariance, datasets
 from ikd_graph.cli import main
-from ikd_graph.preprocessing import learn_steps
+from ikd_graph.datasets import Reading
 
 pd = pytest.importorskip("pandas")
 
 FAST = ("--strategy", "geodesic", "--graph", "8", "--refine", "none", "--affinity", "euclidean")
 
 WAYS = {
-    "transform": (["--transform", "sqrt"], {"function": "sqrt"}),
+    "transform": (["--transform", "sqrt"], {"transform": "sqrt"}),
     "standardize-rows": (["--standardize-rows"], {"standardize_rows": True}),
     "scale": (["--scale", "standard"], {"scale": "standard"}),
     "robust": (["--scale", "robust"], {"scale": "robust"}),
     "mean row": (["--remove-mean-row"], {"remove_mean_row": True}),
-    "impute": (["--impute", "median", "--na=-999"], {"impute": "median", "na": (-999.0,)}),
+    "impute": (["--impute", "median", "--na=-999"], {"impute": "median", "na": ("-999",)}),
     "all": (
         ["--transform", "log1p", "--scale", "--standardize-rows", "--remove-mean-row"],
-        {"function": "log1p", "scale": "standard", "standardize_rows": True}
+        {"transform": "log1p", "scale": "standard", "standardize_rows": True}
         | {"remove_mean_row": True},
     ),
 }  # fmt: skip
@@ -33,6 +33,12 @@ def counts(n=60, p=24):
     rng = np.random.default_rng(0)
     rates = np.exp(1.5 + np.sin(3 * rng.uniform(0, 1, (n, 2)) @ rng.normal(size=(2, p))))
     return rng.poisson(rates).astype(float)
+
+
+def learn(folder, X, **reading):
+    """What is done to rows, as it was learnt from a file of some."""
+    np.save(folder / "rows.npy", X)
+    return datasets.load(folder / "rows.npy", reading=Reading(**reading)).steps
 
 
 def write(path, X, names):
@@ -65,7 +71,7 @@ def test_new_rows_are_treated_as_those_of_the_model(tmp_path, way, capsys):
         assert main(words_out) == 0
         said = capsys.readouterr().out
         assert "left out: extra" in said
-        for step in learn_steps(X[:40], **parameters).steps():
+        for step in learn(tmp_path, X[:40], **parameters).steps():
             assert step.partition(" (")[0].removeprefix("missing cells ") in said
     Z = placed(tmp_path / "all_placed.csv")
     np.testing.assert_array_equal(Z[:40], placed(tmp_path / "old_embedding.csv"))
@@ -74,7 +80,7 @@ def test_new_rows_are_treated_as_those_of_the_model(tmp_path, way, capsys):
     settings = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean"}
     frame = pd.DataFrame(X, columns=names)
     np.testing.assert_array_equal(IKD.load(model).transform(frame), Z)
-    own = learn_steps(X[:40], **parameters)
+    own = learn(tmp_path, X[:40], **parameters)
     again = IKD(**settings).fit(own.apply(X[:40]))
     np.testing.assert_allclose(again.transform(own.apply(X)), Z, atol=1e-9)
     np.testing.assert_array_equal(own.apply(X[45:46])[0], own.apply(X)[45])
@@ -124,38 +130,38 @@ def test_holes_in_new_rows_are_filled_by_what_was_learnt_and_named_where_nothing
     assert "missing cell" in capsys.readouterr().err
 
 
-def test_rows_agree_with_scikit_learn_and_the_functions_of_covariance():
+def test_rows_agree_with_scikit_learn_and_the_functions_of_covariance(tmp_path):
     X = counts()
     pairs = (
         ({"scale": "standard"}, StandardScaler().fit_transform(X)),
         ({"scale": "robust"}, RobustScaler().fit_transform(X)),
-        ({"function": "log1p"}, np.log1p(X)),
+        ({"transform": "log1p"}, np.log1p(X)),
         ({"remove_mean_row": True}, covariance.remove_mean_row(X)),
     )
     for own, expected in pairs:
-        np.testing.assert_allclose(learn_steps(X, **own).apply(X), expected, atol=1e-12)
+        np.testing.assert_allclose(learn(tmp_path, X, **own).apply(X), expected, atol=1e-12)
 
 
-def test_wrong_parameters_and_values_are_refused():
+def test_wrong_parameters_and_values_are_refused(tmp_path):
     X = counts()
     with pytest.raises(ValueError, match="scale must be one of 'standard'"):
-        learn_steps(X, scale="none")
+        Reading(scale="none")
     with pytest.raises(ValueError, match="sqrt must be defined for all values, got 1"):
-        learn_steps(X, function="sqrt").apply(-1.0 * (np.arange(24) == 3)[None])
+        learn(tmp_path, X, transform="sqrt").apply(-1.0 * (np.arange(24) == 3)[None])
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
-def test_a_unit_that_has_no_squares_is_not_scaled(unit):
+def test_a_unit_that_has_no_squares_is_not_scaled(unit, tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 5)) * unit
     with pytest.raises(ValueError, match="largest value of X must lie between"):
-        learn_steps(X, scale="standard")
+        learn(tmp_path, X, scale="standard")
 
 
 def test_rows_with_holes_are_filled_by_the_parameter_and_by_the_flag(tmp_path, capsys):
     X = np.random.default_rng(0).normal(size=(20, 5))
     X[3, 3] = np.nan
     with pytest.raises(ValueError, match="impute='median' fills them"):
-        learn_steps(X, standardize_rows=True).apply(X)
+        learn(tmp_path, X, standardize_rows=True, keep_missing=True)
     np.savetxt(tmp_path / "holes.csv", X, delimiter=",")
     words = ["embed", str(tmp_path / "holes.csv"), "--standardize-rows", "--missing", "pairwise"]
     assert main(words) == 2
@@ -164,19 +170,19 @@ def test_rows_with_holes_are_filled_by_the_parameter_and_by_the_flag(tmp_path, c
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", ["standard", "robust"])
-def test_columns_without_spread_or_values_are_only_centered(scale):
-    X = np.c_[np.arange(6.0), np.full(6, 0.1), np.full(6, np.nan)]
-    rows = learn_steps(X, impute="median", scale=scale).apply(X)
+def test_columns_without_spread_are_only_centered(scale, tmp_path):
+    X = np.c_[np.arange(6.0), np.full(6, 0.1)]
+    rows = learn(tmp_path, X, impute="median", scale=scale).apply(X)
     assert np.isfinite(rows).all()
     assert not rows[:, 1:].any()
 
 
 @pytest.mark.parametrize("scale", ["standard", "robust"])
-def test_a_column_of_any_unit_is_scaled(scale):
+def test_a_column_of_any_unit_is_scaled(scale, tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 3))
     tiny = X * [1e-20, 1.0, 1e20]
-    wanted = learn_steps(X, scale=scale).apply(X)
-    np.testing.assert_allclose(learn_steps(tiny, scale=scale).apply(tiny), wanted)
+    wanted = learn(tmp_path, X, scale=scale).apply(X)
+    np.testing.assert_allclose(learn(tmp_path, tiny, scale=scale).apply(tiny), wanted)
 
 
 def test_holes_are_filled_one_way_alone(tmp_path, capsys, monkeypatch):

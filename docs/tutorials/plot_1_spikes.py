@@ -85,7 +85,8 @@ print(model.transform(later).round(2))
 # From the command line
 # ---------------------
 #
-# Spike times in an .nwb file are counted on the way in; a .mat file needs the name of the array::
+# pynapple counts the spikes of an .nwb file, ``load_file(name)["units"].count(0.1)``, and
+# ``numpy.save`` writes what is read here; a .mat file needs the name of the array::
 #
-#     ikd-graph embed recording.nwb --bin 0.1 --labels position --affinity hellinger
+#     ikd-graph embed counts.npy --affinity hellinger
 #     ikd-graph embed spikes.mat --key spikes --transpose --affinity hellinger

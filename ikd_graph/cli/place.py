@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from .._format import count
+from .._preprocessing import RowSteps
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..plotting import charts, plot
 from ..plotting.charts import Names
 from ..plotting.colors import Groups, Paint
-from ..preprocessing import RowSteps
 from . import common
 from .console import aligned
 from .flags import in_flags

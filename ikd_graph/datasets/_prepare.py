@@ -8,11 +8,11 @@ import numpy as np
 
 from .. import _limits
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
+from .._preprocessing import TRANSFORMS, RowSteps, learn_steps
 from .._suggest import suggest
 from .._table import evenly_spaced
 from .._types import Floats
 from ..missing import MIN_COLUMNS
-from ..preprocessing import TRANSFORMS, RowSteps, learn_steps
 from ._reading import Problem, Reading, TableError, flag, listed
 from ._table import (
     LABEL_NAMES,

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .._memory import available
+from .._preprocessing import CHOICES as STEPS
+from .._preprocessing import TRANSFORMS, RowSteps
 from .._suggest import suggest
 from .._validation import check_choice
-from ..preprocessing import CHOICES as STEPS
-from ..preprocessing import TRANSFORMS, RowSteps
 
 CHOICES = {
     "impute": STEPS["impute"],

@@ -12,9 +12,6 @@ from . import covariance
 from ._types import Floats
 from ._validation import check_choice, check_magnitude
 
-__all__ = ["CHOICES", "TRANSFORMS", "RowSteps", "learn_steps"]
-
-
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""
 
