@@ -28,8 +28,9 @@ from ._stages import progress_bar
 from ._table import dense_rows
 from ._threads import block_rows, map_blocks
 from ._types import Floats, Integers
+from ._validation import optional, validate
 from .gplvm import GaussianProcess, ObservedRows
-from .graph import CsrGraph
+from .graph import CsrGraph, check_graph
 from .similarity import Similarity
 
 __all__ = ["Placement", "freshness", "place", "prepare"]
@@ -63,6 +64,7 @@ class Placement:
     origin: Floats | None = None  # (m,) latent of a row of zeros
 
 
+@validate(g=optional(check_graph))
 def prepare(
     latent: Floats, g: CsrGraph | None, sim: Similarity, *, linear: bool = False
 ) -> Placement:

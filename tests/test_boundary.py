@@ -5,6 +5,7 @@ Run as ``python test_boundary.py 5 [function ...]``: counts of what came of the 
 """
 
 import collections
+import dataclasses
 import importlib
 import inspect
 import json
@@ -388,6 +389,7 @@ NOT_CALLED = {
     "datasets.Reading", "datasets.load", "datasets.read_file",  # read a file, which is tested there
     "estimator.lead", "out_of_sample.place", "tl.ikd",  # take a model
     "similarity.Affinity", "similarity.Similarity", "strategies.Landmarks",  # made by `IKD`
+    "cliques.Communities",  # a result
 }  # fmt: skip
 """What takes whole numbers through one of the others."""
 
@@ -424,6 +426,12 @@ def takes_whole_numbers(thing):
         if isinstance(default, int) and not isinstance(default, bool):
             return True
     return False
+
+
+def _is_record(thing):
+    """Whether a class holds results, and checks nothing when it is made."""
+    is_tuple = inspect.isclass(thing) and issubclass(thing, tuple)
+    return is_tuple or dataclasses.is_dataclass(thing)
 
 
 def cases(bad_values):
@@ -501,18 +509,12 @@ def main():
 
 
 def test_every_public_function_with_whole_numbers_is_called():
-    with_numbers = {
+    left_out = {
         path
         for path, thing in public().items()
-        if takes_whole_numbers(thing)
-        and not (inspect.isclass(thing) and path not in CALLS and issubclass(thing, tuple))
+        if takes_whole_numbers(thing) and path not in CALLS.keys() | NOT_CALLED
     }
-    results = {
-        path
-        for path in with_numbers - CALLS.keys()
-        if inspect.isclass(public()[path]) and hasattr(public()[path], "__dataclass_fields__")
-    }
-    assert with_numbers - CALLS.keys() - NOT_CALLED - results == set()
+    assert {path for path in left_out if not _is_record(public()[path])} == set()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -521,6 +523,37 @@ def test_whole_numbers_that_cannot_be_are_answered_in_our_words(n_values):
     said = isolated.run(__file__, n_values)
     sys.stdout.write(f"whole numbers that cannot be: {said['counts']}\n")
     assert said["told"] == []
+
+
+WELL = {
+    "kernel": KERNEL, "corr": CORR, "cliques": COVER, "s0": 0.3, "k": 3, "nodes": [0, 1],
+    "count": 3, "sources": [0, 1], "latent": LINE, "n_components": 1, "path": "distance", "a": G,
+    "b": G, "g": G, "sim": ROWS, "X": X,
+}  # fmt: skip
+"""Arguments that make sense, next to a graph that does not."""
+
+
+def graph_arguments():
+    """Names of public functions and of those arguments that are graphs."""
+    for path, function in public().items():
+        if inspect.isfunction(function):
+            for name, parameter in inspect.signature(function).parameters.items():
+                if "CsrGraph" in str(parameter.annotation):
+                    yield path, name
+
+
+@pytest.mark.parametrize(("path", "name"), [*graph_arguments()])
+def test_what_only_looks_like_a_graph_never_reaches_compiled_code(path, name):
+    kind = collections.namedtuple("Graph", ["indptr", "indices", "weights", "n_nodes", "n_edges"])
+    wrong = kind(G.indptr, G.indices + 10**6, G.weights, N, G.n_edges)
+    function = public()[path]
+    given = {
+        each: WELL.get(each)
+        for each, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is inspect.Parameter.empty and parameter.kind < 4
+    }
+    with pytest.raises((TypeError, ValueError), match="CsrGraph"):
+        function(**{**given, name: wrong})
 
 
 def test_a_rule_without_numbers_says_what_it_lacks():

@@ -98,7 +98,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Which similarities are trusted. A float is a threshold of the similarity, an int a number of
         nearest neighbors; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
         networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
-        weights are similarities. "auto" does not depend on the strategy: a threshold of five
+        weights are similarities; nodes of networkx go with the rows of a data frame that have
+        their names, see `graph.as_graph`. "auto" does not depend on the strategy: a threshold of five
         standard errors and six neighbors where X looks like samples of a Gaussian process, else
         ten neighbors.
     kernel : str or StationaryKernel

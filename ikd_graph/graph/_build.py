@@ -31,7 +31,7 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     Parameters
     ----------
     corr : (n, n) float64, symmetric
-        Correlations between points; the upper triangle is read.
+        Correlations between points.
     s0 : float
         Threshold in (0, 1).
 
