@@ -128,6 +128,83 @@ def test_rows_that_follow_in_time_do_not_make_drifting_columns_significant():
     assert ikd_graph.columns(Z, X, null="permute").n_significant > 50
 
 
+def found_falsely(found, n_related):
+    """Numbers of related and unrelated columns that were found; the first are related."""
+    positions = found.position[found.q_value <= 0.05]
+    return np.sum(positions < n_related), np.sum(positions >= n_related)
+
+
+def test_noise_of_unequal_rows_makes_no_columns():
+    rng = np.random.default_rng(0)
+    rows = np.exp(0.8 * rng.normal(size=(250, 1)))
+    Z = rng.uniform(size=(250, 2))
+    X = rows * rng.normal(size=(250, 200))
+    X[:, :60] += 1.5 * np.sin(6.0 * Z @ rng.normal(size=(2, 60)) + rng.uniform(0.0, 6.0, 60))
+    related, unrelated = found_falsely(quiet(IKD(2, refine="stress"), X).columns(), 60)
+    assert related >= 50
+    assert unrelated <= 0.1 * related
+
+
+def test_noise_that_grows_along_the_map_hides_nothing_and_makes_nothing():
+    counts = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        Z = rng.uniform(size=(200, 2))
+        X = np.exp(2.0 * Z[:, :1]) * rng.normal(size=(200, 60))
+        X[:, :20] += np.sin(5.0 * Z[:, 1:] + rng.uniform(0.0, 6.0, 20))
+        counts.append(found_falsely(ikd_graph.columns(Z, X), 20))
+    related, unrelated = np.sum(counts, axis=0)
+    assert related >= 140
+    assert unrelated <= 0.1 * related
+
+
+@pytest.mark.parametrize("n_factors", [1, 2, 4])
+def test_columns_that_repeat_one_another_are_not_taken_for_noise_of_rows(n_factors):
+    counts = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, n_factors)) @ rng.normal(size=(n_factors, 24))
+        X += 0.05 * rng.normal(size=X.shape)
+        counts.append(ikd_graph.columns(rng.uniform(size=(200, 2)), X).n_significant > 0)
+    assert sum(counts) <= 4
+
+
+def test_sensors_of_one_period_cannot_be_told_by_shifts():
+    rng = np.random.default_rng(0)
+    turns = 2.0 * np.pi * np.arange(400)[:, None] / 40.0 * rng.integers(1, 3, 24)
+    X = np.sin(turns + rng.uniform(0.0, 6.0, 24)) + 0.2 * rng.normal(size=(400, 24))
+    model = quiet(IKD(2, refine="stress"), X)
+    with pytest.warns(UserWarning, match="columns that were shifted"):
+        found = model.columns()
+    assert "which of 24 columns are related to the map cannot be told" in repr(found)
+    assert "0 of 24" not in repr(found)
+    assert "24 of 24 columns are related" in repr(model.columns(null="permute"))
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+def test_a_map_of_correlations_sees_no_levels_of_rows(stored, monkeypatch):
+    monkeypatch.setattr("ikd_graph._limits.DENSE_ENTRIES", 1)
+    rng = np.random.default_rng(2)
+    Z = rng.uniform(size=(150, 2))
+    X = 0.7 * rng.normal(size=(150, 65)) + 5.0 * rng.normal(size=(150, 1))
+    X[:, :45] += np.sin(4.0 * Z @ rng.normal(size=(2, 45)) + rng.uniform(0.0, 6.0, 45))
+    model = quiet(IKD(2, affinity="correlation", refine="stress"), stored(X))
+    related, unrelated = found_falsely(model.columns(), 45)
+    assert related >= 36
+    assert unrelated <= 4
+
+
+def test_means_of_columns_make_no_columns_of_a_map_of_correlations():
+    rng = np.random.default_rng(0)
+    Z, rates = rng.uniform(size=(300, 2)), np.exp(rng.uniform(-2.0, 1.0, 120))
+    X = rng.poisson(rates, (300, 120)).astype(float)
+    X[:, :40] += 3.0 * np.sin(5.0 * Z @ rng.normal(size=(2, 40)) + rng.uniform(0.0, 6.0, 40))
+    model = quiet(IKD(2, affinity="correlation", refine="stress"), X)
+    related, unrelated = found_falsely(model.columns(), 40)
+    assert related >= 36
+    assert unrelated <= 0.1 * related + 1
+
+
 def test_a_column_of_two_values_far_apart_is_not_found():
     rng = np.random.default_rng(0)
     Z, X = rng.normal(size=(200, 2)), rng.normal(size=(200, 80))

@@ -82,10 +82,9 @@ def column_lines(relevance: ColumnRelevance | None) -> list[str]:
     """Name the columns that make each dimension."""
     if relevance is None:
         return []
-    found = f"{format_number(relevance.n_significant)} of {count(len(relevance), 'column')}"
     along = "; those that vary most along" if relevance.n_significant else ""
     return [
-        f"  {found} are related to the map{along}",
+        f"  {relevance.summary}{along}",
         *(f"    {sentence}" for sentence in relevance.sentences()),
     ]
 

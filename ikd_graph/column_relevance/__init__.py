@@ -1,5 +1,6 @@
 """Which columns make a map: prediction, significance, and the axes along which each varies."""
 
+from ._columns import ScaledRows as ScaledRows
 from ._columns import columns
 from ._result import ColumnRelevance
 

@@ -56,6 +56,17 @@ class Table(NamedTuple):
         return Table((rows.size, self.shape[1]), lambda which: self.take(which)[rows])
 
 
+class ScaledRows(NamedTuple):
+    """Rows as a map of correlations sees them.
+
+    What a column has of their level is taken off it. To subtract the level itself, as correlations
+    do, would put the mean of the related columns into all others.
+    """
+
+    values: Any  # (n, p) rows of one length, dense or sparse
+    level: Floats  # (n,) mean of each row
+
+
 class HeldOut(NamedTuple):
     """A map that was made without some of the columns, which are judged on it."""
 
@@ -357,6 +368,16 @@ def _sorted(
 
 def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDArray[np.str_]]:
     """Columns of what was given, and their names."""
+    if isinstance(X, ScaledRows):
+        table, labels = _read(X.values, n_rows, names)
+        level = X.level - X.level.mean()
+        weights = level / (level @ level or 1.0)
+
+        def without_level(which: Integers) -> Floats:
+            values = table.take(which)
+            return np.asarray(values - np.outer(level, weights @ values))
+
+        return Table(table.shape, without_level), labels
     given = as_table(X, accept_sparse="csc")
     names = given.column_names or None if names is None else names
     if names is not None and not np.iterable(names):
@@ -375,12 +396,12 @@ def _read(X: Any, n_rows: int, names: Sequence[str] | None) -> tuple[Table, NDAr
             f"X must have a row for each of the {n_rows} rows of Z, got {shape[0]}; pass the table "
             "that Z is the map of"
         )
-    labels = [f"x{k}" for k in range(shape[1])] if names is None else [*map(str, names)]
-    if len(labels) != shape[1]:
+    called = [f"x{k}" for k in range(shape[1])] if names is None else [*map(str, names)]
+    if len(called) != shape[1]:
         raise ValueError(
-            f"names must be one for each of the {shape[1]} columns of X, got {len(labels)}"
+            f"names must be one for each of the {shape[1]} columns of X, got {len(called)}"
         )
-    return Table(shape, take), np.array(labels, dtype=object)
+    return Table(shape, take), np.array(called, dtype=object)
 
 
 def _place_of(where: Any, points: Floats) -> tuple[Floats | None, NDArray[np.intp] | None]:

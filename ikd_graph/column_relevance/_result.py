@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._format import count, format_number
 from .._types import Floats
 from .._validation import check_choice, check_integer
 from ..kernels import StationaryKernel
@@ -85,14 +86,21 @@ class ColumnRelevance:
         """Number of columns found at a false discovery rate of 5 %."""
         return int(np.count_nonzero(self.q_value <= LEVEL))
 
+    @property
+    def summary(self) -> str:
+        """How many columns are related to the map, or that it cannot be told."""
+        columns = count(len(self), "column")
+        if self.ordered and not self.n_significant:
+            return f"which of {columns} are related to the map cannot be told"
+        return f"{format_number(self.n_significant)} of {columns} are related to the map"
+
     def __len__(self) -> int:
         """Count the columns."""
         return len(self.names)
 
     def __repr__(self) -> str:
         """Say how many columns make the map, and the first along each axis."""
-        lines = [f"{self.n_significant} of {len(self)} columns are related to the map"]
-        return "\n".join([*lines, *self.sentences()])
+        return "\n".join([self.summary, *self.sentences()])
 
     def top(self, axis: int, n: int = 5) -> list[str]:
         """Name the significant columns that vary most along an axis.
@@ -136,6 +144,7 @@ class ColumnRelevance:
         named = ((axis, ", ".join(self.top(axis, n))) for axis in range(m))
         lines = [f"dimension {axis + 1}: {names or 'no column'}" for axis, names in named]
         if self.ordered:
+            lines += ["of the others it cannot be told"] if m else []
             lines.append(
                 "shifted columns are predicted nearly as well, since rows that follow one another "
                 "lie together; null='permute' takes rows as independent"

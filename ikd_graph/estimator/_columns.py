@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits, model_selection, refine
+from .. import _limits, covariance, model_selection, refine
 from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._types import Floats
-from ..column_relevance import ColumnRelevance, columns
+from ..column_relevance import ColumnRelevance, ScaledRows, columns
+from ..similarity import AFFINITIES, Affinity
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""
@@ -29,11 +30,26 @@ def columns_of(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelevance:
                 f"{int(np.isnan(rows).sum())} missing values, which missing='pairwise' left "
                 "unknown; pass those columns that have no holes, or fit with missing='impute'"
             )
-        X = rows.stored if isinstance(rows, SparseTable) else rows
+        X = _as_compared(rows, AFFINITIES[model.settings_.affinity])
         own["names"] = getattr(model, "feature_names_in_", None)
         if "maps" not in options:
             own["maps"] = held_out_maps(model)
     return columns(model.embedding_, X, **{**own, **options})
+
+
+def _as_compared(rows: Any, affinity: Affinity) -> Any:
+    """Return rows as the map sees them: of one length, and without a level, where it does not."""
+    sparse = isinstance(rows, SparseTable)
+    if affinity.euclidean:
+        return rows.stored if sparse else rows
+    table, root = affinity.modeled(rows), np.sqrt(rows.shape[1])
+    if sparse:
+        unit = covariance.sparse_unit_rows(table, affinity.over_pairs, allow_flat=True)
+        return ScaledRows(root * unit.table.stored, unit.shift)
+    scaled = root * covariance.unit_rows(table, affinity.over_pairs, allow_flat=True)
+    spread = np.einsum("ij,ij->i", table, scaled)
+    level = table.mean(axis=1) / np.where(spread > 0.0, spread, np.inf)
+    return ScaledRows(scaled, affinity.centers_rows * level)
 
 
 def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:

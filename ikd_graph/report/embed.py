@@ -119,9 +119,8 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     ]
     heads = ["column", "R²", "false discovery rate"]
     heads += [f"fraction of dimension {axis + 1}" for axis in axes]
-    count = f"{found.n_significant} of {len(found)} columns are related to the map."
     return [
-        page.block("list", [count, *found.sentences()]),
+        page.block("list", [found.summary, *found.sentences()]),
         page.table(heads, rows),
         page.block("note", _COLUMNS_NOTE),
     ]
