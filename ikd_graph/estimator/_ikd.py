@@ -93,7 +93,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         the graph and merges them by rigid motions (Section 2.4); "eigen" inverts all covariances
         (Alg. 1); "linear" takes principal components. An object of `ikd_graph.strategies` has
         parameters of its own. "auto" is "geodesic", or "linear" where it predicts held-out
-        columns at least as well.
+        columns at least as well; "eigen" (classical scaling) for distances of all pairs, and for
+        covariances that are exactly those of the kernel.
     graph : "auto", float, int, rule or graph
         Which similarities are trusted. A float is a threshold of the similarity, an int a number of
         nearest neighbors; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
@@ -119,14 +120,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         deviations of both points. With "precomputed_distance" X is the matrix of distances, dense
         or sparse (what is not stored is not known), and the embedding is in their unit.
         "auto" is "correlation" where X looks like samples of a Gaussian process (N >= 100 columns),
-        "hellinger" for counts, else the one of "euclidean", "standardized_euclidean" and
-        "correlation" (from 20 columns on) that predicts held-out columns best (`candidates_`).
+        "hellinger" for small counts (multiples of one unit, some of them zero, ones common and the
+        largest rare), else the one of "euclidean", "standardized_euclidean" and "correlation" (from
+        20 columns on) that predicts held-out columns best (`candidates_`). Pixels, ratings and deep
+        counts are measurements: name "hellinger" for counts in the hundreds.
     refine : {"auto", "stress", "likelihood", None} or refinement
         An optional second step. "stress" moves points to the distances of the graph's edges;
         "likelihood" maximizes the likelihood of the model, with a noise variance of its own;
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
-        columns do not agree (`agreement_`), else stress where there is a graph.
+        columns do not agree (`agreement_`), else stress where there is a graph or where distances
+        of all pairs were given.
     missing : {"error", "pairwise", "impute"} or rule
         What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
         pair of rows over the columns that both have; pairs that share fewer than 20 columns

@@ -20,6 +20,8 @@ Blocks = Callable[[NDArray[np.int64]], NDArray[np.floating]]
 N_LINKS = 10
 """Edges that join two components; a single edge lets a component turn about it."""
 
+_DECIMALS = 12  # of a similarity
+
 
 class JoinedGraph(NamedTuple):
     """A connected graph, and what that took."""
@@ -86,16 +88,21 @@ def find_links(
     low, high : (m,) int64
         Ends of the pairs, in order.
     """
+
+    def rounded(nodes: NDArray[np.int64]) -> NDArray[np.floating]:
+        # Of pairs that differ by rounding the first is linked, whatever their last bits.
+        return np.round(correlations(nodes), _DECIMALS)
+
     labels = components = component_labels(g)
     links: list[tuple[int, int]] = []
     with single_threaded_blas():
         while labels.any():
-            labels = _boruvka_round(correlations, labels, links)
+            labels = _boruvka_round(rounded, labels, links)
         if n_links > 1:
             links = [
                 pair
                 for low, high in links
-                for pair in _nearest_pairs(correlations, components, low, high, n_links)
+                for pair in _nearest_pairs(rounded, components, low, high, n_links)
             ]
     ends = np.unique(np.array(links, dtype=np.int64).reshape(-1, 2), axis=0)
     return ends[:, 0], ends[:, 1]

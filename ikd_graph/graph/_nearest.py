@@ -215,10 +215,8 @@ def _exact_search(
     # Beyond these single precision overflows, or rules too little out to pay.
     single = peak < 1e30 and rows.shape[1] < 2**15
     fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
-    slack, rounding = (
-        2.0 * (rows.shape[1] + 8) * float(np.finfo(real).eps) * peak
-        for real in (fast.dtype, np.float64)
-    )
+    slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
+    rounding = 16.0 * float(np.finfo(np.float64).eps) * peak
 
     def search(start: int, stop: int) -> None:
         batch = slice(start, stop)
