@@ -4,8 +4,8 @@
 strategies and other methods, `columns` names the columns that make a map, `align` brings sessions
 into one frame; `strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take;
 `similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen` and
-`gplvm` are the functions it is made of; `tl` takes annotated matrices (AnnData), `pl` draws them.
-Each is loaded when it is first asked for.
+`gplvm` are the functions it is made of; `paper` has the published method on one page; `tl` takes
+annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ __all__ = [
     "kernels",
     "metrics",
     "missing",
+    "paper",
     "pl",
     "refine",
     "similarity",

@@ -114,7 +114,12 @@ def _gram(sq_dist: Floats, reference: str) -> Floats:
         offset = sq_dist.mean(axis=2)
         shift = offset.mean(axis=1)[:, None, None]
     else:
-        score = sq_dist.max(axis=2) if reference == "min_max" else sq_dist.sum(axis=2)
+        score = sq_dist.sum(axis=2)
+        if reference == "min_max":
+            # Ties as in `eigen.reference_index`, so that the order of the points decides nothing.
+            largest = sq_dist.max(axis=2)
+            least = largest.min(axis=1, keepdims=True)
+            score = np.where(largest <= least * (1.0 + 1e-12), score, np.inf)
         offset = sq_dist[np.arange(sq_dist.shape[0]), np.argmin(score, axis=1)]
     return 0.5 * (offset[:, :, None] + offset[:, None, :] - sq_dist - shift)
 

@@ -29,6 +29,7 @@ from ._scale import (
     to_correlation,
 )
 from ._scale import ROUNDING as ROUNDING
+from ._scale import VARIANCES as VARIANCES
 from ._scale import columns_vary as columns_vary
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_euclidean_rows as sparse_euclidean_rows
