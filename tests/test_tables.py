@@ -34,7 +34,10 @@ def door(request):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        (pd.DataFrame(X).add_prefix("c").assign(site="north"), r"must hold numbers only, got column 'site'"),
+        (
+            pd.DataFrame(X).add_prefix("c").assign(site="north"),
+            r"must hold numbers only, got column 'site'",
+        ),
         (pd.DataFrame(X, columns=["a"] * 24), r"must be unique, got 'a' more than once"),
         ({"a": X[:, 0]}, r"must be a table of numbers, got a dict .*pass pandas\.DataFrame"),
         (iter(X.tolist()), r"must be a table of numbers, got a list_iterator .*pass list"),
