@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from .. import graph, kernels, missing, refine, strategies
 from .._files import write_whole
 from .._memory import available
+from .._preprocessing import RowSteps
 from .._settings import Candidate, Settings
 from .._table import SparseTable
 from .._validation import check_nodes, check_positive, check_sparse
@@ -30,7 +31,6 @@ from ..blocks import SolvedBlocks
 from ..cliques import Blocks, check_blocks
 from ..eigen import Embedding
 from ..gplvm import NoiseModel
-from ..preprocessing import RowSteps
 from ..refine import CoreFit, LikelihoodFit, OptimumRecord, SessionJoints
 from ..strategies import Solution
 from ..uncertainty import LatentPosterior
