@@ -584,16 +584,16 @@ def _known_pairs(
     table: Any, rule: str | Pairwise
 ) -> tuple[KnownPairs | None, Any, NDArray[np.int64] | None]:
     """Known pairs of a table with holes, its largest block without any, and the rows of that."""
-    rule = holes.get(rule)  # type: ignore[assignment]
-    if rule is not None and not isinstance(rule, Pairwise):
+    asked: Any = holes.get(rule)
+    if asked is not None and not isinstance(asked, Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
     cure = "pass missing='pairwise', which examines a block without any, or fill them in"
-    check_known(table, "X", cure, holes=rule is not None)
-    if rule is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
+    check_known(table, "X", cure, holes=asked is not None)
+    if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
         return None, table, None
     table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
-    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, rule.least(table.shape[1]))
+    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, asked.least(table.shape[1]))
     pairs = np.triu_indices(len(table), 1)
     counts = similarity.counts[pairs][similarity.known[pairs]]
     rows, columns = model_selection.complete_block(table)

@@ -748,7 +748,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
         first = inverse = equal = np.arange(rows.shape[0])
         # Pairs of rows of X have values of their own.
-        paired = sp.issparse(rows) or np.ndim(getattr(settings.refine, "noise", None)) == 2
+        noise: Any = getattr(settings.refine, "noise", None)
+        paired = sp.issparse(rows) or np.ndim(noise) == 2
         if isinstance(settings.graph, graph.CsrGraph) or paired:
             distinct = rows
         else:

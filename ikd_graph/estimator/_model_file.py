@@ -364,7 +364,7 @@ def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
 
 def _preprocessor(own: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> RowSteps:
     """Return what a command did to rows of so many columns."""
-    learnt = {name: arrays.get(f"preprocessor.{name}") for name in _LEARNT_OF_COLUMNS}
+    learnt: dict[str, Any] = {n: arrays.get(f"preprocessor.{n}") for n in _LEARNT_OF_COLUMNS}
     if any(array is not None and array.shape != (p,) for array in learnt.values()):
         raise ValueError("what was done to its rows is of another size than these")
     return RowSteps(**{**own, "na": tuple(own["na"])}, **learnt)
