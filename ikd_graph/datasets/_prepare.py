@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _limits
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
@@ -144,9 +145,9 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     return problems + _outside(X, columns, reading.transform)
 
 
-def _is_triangle(holes: Floats) -> bool:
+def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
-    off = holes & ~np.eye(*holes.shape, dtype=bool)
+    off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
     upper = np.triu(np.ones_like(off), 1)
     return len(off) == off.shape[1] > 1 and any(
         np.array_equal(off, side) for side in (upper, upper.T)

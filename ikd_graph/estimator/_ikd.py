@@ -95,9 +95,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         nearest neighbors; `graph.Threshold` and `graph.Neighbors` have parameters of their own. A
         networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
         weights are similarities; nodes of networkx go with the rows of a data frame that have
-        their names, see `graph.as_graph`. "auto" does not depend on the strategy: a threshold of five
-        standard errors and six neighbors where X looks like samples of a Gaussian process, else
-        ten neighbors.
+        their names, see `graph.as_graph`. "auto" does not depend on the strategy: a threshold of
+        five standard errors and six neighbors where X looks like samples of a Gaussian process,
+        else ten neighbors.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the embedding. "auto" takes
