@@ -198,7 +198,7 @@ def test_bad_arguments_are_refused_by_name():
         cliques.maximal_cliques([[0, 1]])
     with pytest.raises(ValueError, match="min_size must be an integer at least 1, got 0"):
         cliques.iter_cliques(g, min_size=0)
-    with pytest.raises(ValueError, match=r"an integer from 1 to 92233.*, got 1000"):
+    with pytest.raises(ValueError, match=r"an integer from 1 to 2147483647, got 1000"):
         cliques.maximal_cliques(g, min_size=10**30)
     with pytest.raises(ValueError, match="limit must be an integer at least 1, got 0"):
         cliques.maximal_cliques(g, limit=0)

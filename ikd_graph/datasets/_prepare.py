@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _limits
 from .._dataset import Dataset, Labels, encode_labels, plain_texts
@@ -236,9 +237,9 @@ def _bad_cells(
     return problems + _outside(X, columns, reading.transform)
 
 
-def _is_triangle(holes: Floats) -> bool:
+def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
-    off = holes & ~np.eye(*holes.shape, dtype=bool)
+    off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
     upper = np.triu(np.ones_like(off), 1)
     return len(off) == off.shape[1] > 1 and any(
         np.array_equal(off, side) for side in (upper, upper.T)
