@@ -67,22 +67,26 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     n_iter: int | None = None
     core: refine.CoreFit | None = None
     refined: refine.StressFit | None = None
-    lengths: Any = None  # of all pairs, where these are known
     if settings.refine is not None and g is not None:
         stress = settings.refine
         if settings.by_likelihood:
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
             refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
-    elif settings.refine is not None and similarity.gives_distances:
+    elif settings.refine is not None and similarity.name == "precomputed_distance":
         with stages("stress"):
-            lengths = np.sqrt(similarity.sq_distances(kernel))
-            refined = refine.stress_of_distances(latent, lengths, noise)
+            distances = np.sqrt(similarity.sq_distances(kernel))
+            refined = refine.stress_of_distances(latent, distances, noise)
     if refined is not None:
         latent, n_iter = refined.latent, refined.n_iter
-    if refined is not None and noise is not None:
-        lengths = geodesics.distance_lengths(g, kernel) if g is not None else lengths
-        notes["refine"] = _in_noise(refine.noise_ratio(latent, lengths, noise))
+        if noise is not None:
+            upper = np.triu_indices(len(latent), 1)
+            known = (
+                (*upper, distances[upper])
+                if g is None
+                else graph.edges(geodesics.distance_lengths(g, kernel))
+            )
+            notes["refine"] = _in_noise(refine.noise_ratio(latent, known, noise))
     if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
@@ -118,7 +122,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
 
 def _check_noise(noise: Any, similarity: Similarity, settings: Settings) -> None:
     """Raise where a fit has no distances that a noise could be of."""
-    given = similarity.gives_distances
+    given = similarity.affinity.euclidean and not similarity.has_rows
     one = np.ndim(noise) == 0 and not sparse.issparse(noise)
     if not similarity.affinity.euclidean or not (given or one):
         raise ValueError(

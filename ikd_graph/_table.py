@@ -115,12 +115,14 @@ def are_counts(rows: Any) -> bool:
         return False
     units = present / present.min()
     whole = np.rint(units)
-    if np.any(np.abs(units - whole) > _ROUNDING * units):
-        return False
-    size, most = float(np.prod(some.shape)), whole.max()
-    ones, largest = np.count_nonzero(whole == 1.0), np.count_nonzero(whole == most)
-    common = ones >= _ONES * whole.size and ones >= _ONES_TO_LARGEST * largest
-    return bool(common and most > 2.0 and size - whole.size >= _ZEROS * size)
+    zeros = float(np.prod(some.shape)) - whole.size
+    ones, largest = (np.count_nonzero(whole == each) for each in (1.0, whole.max()))
+    return bool(
+        (np.abs(units - whole) <= _ROUNDING * units).all()
+        and zeros >= _ZEROS * (zeros + whole.size)
+        and ones >= max(_ONES * whole.size, _ONES_TO_LARGEST * largest)
+        and whole.max() > 2.0
+    )
 
 
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:

@@ -94,22 +94,6 @@ def keep_best(labels, values, own, rounding, neighbors, kept):
 
 
 @jit
-def settle_block(block, first_node, neighbors):
-    """Correct what ``strongest`` found in similarities (b, n) for ties but for rounding."""
-    k, n = neighbors.shape[1], block.shape[1]
-    labels, values, kept = np.empty(n, np.int64), np.empty(n), np.empty(k)
-    for row in range(block.shape[0]):
-        least = block[row, neighbors[row, k - 1]]
-        least -= 2.0 * TIE * abs(1.0 - least)
-        held = 0
-        for column in range(n):
-            if block[row, column] >= least and column != first_node + row:
-                labels[held], values[held] = column, block[row, column]
-                held += 1
-        keep_best(labels[:held], values[:held], 1.0, 0.0, neighbors[row], kept)
-
-
-@jit
 def settle_strongest(
     block, queries, rows, half, own, first_node, slack, rounding, neighbors, values
 ):

@@ -12,15 +12,13 @@ from .._threads import block_rows, map_blocks, single_threaded_blas
 from .._validation import validate
 from ._build import WEIGHT_FLOOR, walkable
 from ._csr import component_labels, edges, from_edges
-from ._nearest import check_correlations
+from ._nearest import DECIMALS, check_correlations
 from ._record import CsrGraph, check_graph
 
 Blocks = Callable[[NDArray[np.int64]], NDArray[np.floating]]
 
 N_LINKS = 10
 """Edges that join two components; a single edge lets a component turn about it."""
-
-_DECIMALS = 12  # of a similarity
 
 
 class JoinedGraph(NamedTuple):
@@ -90,8 +88,7 @@ def find_links(
     """
 
     def rounded(nodes: NDArray[np.int64]) -> NDArray[np.floating]:
-        # Of pairs that differ by rounding the first is linked, whatever their last bits.
-        return np.round(correlations(nodes), _DECIMALS)
+        return np.round(correlations(nodes), DECIMALS)
 
     labels = components = component_labels(g)
     links: list[tuple[int, int]] = []

@@ -51,6 +51,9 @@ def check_count(rows: Any = None, k: int = 1, corr: Any = None, **_: Any) -> Non
 RECALL = 0.97
 """Fraction of the true neighbors of sampled rows at which no more lists are visited."""
 
+DECIMALS = 12
+"""Those of a similarity: of pairs that differ by rounding the order of the points decides."""
+
 _DIRECTIONS = 128  # principal directions that candidates are searched in
 _SAMPLE = 128  # rows whose exact neighbors measure the recall
 _log = logging.getLogger(__name__)
@@ -190,9 +193,8 @@ def block_neighbors(
     neighbors = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(block_of(start, stop))
+        block = np.ascontiguousarray(block_of(start, stop)).round(DECIMALS)
         _jit.graph.strongest(block, start, neighbors[start:stop])
-        _jit.graph.settle_block(block, start, neighbors[start:stop])
 
     map_blocks(find, n, block_rows(n))
     return neighbors
@@ -208,10 +210,8 @@ def _exact_search(
     new = queries is not None
     queries = queries if new else rows
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
-    own = np.einsum("ij,ij->i", queries, queries, dtype=np.float64)
-    squares = own if not new else np.einsum("ij,ij->i", rows, rows)
-    peak = float(max(own.max(initial=0.0), squares.max(initial=0.0)))
-    own = 0.5 * own if half.any() else own
+    peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
+    own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)
     # Beyond these single precision overflows, or rules too little out to pay.
     single = peak < 1e30 and rows.shape[1] < 2**15
     fast = rows.astype(np.float32 if single else rows.dtype, copy=False)

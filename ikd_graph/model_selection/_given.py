@@ -1,6 +1,7 @@
 """Whether covariances that were given are exactly those of a kernel, and what solves them then."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -8,10 +9,10 @@ from .. import _limits, blocks, cliques, covariance, eigen, graph, kernels
 from .._settings import Settings
 from .._table import evenly_spaced
 from .._types import Floats
-from ..strategies import Blockwise, Eigen, Strategy
+from ..strategies import Blockwise, Eigen
 
-UNKNOWN = 0.3
-"""Threshold of correlations of which nobody knows how many columns are behind them."""
+MIN_NEIGHBORS = 6
+"""Neighbors of a point in a threshold graph: what keeps every point in it."""
 
 _ROUNDING = 1e-6
 """Difference up to which correlations are the same: what float32 leaves of them."""
@@ -21,45 +22,38 @@ _MOST_NEIGHBORS = 200
 more."""
 
 
-def exact_strategy(cov: Floats, settings: Settings) -> Strategy | None:
-    """Return the closed form of covariances that are exactly those of the kernel, else None.
+def exact_choices(cov: Floats, settings: Settings) -> dict[str, Any]:
+    """Return strategy and graph for covariances that are exactly those of the kernel, else nothing.
 
-    Cliques of large correlations of some points are solved in M dimensions, and these coordinates
-    have to imply what was given, to rounding. The closed form of all pairs solves all if it
-    reproduces them, else cliques do, which need no small ones.
+    Some points are solved in M dimensions, by the closed form of all pairs or in cliques, which
+    need no small covariances. The coordinates have to imply what was given, to rounding.
     """
-    few = evenly_spaced(len(cov), _limits.SIZED)
-    if settings.n_components == "auto" or int(settings.n_components) >= few.size:
-        return None
-    size = int(settings.n_components)
+    n, size = len(cov), settings.n_components
+    few = evenly_spaced(n, _limits.SIZED)
+    if size == "auto" or int(size) >= few.size:
+        return {}
     kernel = kernels.get("squared_exponential" if settings.kernel == "auto" else settings.kernel)
     corr = covariance.to_correlation(cov[np.ix_(few, few)])
     corr = 0.5 * (corr + corr.T)
 
-    def missed(members: Floats, points: Floats) -> float:
+    def implied_by(points: Floats, members: Any) -> bool:
         gaps = points[:, None] - points
-        implied = kernel.covariance((gaps**2).sum(axis=-1))
-        return float(np.abs(implied - corr[np.ix_(members, members)]).max())
+        missed = kernel.covariance((gaps**2).sum(axis=-1)) - corr[np.ix_(members, members)]
+        return bool(np.abs(missed).max() <= _ROUNDING)
 
-    g = graph.threshold(corr, UNKNOWN)
-    solved = blocks.solve(g, cliques.cover(g, size + 2).blocks, kernel, size)
+    large = graph.auto_threshold(None)
+    # Of the smallest covariances, and of too many, none is needed.
+    crowded = float(np.quantile(corr, 1.0 - min(_MOST_NEIGHBORS / n, 1.0)))
+    s0 = min(large, max(covariance.FLOOR, crowded))
+    choices = {"strategy": Eigen(), "graph": graph.Threshold(s0, n_neighbors=MIN_NEIGHBORS)}
+    if cov.min() > 0.0:
+        whole = eigen.coordinates(kernel.sq_distance(corr), int(size)).coordinates
+        if implied_by(whole, np.arange(few.size)):
+            return choices
+    g = graph.threshold(corr, large)
+    solved = blocks.solve(g, cliques.cover(g, int(size) + 2).blocks, kernel, int(size))
     parts = [slice(*ends) for ends in pairwise(solved.blocks.indptr)]
     # As many points as coordinates are always reproduced.
-    parts = [part for part in parts if part.stop - part.start >= size + 2]
-    members, points = solved.blocks.members, solved.coordinates
-    if not parts or any(missed(members[part], points[part]) > _ROUNDING for part in parts):
-        return None
-    if cov.min() > 0.0:
-        points = eigen.coordinates(kernel.sq_distance(corr), size).coordinates
-        if missed(np.arange(few.size), points) <= _ROUNDING:
-            return Eigen()
-    return Blockwise()
-
-
-def exact_threshold(cov: Floats) -> float:
-    """Return the threshold of exact covariances: the smallest, and too many, are left out."""
-    few = evenly_spaced(len(cov), _limits.SIZED)
-    scales = covariance.standard_deviations(cov)
-    level = 1.0 - min(_MOST_NEIGHBORS / len(cov), 1.0)
-    crowded = float(np.quantile(cov[few] / np.outer(scales[few], scales), level))
-    return min(UNKNOWN, max(covariance.FLOOR, crowded))
+    parts = [part for part in parts if part.stop - part.start >= int(size) + 2]
+    exact = [implied_by(solved.coordinates[part], solved.blocks.members[part]) for part in parts]
+    return {**choices, "strategy": Blockwise()} if exact and all(exact) else {}

@@ -13,13 +13,10 @@ from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..graph import Neighbors, Threshold
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
-from ._given import UNKNOWN
+from ._given import MIN_NEIGHBORS
 
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
-
-MIN_NEIGHBORS = 6
-"""Neighbors of a point in a threshold graph: what keeps every point in it."""
 
 _DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
 
@@ -88,8 +85,6 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
 
 def _threshold(rows: Any, settings: Settings, free: float | None) -> float:
     """Threshold of similarities that stand for so many independent columns."""
-    if settings.affinity == "precomputed" and not sp.issparse(rows):
-        return UNKNOWN
     if settings.kernel == "auto" or settings.affinity in _DISTANCES:
         return graph.auto_threshold(free)
     s0 = graph.auto_threshold(free, settings.kernel)

@@ -19,15 +19,14 @@ from .._settings import Candidate, Settings
 from .._stages import Stages
 from .._table import dense_rows, evenly_spaced, some_rows
 from .._types import Floats
-from ..graph import Threshold
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, GIVEN
 from ..strategies import Eigen, Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._given import exact_strategy, exact_threshold
+from ._given import exact_choices
 from ._held_out import predicted_values, sample
 from ._moments import Moments, has_significant_correlation, moments
-from ._numbers import MIN_NEIGHBORS, with_landmarks, with_numbers, with_size
+from ._numbers import with_landmarks, with_numbers, with_size
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -72,12 +71,8 @@ def _of_given(values: Any, settings: Settings) -> Settings:
         why = "every pair is known: stress over all pairs where classical scaling is not exact"
         return settings.choose(why, strategy=Eigen(), refine=Stress())
     if free and settings.affinity == "precomputed" and _may_use_graph(settings):
-        exact, why = exact_strategy(values, settings), "the covariances agree with the kernel"
-        settings = settings if exact is None else settings.choose(why, strategy=exact)
-        if exact is not None and settings.strategy.uses_graph:
-            rule = Threshold(exact_threshold(values), n_neighbors=MIN_NEIGHBORS)
-            why += ", so that only the smallest are left out"
-            settings = settings.choose(why, graph=rule)
+        choices = exact_choices(values, settings)
+        settings = settings.choose("the covariances agree with the kernel", **choices)
     why = "the default: it needs no more than a connected graph"
     settings = settings.choose(why, strategy=Geodesic())
     return settings.choose("the table behind given values is not known", refine=None)

@@ -23,9 +23,9 @@ from scipy.sparse.linalg import cg
 from .. import _jit
 from .. import _validation as check
 from .._threads import single_threaded_blas
-from .._types import Floats
+from .._types import Floats, Integers
 from .._validation import validate
-from ..graph import CsrGraph, check_graph, edges
+from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
 from ._pairs import Noise, Pairs, noise_of_pairs, pairs_of, pairs_of_distances
 
@@ -120,53 +120,37 @@ def stress(
     # Targets are of single precision. A power of two changes no bits.
     unit = float(np.exp2(np.round(np.log2(kernel.length_scale))))
     kernel = replace(kernel, length_scale=kernel.length_scale / unit)
-    if noise is not None:
-        noise = (noise if sp.issparse(noise) else np.asarray(noise, dtype=np.float64)) / unit
-    with single_threaded_blas():
-        pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
-        uniform = weights == "uniform" and noise is None
-        fit = _majorize(pairs, _solver(pairs, uniform=uniform), points / unit, max_iter)
-    return fit._replace(latent=fit.latent * unit, history=fit.history * unit**2)
+    pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
+    return _majorize(pairs, points, unit, max_iter)
 
 
 def stress_of_distances(latent: Floats, distances: Floats, noise: Noise = None) -> StressFit:
     """Return an embedding moved to the distances of all pairs, (n, n)."""
-    # As in `stress`: targets are of single precision.
     unit = float(np.exp2(np.round(np.log2(distances.mean() or 1.0))))
-    if noise is not None:
-        noise = (noise if sp.issparse(noise) else np.asarray(noise, dtype=np.float64)) / unit
-    with single_threaded_blas():
-        pairs = pairs_of_distances(distances / unit, noise)
-        solve = _solver(pairs, uniform=noise is None)
-        fit = _majorize(pairs, solve, latent / unit, max_iter=60)
-    return fit._replace(latent=fit.latent * unit, history=fit.history * unit**2)
+    pairs = pairs_of_distances(distances / unit, noise)
+    return _majorize(pairs, latent, unit)
 
 
-def noise_ratio(latent: Floats, lengths: CsrGraph | Floats, noise: Noise) -> float:
+def noise_ratio(latent: Floats, pairs: tuple[Integers, Integers, Floats], noise: Noise) -> float:
     """Root mean square of the residuals of distances over their noise: 1 where that explains all.
 
-    The distances are those of the edges of a graph, or of all pairs. The sum of squares has as many
-    degrees of freedom as there are distances, less one for each coordinate that no rigid motion
-    changes; infinite where there are no more distances than that.
+    Pairs come with their distances. The sum of squares has as many degrees of freedom as there are
+    pairs, less one for each coordinate that no rigid motion changes; infinite where there are no
+    more pairs than that.
     """
-    if isinstance(lengths, CsrGraph):
-        first, second, given = edges(lengths)
-    else:
-        first, second = np.triu_indices(len(lengths), 1)
-        given = lengths[first, second]
-    n, m = latent.shape
+    (first, second, given), (n, m) = pairs, latent.shape
     apart = np.sqrt(np.square(latent[first] - latent[second]).sum(axis=1))
     ratios = (apart - given) / noise_of_pairs(first, second, n, noise)
     free = given.size - (n * m - m * (m + 1) // 2)
     return float(np.sqrt(np.sum(ratios**2) / free)) if free > 0 else np.inf
 
 
-def _majorize(
-    pairs: Pairs, solve: Callable[[Floats, Floats], Floats], points: Floats, max_iter: int
-) -> StressFit:
-    """Majorize step by step until a step takes off next to nothing."""
+@single_threaded_blas()
+def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> StressFit:
+    """Majorize step by step until a step takes off next to nothing; pairs are in a unit."""
+    points = latent / unit
     center = points.mean(axis=0)
-    points = points - center
+    points, solve = points - center, _solver(pairs)
     force, value = _forces(pairs, points)
     # Distances that are met to the rounding of the targets are left alone.
     size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
@@ -180,7 +164,8 @@ def _majorize(
             break
         points = moved
         history.append(value)
-    return StressFit(points + center, np.array(history), len(history) - 1, converged)
+    points = (points + center) * unit
+    return StressFit(points, np.array(history) * unit**2, len(history) - 1, converged)
 
 
 def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
@@ -201,7 +186,7 @@ def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
     return force, 0.5 * float(by_row.sum())
 
 
-def _solver(pairs: Pairs, uniform: bool) -> Callable[[Floats, Floats], Floats]:
+def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
     """V Z = force for the weighted Laplacian V of the pairs, as a function of the force and Z.
 
     Of anchors, which do not move with a point, the force includes where they are.
@@ -210,7 +195,7 @@ def _solver(pairs: Pairs, uniform: bool) -> Callable[[Floats, Floats], Floats]:
     n = far.size
     if pairs.edges is None:
         # The constant vector spans the null space of V; V + c 1 1^T is regular, the rest the same.
-        if uniform and np.ptp(far) == 0.0:
+        if far.min() == (n - 1) * pairs.weights.max():  # all pairs alike
             return lambda force, points: force / n
 
         def regular() -> Floats:

@@ -51,11 +51,6 @@ class Similarity(ABC):
         return self.affinity.centers_rows
 
     @property
-    def gives_distances(self) -> bool:
-        """Whether distances between points were given."""
-        return self.affinity.euclidean and not self.has_rows
-
-    @property
     def unit(self) -> float:
         """The distance sigma between points of similarity 1/2; 1 where nothing is a distance."""
         return 1.0
