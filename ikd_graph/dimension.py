@@ -126,7 +126,7 @@ def estimate(
     check_integer("max_components", max_components, 1, n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
-    if covariance.effective_columns(table) < width:
+    if covariance.are_ordered(table):
         # A column that follows the next one would say what it is.
         fold = np.arange(width) * n_folds // width
     scores = np.empty((max_components, width))

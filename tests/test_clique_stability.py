@@ -1,6 +1,7 @@
 """Cliques that stay, communities, and files for other programs."""
 
 import json
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -148,6 +149,20 @@ def test_a_graph_is_no_list_of_cliques():
     cliques.communities(cliques.maximal_cliques(g))
 
 
+@pytest.mark.parametrize(("spread", "least"), [(0.5, 1.0), (0.7, 5.0)])
+def test_false_cliques_are_as_many_as_unrelated_rows_have(spread, least):
+    """Columns of unequal scale, of which a few make most of a correlation."""
+    found, expected = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(50, 150)) * np.exp(spread * rng.normal(size=150))
+        stable = cliques.stability(X, 0.25, n_resamples=2)
+        found.append(int((stable.cliques.sizes >= 3).sum()))
+        expected.append(stable.expected(3))
+    assert np.mean(found) > least
+    assert np.mean(expected) == pytest.approx(np.mean(found), rel=0.3)
+
+
 # Communities --------------------------------------------------------------------------------------
 
 
@@ -160,6 +175,16 @@ def test_communities_are_those_of_networkx(k):
         assert {frozenset(members.tolist()) for members in found} == expected
         assert len(found) == len(expected)
         assert [m.size for m in found] == sorted((m.size for m in found), reverse=True)
+
+
+def test_communities_of_many_cliques_do_not_hold_all_pairs_of_them():
+    fan = [[0, 2 * k + 1, 2 * k + 2] for k in range(6000)]
+    tracemalloc.start()
+    found = cliques.communities(fan, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found) == 6000
+    assert peak < 2e8
 
 
 def test_communities_are_compared_with_labels():

@@ -124,6 +124,17 @@ def test_the_first_of_billions_of_cliques_cost_little():
     assert {clique.size for clique in first} == {30}
 
 
+def test_more_cliques_than_memory_holds_are_not_listed_without_a_word():
+    """Of 3^20 cliques; the same ones for any number of threads."""
+    with pytest.warns(UserWarning, match=r"limit of \d+ maximal cliques, there are more.* cover"):
+        found = cliques.maximal_cliques(three_to_the(20))
+    assert 10**5 < len(found) < 10**7
+    with pytest.warns(UserWarning, match="limit of 5000"):
+        few = cliques.maximal_cliques(three_to_the(20), limit=5000)
+    first = itertools.islice(cliques.iter_cliques(three_to_the(20)), 5000)
+    assert all(np.array_equal(a, b) for a, b in zip(few, first, strict=True))
+
+
 def test_a_limit_stops_with_a_warning_that_says_how_many_points_are_covered():
     g = graph.from_edges(6, [0, 2, 4], [1, 3, 5], [0.5] * 3)
     with pytest.warns(UserWarning, match=r"limit of 2 .* these cover 4 of 6 points; raise limit"):

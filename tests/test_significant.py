@@ -53,6 +53,11 @@ def test_order_counts_only_where_there_is_one():
     assert covariance.effective_columns(X) < 80
     assert covariance.effective_columns(X[:, rng.permutation(500)]) == 500
     assert covariance.effective_columns(rng.normal(size=(40, 500)), n_removed=3) == 497
+    # The variance of correlations is that of fewer columns where these differ in scale.
+    scales = np.exp(0.6 * rng.normal(size=500))
+    uneven = rng.normal(size=(60, 500)) * scales
+    expected = (scales**2).sum() ** 2 / (scales**4).sum()
+    assert covariance.effective_columns(uneven) == pytest.approx(expected, rel=0.2)
     # Related rows, whose columns are independent.
     mixed = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 500))
     assert covariance.effective_columns(mixed) == 500

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from .. import _validation as check
 from .._dataset import is_missing
 from .._validation import validate
 from ._blocks import Blocks
-from ._describe import AnyCliques, overlaps
+from ._describe import AnyCliques, incidence, joined, shared_points
 from ._sequence import Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
@@ -179,8 +178,10 @@ def communities(cliques: AnyCliques, k: int = 3, *, n_points: int | None = None)
     large = Cliques(Blocks(starts, blocks.members[entries]), n_points)
     if not len(large):
         return Communities([], k, n_points)
-    shared = overlaps(large, k - 1)
-    group = connected_components(shared, directed=False)[1]
+    group = np.arange(len(large))
+    for rows, columns, shared in shared_points(incidence(large.blocks, n_points)):
+        enough = shared >= k - 1
+        group = joined(group, rows[enough], columns[enough])
     held: list[list[NDArray[np.int32]]] = [[] for _ in range(group.max() + 1)]
     for number, members in zip(group.tolist(), arrays(large.blocks), strict=True):
         held[number].append(members)

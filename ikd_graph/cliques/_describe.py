@@ -72,12 +72,12 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     sizes = blocks.sizes
     histogram = np.zeros(int(sizes.max(initial=0)) + 1, dtype=np.int64)
     group: Numbers = np.arange(sizes.size)
-    holds = _incidence(blocks, g.n_nodes)
-    for rows, columns, shared in _shared_points(holds):
+    holds = incidence(blocks, g.n_nodes)
+    for rows, columns, shared in shared_points(holds):
         histogram += np.bincount(shared, minlength=histogram.size)
         if overlap is not None:
             chained = shared >= overlap
-            group = _joined(group, rows[chained], columns[chained])
+            group = joined(group, rows[chained], columns[chained])
     per_point = np.bincount(blocks.members, minlength=g.n_nodes)
     edges = _count_covered(g, holds)
     points = int(np.count_nonzero(per_point))
@@ -127,7 +127,7 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     # Numbered again: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
     renumbered = Blocks(blocks.indptr, members.astype(np.int32))
-    for rows, columns, shared in _shared_points(_incidence(renumbered, points.size)):
+    for rows, columns, shared in shared_points(incidence(renumbered, points.size)):
         enough = shared >= min_overlap
         batches.append((rows[enough], columns[enough], shared[enough]))
     rows, columns, shared = (np.concatenate(batch) for batch in zip(*batches, strict=True))
@@ -178,13 +178,13 @@ def clique_graph(
     return joined
 
 
-def _incidence(blocks: Blocks, n_points: int) -> sp.csr_array:
+def incidence(blocks: Blocks, n_points: int) -> sp.csr_array:
     """Matrix of ones (n_blocks, n_points) where a block holds a point."""
     ones = np.ones(blocks.members.size, dtype=np.int32)
     return sp.csr_array((ones, blocks.members, blocks.indptr), shape=(blocks.n_blocks, n_points))
 
 
-def _shared_points(holds: sp.csr_array) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+def shared_points(holds: sp.csr_array) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
     """Pairs of blocks that share points, the first below the second, and how many; in batches."""
     n_blocks, held_by = holds.shape[0], holds.T.tocsr()
     step = block_rows(n_blocks)
@@ -194,7 +194,7 @@ def _shared_points(holds: sp.csr_array) -> Iterator[tuple[Numbers, Numbers, Numb
         yield pairs.row[later] + start, pairs.col[later], pairs.data[later]
 
 
-def _joined(group: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
+def joined(group: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
     """Return groups (k,) of blocks after pairs of blocks were joined."""
     n = group.size
     links = sp.csr_array((np.ones(rows.size), (group[rows], group[columns])), shape=(n, n))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +20,9 @@ from ._sequence import Cliques, arrays, join
 if TYPE_CHECKING:
     from .._jit.cliques import Search
     from .._jit.degeneracy import OrderedGraph
+
+_MOST_MEMBERS = 1 << 24
+"""Members of all cliques together that are listed where nobody gives a limit."""
 
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
@@ -43,8 +45,8 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     """List the maximal cliques of a graph.
 
     Bron-Kerbosch with pivoting from the nodes in degeneracy order (Bron & Kerbosch 1973; Tomita et
-    al. 2006; Eppstein, Löffler & Strash 2010). Their number can grow as 3^(n/3): to look at a large
-    graph give a ``limit`` or take `iter_cliques`, to solve on it take `cover`.
+    al. 2006; Eppstein, Löffler & Strash 2010). Their number can grow as 3^(n/3), which no memory
+    holds: to look at a large graph take `iter_cliques`, to solve on it take `cover`.
 
     Parameters
     ----------
@@ -53,13 +55,18 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     min_size : int
         Smallest clique to list. An isolated point is a clique of size 1.
     limit : int, optional
-        Stop after so many, with a warning if there are more.
+        Stop after so many. By default after those with 2^24 members in all: 64 MB.
 
     Returns
     -------
     Cliques
         Sequence of (k,) int32 arrays, the points of each clique, ascending. The order depends on
         the graph alone: cliques come by the first of their points in degeneracy order.
+
+    Warns
+    -----
+    UserWarning
+        If there are more than the limit.
 
     Examples
     --------
@@ -70,22 +77,34 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    if limit is not None:
-        limit = min(limit, 2**62)
-        listed = list(itertools.islice(iter_cliques(g, min_size, min(limit + 1, 4096)), limit + 1))
-        if len(listed) > limit:
-            _warn_truncated(listed[:limit], limit, g.n_nodes)
-        return Cliques(listed[:limit], g.n_nodes)
-    start = prepare(g)
+    start, chunk = prepare(g), min(limit or 4096, 4096)
     # As many starts together for any number of threads.
     step = max(1, g.n_nodes // 64)
     pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
+    sizes = np.zeros(len(pieces), dtype=np.int64)
+    most = limit or _MOST_MEMBERS
 
     def work(first: int, stop: int) -> None:
-        pieces[first // step] = list(fill(start, min_size, first, stop, 4096))
+        number = first // step
+        for blocks in fill(start, min_size, first, stop, chunk):
+            pieces[number].append(blocks)
+            sizes[number] += blocks.n_blocks if limit else blocks.members.size
+            # What comes before only grows: the first so many are known to be there.
+            if sizes[: number + 1].sum() > most:
+                break
 
     map_blocks(work, g.n_nodes, step)
-    return Cliques(join([blocks for piece in pieces for blocks in piece]), g.n_nodes)
+    every = join([blocks for piece in pieces for blocks in piece])
+    count = limit or int(np.searchsorted(every.indptr, most, side="right")) - 1
+    listed = Blocks(every.indptr[: count + 1], every.members[: every.indptr[: count + 1][-1]])
+    if listed.n_blocks < every.n_blocks:
+        covered = np.unique(listed.members).size
+        warn(
+            f"stopped at the limit of {count} maximal cliques, there are more: these cover "
+            f"{covered} of {g.n_nodes} points; raise limit or the threshold of the graph, or use "
+            "cliques.cover(), which covers every point"
+        )
+    return Cliques(listed, g.n_nodes)
 
 
 @validate(g=any_edges, min_size=check.whole(1), chunk=check.whole(1))
@@ -108,8 +127,7 @@ def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator
 
     Examples
     --------
-    >>> import itertools
-    >>> import numpy as np
+    >>>     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
     >>> g = graph.threshold(np.ones((1000, 1000)) * 0.5, 0.4)
     >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
@@ -176,12 +194,3 @@ def with_more_masks(search: Search) -> Search:
     masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
     masks[: len(search.masks)] = search.masks
     return search._replace(masks=masks)
-
-
-def _warn_truncated(listed: list[NDArray[np.int32]], limit: int, n_nodes: int) -> None:
-    """Warn that there are more cliques than asked for."""
-    covered = np.unique(np.concatenate(listed)).size
-    warn(
-        f"stopped at the limit of {limit} maximal cliques, there are more: these cover {covered} "
-        f"of {n_nodes} points; raise limit, or use cliques.cover(), which covers every point"
-    )

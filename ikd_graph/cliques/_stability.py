@@ -1,4 +1,4 @@
-"""Which edges and cliques would be there again: halves of the columns, and shifted tables."""
+"""Which edges and cliques would be there again: halves of the columns, and null tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .. import graph as graphs
 from .._threads import single_threaded_blas
 from .._types import Floats
 from .._validation import check_integer, validate
-from ..covariance import correlation, effective_columns, rows_vary
+from ..covariance import are_ordered, centered_rows, correlation, effective_columns, rows_vary
 from ..graph import CsrGraph
 from ._blocks import Blocks
 from ._search import maximal_cliques
@@ -73,7 +73,7 @@ class Stability:
         Returns
         -------
         float
-            Mean over shifted tables.
+            Mean over null tables.
         """
         check_integer("size", size, 1)
         return max((n for least, n in self.expected_false.items() if least >= size), default=0.0)
@@ -164,8 +164,9 @@ def stability(
     E[ζ | z] = z + s² d/dz log m(z), Var[ζ | z] = s² (1 + s² d²/dz² log m(z)), with m the density of
     the z of all pairs.
 
-    In a table of unrelated rows, each shifted along the columns by a random number of its own,
-    cliques are false: their mean number is `expected_false`.
+    In a table of unrelated rows cliques are false: their mean number is `expected_false`. Null
+    tables have the values of X about the means of rows, each with a random sign, so that columns
+    keep their scales; where columns follow in time, each row is shifted along them instead.
 
     Parameters
     ----------
@@ -180,9 +181,9 @@ def stability(
     cliques : Cliques or iterable of (k,) int arrays, optional
         Cliques to follow; by default all maximal ones of at least two points.
     n_shifted : int
-        Number of shifted tables.
+        Number of null tables.
     random_state : int or None
-        Seed of halves and shifts.
+        Seed of halves and null tables.
 
     Returns
     -------
@@ -229,10 +230,11 @@ def stability(
         build, g = _builder(graph, corr)
         found = Cliques(maximal_cliques(g, 2) if cliques is None else cliques, n)
         pairs = _pairs_of(found, g)
-        free = max(effective_columns(rows), 4.0)
+        free, ordered = max(effective_columns(rows), 4.0), are_ordered(rows)
         rng = np.random.default_rng(random_state)
-        lost = _lost_edges(rows, corr, build, g, n_resamples, free, rng)
-        false = _false_cliques(rows, build, n_shifted, free < width, rng)
+        run = min(np.ceil(_RUNS * width / free), max(width // 8, 1)) if ordered else 1
+        lost = _lost_edges(rows, corr, build, g, n_resamples, free, int(run), rng)
+        false = _false_cliques(rows, build, n_shifted, ordered, rng)
     stays = np.zeros(len(found))
     step = max(1, 2**22 // max(pairs.shape[0], 1))
     for start in range(0, n_resamples, step):
@@ -320,12 +322,12 @@ def _lost_edges(
     g: CsrGraph,
     n_resamples: int,
     free: float,
+    run: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
     """Whether each edge is missing from each resample, (n_edges, n_resamples)."""
     low, high, _ = graphs.edges(g)
     n, width = rows.shape
-    run = 1 if free >= width else int(min(np.ceil(_RUNS * width / free), max(width // 8, 1)))
     expected, scale = _fresh(corr, free)
     z = _fisher(corr)
     lost = np.empty((low.size, n_resamples), dtype=bool)
@@ -399,14 +401,18 @@ def _log_density(sample: Floats, at: Floats, width: float) -> tuple[Floats, Floa
 def _false_cliques(
     rows: Floats, build: GraphOf, n_shifted: int, ordered: bool, rng: np.random.Generator
 ) -> dict[int, float]:
-    """Mean number of maximal cliques of at least so many points in shifted tables, from 2 on."""
+    """Mean number of maximal cliques of at least so many points in null tables, from 2 on."""
     n, width = rows.shape
+    rows, _ = centered_rows(rows, "correlation")
     counts: Floats = np.zeros(n + 2)
     for _ in range(n_shifted):
-        at = (np.arange(width) + np.asarray(rng.integers(width, size=(n, 1)))) % width
-        # Few columns have few shifts: where they do not follow one another any order will do.
-        moved = np.take_along_axis(rows, at, axis=1) if ordered else rng.permuted(rows, axis=1)
-        sizes = maximal_cliques(build(correlation(moved)), 2).sizes
+        if ordered:
+            at = (np.arange(width) + np.asarray(rng.integers(width, size=(n, 1)))) % width
+            null = np.take_along_axis(rows, at, axis=1)
+        else:
+            # A permutation would give all columns one scale.
+            null = rng.choice((-1.0, 1.0), size=rows.shape) * rows
+        sizes = maximal_cliques(build(correlation(null)), 2).sizes
         counts += np.bincount(sizes, minlength=n + 2)[: n + 2]
     above = np.flip(np.cumsum(np.flip(counts))) / n_shifted
     return {size: float(above[size]) for size in range(2, n + 1) if above[size] > 0.0}

@@ -26,7 +26,7 @@ from .._validation import (
     naming_rows,
     quantities,
 )
-from ..covariance import effective_columns
+from ..covariance import are_ordered
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..metrics import aligned
@@ -216,7 +216,7 @@ class _Scores:
         first, _ = unique_rows(X)
         self.rows = first[model_selection.sampled(first.size)]
         parts = model_selection.folds(X[self.rows])
-        self.in_runs = len(parts) > 1 and effective_columns(X) < X.shape[1]
+        self.in_runs = len(parts) > 1 and are_ordered(X)
         self.held_out = parts
         self.measure, self.references = "held-out" if len(parts) > 1 else "embedded", []
         if self.data.latent is not None:

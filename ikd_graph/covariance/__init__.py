@@ -5,6 +5,7 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 """
 
 # What is named as itself is for the layers above, not for users.
+from ._effective import are_ordered as are_ordered
 from ._effective import doubly_centered_rows as doubly_centered_rows
 from ._effective import effective_columns, regress_out, remove_mean_row
 from ._euclidean import EuclideanRows, euclidean, euclidean_rows

@@ -20,23 +20,23 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
 
     The correlation of two unrelated rows of N columns with autocorrelations ρ and ρ' has the
     variance (1 + 2 Σ_k (1 - k/N) ρ_k ρ'_k) / N (Bartlett, Journal of the Royal Statistical Society
-    98, 1935). The sum over lags is the sum over frequencies of the product of two periodograms,
-    here in the mean over all pairs of rows. Those of related rows are related by their squared
-    correlation, which is divided out.
+    98, 1935), and that of columns with scales s the variance Σ s⁴ / (Σ s²)². The sum over lags is
+    the sum over frequencies of the product of two periodograms, the sum over columns that of the
+    product of two squared rows, here in the mean over all pairs of rows. Those of related rows are
+    related by their squared correlation, which is divided out.
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like of float64
-        Points in rows; columns in order, where they follow in time or along a line. Where their
-        order means nothing, the number is that of the columns.
+        Points in rows; columns in order, where they follow in time or along a line.
     n_removed : int
         Rows that were regressed out of X (`regress_out`), each a degree of freedom less.
 
     Returns
     -------
     float
-        N less ``n_removed``, and fewer where columns follow one another by more than four
-        standard errors; at least 1.
+        N less ``n_removed``, and fewer where columns follow one another or differ in scale, each by
+        more than four standard errors; at least 1.
 
     Examples
     --------
@@ -49,25 +49,42 @@ def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     >>> int(round(covariance.effective_columns(smooth), -1))
     670
     """
+    by_order, by_scale = _inflations(X)
+    return max(max(float(np.shape(X)[1] - n_removed), 1.0) / (by_order * by_scale), 1.0)
+
+
+def are_ordered(X: ArrayLike) -> bool:
+    """Whether columns follow one another in time or along a line, see `effective_columns`."""
+    return _inflations(X)[0] > 1.0
+
+
+def _inflations(X: ArrayLike) -> tuple[float, float]:
+    """How far order and scales of columns raise the variance of correlations; 1 within chance."""
     table = np.asarray(X)
-    width = table.shape[1]
-    free = max(float(width - n_removed), 1.0)
     picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
     rows = doubly_centered_rows(table[picked])
     rows = rows[rows.any(axis=1)]
-    n = len(rows)
+    n, width = rows.shape
     if n < 2 or width < 4:
-        return free
+        return 1.0, 1.0
     power = np.abs(np.fft.fft(rows, axis=1)[:, 1:]) ** 2 / width
-    pairs = n * (n - 1)
-    same = float((power.sum(axis=0) ** 2 - (power**2).sum(axis=0)).sum()) / pairs
     corr = rows @ rows.T
-    squared = float((corr**2).sum() - n) / pairs
-    inflation = (width - 1) * same / (1.0 + squared)
+    squared = float((corr**2).sum() - n) / (n * (n - 1))
     independent = n / (1.0 + (n - 1) * squared)
-    if inflation < 1.0 + _ERRORS * np.sqrt(8.0 / (independent * width)):
-        return free
-    return max(free / inflation, 1.0)
+    by_chance = 1.0 + _ERRORS * np.sqrt(8.0 / (independent * width))
+    by_order = (width - 1) * _mean_product(power) / (1.0 + squared)
+    unrelated = _mean_product(rows**2)
+    by_scale = width * unrelated / (1.0 + 2.0 * max(squared - unrelated, 0.0))
+    return (
+        by_order if by_order >= by_chance else 1.0,
+        by_scale if by_scale >= by_chance else 1.0,
+    )
+
+
+def _mean_product(rows: Floats) -> float:
+    """Mean inner product of two different rows."""
+    n = len(rows)
+    return float((rows.sum(axis=0) ** 2 - (rows**2).sum(axis=0)).sum()) / (n * (n - 1))
 
 
 @validate(X=check.table, nuisance=check.table)

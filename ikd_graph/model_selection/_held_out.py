@@ -64,7 +64,7 @@ def folds(table: Floats) -> list[Mask]:
     different, number = np.unique(keys, return_inverse=True)
     if different.size < 2 * FOLDS:
         return [np.ones(number.size, dtype=np.bool_)]
-    if number.size >= 2 * RUNS and covariance.effective_columns(table) < number.size:
+    if number.size >= 2 * RUNS and covariance.are_ordered(table):
         order = np.random.default_rng(0).permutation(RUNS)
         number = order[np.arange(number.size) * RUNS // number.size]
     return [number % FOLDS == fold for fold in range(FOLDS)]

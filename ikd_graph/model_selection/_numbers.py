@@ -107,10 +107,10 @@ def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | N
 
 
 def describe_effective_columns(n_observed: int, free: float) -> str:
-    """How many independent columns autocorrelated ones are worth, in words."""
+    """How many independent columns others are worth, in words."""
     return (
-        f"{n_observed} autocorrelated columns (in time, or along a line) count as "
-        f"{free:.0f} independent ones"
+        f"{n_observed} columns that are autocorrelated (in time, or along a line) or differ in "
+        f"scale count as {free:.0f} independent ones"
     )
 
 
