@@ -29,6 +29,7 @@ from .._validation import (
     quantities,
     row_names,
 )
+from .._validation import seed as check_seed
 from .._warn import warn
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
@@ -511,6 +512,7 @@ def diagnose(
         picked = picked if numbers is None else numbers[picked]
         names = [few_rows(row) for row in picked[:, None]]
     check_components(n_components, n_points)
+    check_seed("random_state", random_state)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
@@ -591,7 +593,8 @@ def _known_pairs(
             raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
         return None, X, None
     check_sparse("X", X)
-    table = quantities("X", X.toarray() if sp.issparse(X) else X)
+    X = X.toarray() if sp.issparse(X) else np.ma.filled(X, np.nan) if np.ma.isMA(X) else X
+    table = quantities("X", X)
     if table.ndim != 2 or not np.isnan(table).any():
         return None, X, None
     holes.check_holes(table)

@@ -441,7 +441,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As `inverse_transform` does.
+            As `inverse_transform` does, and where no row can be placed.
         """
         check_is_fitted(self)
         self._require_rows("score")
@@ -450,6 +450,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+        if not placed.size:
+            raise ValueError(
+                f"X must have a row that transform can place, got none of {len(rows)}; pass rows "
+                "like those of the fit"
+            )
         placed = placed[evenly_spaced(placed.size, _limits.SAMPLED)]
         points = latent[placed].astype(np.float64)
         with limit_threads(self.n_jobs):
