@@ -506,8 +506,6 @@ def diagnose(
     """
     with naming_rows(row_names(X)):
         known, X, numbers = _known_pairs(X, missing)
-        if known is not None:
-            _check_block(known.block, n_components)
         table, data, picked, n_points = _sampled(X)
         picked = picked if numbers is None else numbers[picked]
         names = [few_rows(row) for row in picked[:, None]]
@@ -602,6 +600,12 @@ def _known_pairs(
     pairs = np.triu_indices(len(table), 1)
     counts = similarity.counts[pairs][similarity.known[pairs]]
     rows, columns = model_selection.complete_block(table)
+    if min(rows.size, columns.size) < 2:
+        raise ValueError(
+            "X must have a block without holes of two rows and columns, got "
+            f"{count(rows.size, 'row')} and {count(columns.size, 'column')} as the largest; fill "
+            "in holes at random first, as by sklearn.impute.KNNImputer().fit_transform(X)"
+        )
     known = KnownPairs(
         len(table),
         int(counts.size),
@@ -612,17 +616,6 @@ def _known_pairs(
         (rows.size, columns.size),
     )
     return known, table[np.ix_(rows, columns)], rows
-
-
-def _check_block(shape: tuple[int, int], n_components: int) -> None:
-    """Raise where a table with holes has too small a part without any to be examined."""
-    n_rows, n_columns = shape
-    if n_rows <= max(n_components, 2) or n_columns < 2:
-        raise ValueError(
-            "X must have a block without holes of more rows than dimensions, got "
-            f"{count(n_rows, 'row')} and {count(n_columns, 'column')} as the largest; fill in "
-            "holes at random first, as by sklearn.impute.KNNImputer().fit_transform(X)"
-        )
 
 
 def _sampled(X: ArrayLike) -> tuple[NDArray[Any], Floats, NDArray[np.int64], int]:
