@@ -46,7 +46,7 @@ class FittedProcess:
         self.computed = {}
 
     def over(self, columns: Integers) -> FittedProcess:
-        """Return the same points and variances over some of the columns."""
+        """Return the same points and variances, and their errors, over some of the columns."""
         if columns.size == self.rows.shape[1]:
             return self
         rows, settings = take_columns(self.rows, columns), self.result.settings
@@ -58,7 +58,12 @@ class FittedProcess:
             model_based=settings.model_based,
         )
         result = replace(self.result, similarity=similarity)
-        return FittedProcess(result, self.points, rows, self.first)
+        part = FittedProcess(result, self.points, rows, self.first)
+        if "error bars" in self.computed:
+            bars = self.computed["error bars"]
+            free = bars.free_columns * columns.size / self.rows.shape[1]
+            part.computed["error bars"] = bars._replace(free_columns=free)
+        return part
 
     @property
     def is_local(self) -> bool:
@@ -160,23 +165,13 @@ class FittedProcess:
         value = uncertainty.reliability(self.points[self.sample], bars.standard_errors)
         return min(value, uncertainty.supported_r2(agreement))
 
-    def errors_of(
-        self,
-        rows: NDArray[np.floating],
-        points: NDArray[np.floating],
-        part: FittedProcess | None = None,
-    ) -> Floats:
-        """Compute standard errors (b, m) of rows, as they are compared, that are not sampled.
-
-        ``part`` is the fit `over` the columns of the rows, where these are not all.
-        """
+    def errors_of(self, rows: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
+        """Compute standard errors (b, m) of rows, as they are compared, that are not sampled."""
         bars = self.error_bars()
         if bars is None or not len(points):
             return np.full(points.shape, np.nan)
         latent = np.asarray(points, dtype=np.float64)
-        free = bars.free_columns * rows.shape[1] / self.process.n_observed
-        bars = bars._replace(free_columns=free)
-        return np.sqrt(uncertainty.place_variances((part or self).process, bars, rows, latent))
+        return np.sqrt(uncertainty.place_variances(self.process, bars, rows, latent))
 
     # Values of X ----------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """How many dimensions: latents of one to seven coordinates, scored on held-out columns."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +89,7 @@ def estimate(
         Points in rows, at least 20 columns that vary, which are brought to one variance. Of more
         than 150 rows as many evenly spaced ones are used.
     max_components : int
-        Largest number that is tried.
+        Largest number that is tried; of n rows at most n - 1.
     n_folds : int
         Number of folds of the columns, at least 2.
     random_state : int or None
@@ -123,16 +124,16 @@ def estimate(
             f"held out, got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
         )
     check_integer("n_folds", n_folds, 2, width // 2)
-    check_integer("max_components", max_components, 1, n - 1)
+    most = min(check_integer("max_components", max_components, 1), n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
     if covariance.are_ordered(table):
         # A column that follows the next one would say what it is.
         fold = np.arange(width) * n_folds // width
-    scores = np.empty((max_components, width))
+    scores = np.empty((most, width))
     for number in range(n_folds):
         held_out = fold == number
-        scores[:, held_out] = _scores(table[:, ~held_out], table[:, held_out], max_components, rng)
+        scores[:, held_out] = _scores(table[:, ~held_out], table[:, held_out], most, rng)
     loss = scores - scores[scores.mean(axis=1).argmax()]
     errors = np.array([float(each.std() / np.sqrt(width)) for each in loss])
     chosen, *_ = np.flatnonzero(loss.mean(axis=1) >= -errors) + 1
@@ -146,7 +147,10 @@ def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Gen
     sample_cov = gplvm.sample_covariance(training, centered=False)
     sample_cov /= np.trace(sample_cov) / len(sample_cov)
     corr = covariance.to_correlation(sample_cov)
-    start = refine.random_closed_form(corr, largest, _KERNEL, rng)
+    with warnings.catch_warnings():
+        # Few points span fewer dimensions than are tried.
+        warnings.simplefilter("ignore", UserWarning)
+        start = refine.random_closed_form(corr, largest, _KERNEL, rng)
     latents = refine.nested_latents(sample_cov, start, _KERNEL)
     return np.array([column_log_densities(latent, held_out) for latent in latents])
 

@@ -281,3 +281,9 @@ def test_correlations_next_to_one_are_told_from_one():
     X = np.cos(np.arange(12.0)[:, None] / 40.0 + np.linspace(0.0, 6.0, 60))
     text = str(quietly(X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)))
     assert "by 1 or more" not in text
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, "x", 2**32])
+def test_a_seed_that_is_none_is_refused(value):
+    with pytest.raises(ValueError, match="random_state must be an integer from 0"):
+        diagnose(np.random.default_rng(0).normal(size=(20, 30)), random_state=value)

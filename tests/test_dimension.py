@@ -93,10 +93,18 @@ def test_an_estimate_prints_and_draws_itself():
         (np.eye(5), {}, "X must have at least 20 columns that vary"),
         (np.ones((1, 30)), {}, "at least 2 rows"),
         (np.full((5, 30), np.nan), {}, "X must be finite"),
-        (np.random.default_rng(0).normal(size=(9, 30)), {"max_components": 9}, "max_components"),
+        (np.random.default_rng(0).normal(size=(9, 30)), {"max_components": 0}, "max_components"),
         (np.random.default_rng(0).normal(size=(9, 30)), {"n_folds": 1}, "n_folds must"),
     ],
 )
 def test_what_has_no_estimate_says_why(X, more, message):
     with pytest.raises(ValueError, match=message):
         dimension.estimate(X, **more)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_of_few_rows_fewer_dimensions_are_tried(n):
+    result = dimension.estimate(np.random.default_rng(0).normal(size=(n, 40)))
+    assert result.scores.size == n - 1
+    assert 1 <= result.dimension < n

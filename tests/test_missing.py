@@ -261,6 +261,15 @@ def test_diagnose_says_how_many_pairs_are_known():
     assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
     with pytest.raises(ValueError, match="NaN"):
         diagnose(X)
+    masked = np.ma.masked_invalid(X)
+    masked.data[np.isnan(X)] = 1e6
+    assert diagnose(masked, missing="pairwise") == diagnosis
+    # Rows of the block are those of the table: the third session has them.
+    X[:80][np.random.default_rng(0).random((80, 220)) < 0.1] = np.nan
+    part = diagnose(X, missing="pairwise")
+    assert part.rows.tolist() == list(range(80, 120))
+    assert np.isin(part.trusted_pairs, part.rows).all()
+    assert part.map([f"s{row}" for row in range(120)]).points.hover[0] == "s80"
 
 
 def test_columns_of_a_table_with_holes_are_asked_for():
@@ -300,6 +309,11 @@ def test_rows_that_cannot_be_compared_are_told_why():
     few = np.where(np.arange(X.shape[1]) < 5, 1.0 + np.arange(X.shape[1]), np.nan)[None]
     with pytest.warns(UserWarning, match="or sharing fewer than 20 columns with each"):
         assert np.isnan(model.transform(few)).all()
+    with (
+        pytest.warns(UserWarning, match="get NaN: 0"),
+        pytest.raises(ValueError, match="a row that transform can place, got none of 1; pass"),
+    ):
+        model.score(few)
     X[3] = np.where(np.isnan(X[3]), np.nan, 2.0)
     with pytest.raises(ValueError, match=r"rows of X must vary .* 1 constant row\(s\): 3; drop"):
         IKD(1, missing="pairwise", affinity="correlation").fit(X)
@@ -405,7 +419,7 @@ def test_a_row_of_few_values_cannot_be_placed_by_a_fit_without_holes(kind):
     model = IKD(1, missing="pairwise", affinity="euclidean", refine=None).fit(whole)
     X = whole[:3] + 0.01
     X[0, 3] = X[1, 20:] = X[2, 19:] = np.nan
-    with pytest.warns(UserWarning, match=r"1 of 3 .* than 20 columns that are known\) .* NaN: 2$"):
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .* with too few values.* get NaN: 2$"):
         placed = model.transform(sp.csr_array(X) if kind == "sparse" else X)
     assert np.isfinite(placed).ravel().tolist() == [True, True, False]
     np.testing.assert_allclose(placed[:2], model.embedding_[:2], atol=0.2)

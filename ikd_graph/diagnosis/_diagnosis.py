@@ -26,6 +26,7 @@ from .._validation import (
     few_rows,
     naming_rows,
 )
+from .._validation import seed as check_seed
 from .._warn import warn
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
@@ -503,13 +504,12 @@ def diagnose(
     with naming_rows(row_names(X)):
         rows = as_table(X, dtype=np.float64).values
         known, rows, numbers = _known_pairs(rows, missing)
-        if known is not None:
-            _check_block(known.block, n_components)
         data, picked = _sampled(rows)
         picked = picked if numbers is None else numbers[picked]
         names = [few_rows(row) for row in picked[:, None]]
     n_points = rows.shape[0]
     check_components(n_components, n_points)
+    check_seed("random_state", random_state)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
@@ -597,6 +597,12 @@ def _known_pairs(
     pairs = np.triu_indices(len(table), 1)
     counts = similarity.counts[pairs][similarity.known[pairs]]
     rows, columns = model_selection.complete_block(table)
+    if min(rows.size, columns.size) < 2:
+        raise ValueError(
+            "X must have a block without holes of two rows and columns, got "
+            f"{count(rows.size, 'row')} and {count(columns.size, 'column')} as the largest; fill "
+            "in holes at random first, as by sklearn.impute.KNNImputer().fit_transform(X)"
+        )
     known = KnownPairs(
         len(table),
         int(counts.size),
@@ -607,17 +613,6 @@ def _known_pairs(
         (rows.size, columns.size),
     )
     return known, table[np.ix_(rows, columns)], rows
-
-
-def _check_block(shape: tuple[int, int], n_components: int) -> None:
-    """Raise where a table with holes has too small a part without any to be examined."""
-    n_rows, n_columns = shape
-    if n_rows <= max(n_components, 2) or n_columns < 2:
-        raise ValueError(
-            "X must have a block without holes of more rows than dimensions, got "
-            f"{count(n_rows, 'row')} and {count(n_columns, 'column')} as the largest; fill in "
-            "holes at random first, as by sklearn.impute.KNNImputer().fit_transform(X)"
-        )
 
 
 def _sampled(table: Any) -> tuple[Floats, NDArray[np.int64]]:

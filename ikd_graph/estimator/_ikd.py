@@ -34,7 +34,6 @@ from .. import out_of_sample as placement
 from .._as_table import row_names
 from .._dask import is_dask, placed_lazily
 from .._fitted_process import FittedProcess
-from .._format import count
 from .._settings import Result, Settings
 from .._stages import Stages
 from .._table import are_counts, dense_rows, evenly_spaced, rows_of, some_rows
@@ -445,7 +444,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As `inverse_transform` does.
+            As `inverse_transform` does, and where no row can be placed.
         """
         check_is_fitted(self)
         self._require_rows("score")
@@ -454,6 +453,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+        if not placed.size:
+            raise ValueError(
+                f"X must have a row that transform can place, got none of {len(rows)}; pass rows "
+                "like those of the fit"
+            )
         placed = placed[evenly_spaced(placed.size, _limits.SAMPLED)]
         points = latent[placed].astype(np.float64)
         with limit_threads(self.n_jobs):
@@ -907,9 +911,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return
         rows = np.flatnonzero(np.isin(self._inverse, points))
         text = (
-            f"dimension {axis + 1} only tells {count(rows.size, 'row')} from all others "
-            f"({fraction:.0%} of its variance): {few_rows(rows)}; check what was measured there, "
-            "and drop what is an error"
+            f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} {few_rows(rows)} from all "
+            f"others ({fraction:.0%} of its variance); look at the values, and drop an error"
         )
         self.settings_ = self.settings_.add_warning(text)
         warn(text)
@@ -977,9 +980,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             std[old] = self.standard_errors_[equal[old]]
         if not new.size:
             return latent, residual, std
-        rows, rule = some_rows(X, new), missing.get(self.missing)
+        rows = some_rows(X, new)
         rows = rows if self._has_rows else rows[:, self._first]
-        if isinstance(rule, missing.Impute):
+        if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
         with limit_threads(self.n_jobs):
             for fitted, these, part in self._parts(rows):
@@ -997,15 +1000,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
                 if errors:
                     compared = similarity.modeled(dense_rows(part))
-                    std[at] = self._fitted.errors_of(compared, latent[at], fitted)
+                    std[at] = fitted.errors_of(compared, latent[at])
         silent = new[np.isnan(residual[new])]
         if silent.size:
-            why = self._result.similarity.incomparable
-            if isinstance(rule, missing.Pairwise) and not self._fitted.has_holes:
-                why += f", or of fewer than {rule.least(X.shape[1])} columns that are known"
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"({why}) and get NaN: {few_rows(silent, X.shape[0])}"
+                f"({self._result.similarity.incomparable}) and get NaN: "
+                f"{few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
 

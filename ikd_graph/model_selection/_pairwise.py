@@ -105,8 +105,7 @@ def _with_size(rows: NDArray[np.floating], settings: Settings, stages: Stages) -
             f"has {block.shape[0]} rows and {block.shape[1]} columns, got 'auto'; name it"
         )
     with stages("dimensions"):
-        most = min(dimension.MOST_COMPONENTS, len(block) - 1)
-        result = dimension.estimate(block, max_components=most)
+        result = dimension.estimate(block)
     why = f"{result} by held-out columns of a block without holes"
     return settings.choose(why, n_components=result.dimension)
 

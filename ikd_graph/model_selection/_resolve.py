@@ -90,9 +90,8 @@ def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Setti
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
     if np.count_nonzero(np.ptp(few, axis=0)) < _limits.FEWEST_COLUMNS:
         return settings
-    most = min(dimension.MOST_COMPONENTS, len(few) - 1)
     with stages("dimensions"):
-        result = dimension.estimate(few, max_components=most)
+        result = dimension.estimate(few)
     return settings.choose(f"{result} by held-out columns", n_components=result.dimension)
 
 

@@ -111,7 +111,7 @@ class Similarity(ABC):
     @property
     def incomparable(self) -> str:
         """What keeps a new row from being compared, in words that follow "rows are"."""
-        return "all zero, constant, without values, or too far away for a number"
+        return "all zero, constant, with too few values, or too far away for a number"
 
     def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
         """Which of the points near to a new row are known to it and to one another, (k,)."""
