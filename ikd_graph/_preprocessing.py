@@ -105,7 +105,7 @@ class RowSteps:
         if bad.any():
             raise ValueError(
                 f"{self.function} must be defined for all values, got {int(bad.sum())} for which "
-                f"it is not, such as {rows[bad][0]:g}; it is for counts"
+                f"it is not, such as {rows[bad][0]:g}; it is for counts, leave it out"
             )
         return np.asarray(values)
 

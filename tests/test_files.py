@@ -134,7 +134,7 @@ REFUSED = [
     ("t.csv", "1,,3\n4,5,6\n7,8,9\n", {}, "got 1 missing cell.* row 1, column '1'"),
     ("t.csv", ",2.5,3\n4,5,6\n7.5,8,9\n", {}, "got 1 missing cell.* row 1, column '0'"),
     ("t.csv", '1,2,"\n4,5,"\n7,8,x\n', {}, "must be one line, got 2 rows in 3 lines; .*quote"),
-    ("t.csv", '1,2,"\n4,5,6\n7,8,9\n', {}, "must be a table of text, .*quote that nothing closes"),
+    ("t.csv", '1,2,"\n4,5,6\n7,8,9\n', {}, "must be one line, got 0 rows in 3 lines"),
     ("t.csv", "1,2.5,3\n,,\n7,8,9\n", {}, "got 3 missing cell.* row 2, column '0'"),
     ("t.csv", "1,2," + "9" * 140_000 + "\n", {}, "field larger than"),
     # What was asked for is not there.
@@ -159,7 +159,7 @@ REFUSED = [
     ("t.npz", {"a": np.eye(2), "b": np.eye(2)}, {}, r"got a \(2, 2\), b \(2, 2\); --key"),
     ("t.npz", {"X": np.ones((2, 2, 2))}, {}, "X in t.npz must be a 2-D table"),
     ("t.npz", {"X": np.array([["a"]])}, {}, "X in t.npz must be a 2-D table of numbers"),
-    ("t.npz", {"X": np.eye(2), "y": np.arange(3)}, {}, "y must have one label for each of 2 rows"),
+    ("t.npz", {"X": np.eye(2), "y": np.arange(3)}, {}, "y of t.npz must have one label for each"),
     ("t.npz", {"X": np.array([[1, np.inf], [1, 2]])}, {}, "1 infinite cell.* row 0, column '1'"),
     ("t.npz", {"X": np.eye(2), "y": np.array(["a", "b"], object)}, {}, "y of t.npz holds Python"),
     ("t.mat", COUNTED, {"labels": ("position",)}, r"of 6 rows .*shape \(30,\); --transpose"),
@@ -247,7 +247,7 @@ def test_matlab_files_of_both_formats(write, save):
     data = datasets.load(path, label_column="place.position", reading=Reading(key="spikes"))
     np.testing.assert_array_equal(data.X, COUNTS)
     np.testing.assert_array_equal(data.y, POSITION)
-    with pytest.raises(ValueError, match=r"both must have one label .* got shape \(30, 2\)"):
+    with pytest.raises(ValueError, match=r"both of t.mat must have .* got shape \(30, 2\)"):
         datasets.load(path, label_column="both", reading=Reading(key="spikes"))
 
 
@@ -434,16 +434,13 @@ def test_names_that_come_twice_are_told_apart(write):
 
 
 def test_thousands_of_columns_are_chosen_by_name(write):
-    def seconds(width):
-        names = [f"g{k}" for k in range(width)]
-        path = write("t.csv", "\n".join([",".join(names), *[",".join(["1.5"] * width)] * 5]) + "\n")
-        start = time.process_time()
-        data = datasets.load(path, reading=Reading(drop=tuple(names[::2])))
-        assert data.n_features == width // 2
-        return time.process_time() - start
-
-    seconds(500)
-    assert seconds(6000) < 8.0 * seconds(1500)
+    names = [f"g{k}" for k in range(8000)]
+    path = write("t.csv", "\n".join([",".join(names), *[",".join(["1.5"] * 8000)] * 5]) + "\n")
+    start = time.process_time()
+    data = datasets.load(path, reading=Reading(drop=tuple(names[::2])))
+    # A pass over all names for each of them takes twenty seconds.
+    assert time.process_time() - start < 5.0
+    assert data.feature_names == tuple(names[1::2])
 
 
 def test_annotated_matrices_are_read_as_anndata_reads_them(tmp_path):

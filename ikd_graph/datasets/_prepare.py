@@ -199,13 +199,6 @@ def _leaving_some(problems: Sequence[Problem], columns: Sequence[str]) -> list[P
     return [problem._replace(drop=()) for problem in problems]
 
 
-def check_transform(X: Floats, columns: Sequence[str], transform: str | None) -> None:
-    """Raise if a transform is not defined for all values."""
-    problems = _outside(X, list(columns) or [str(c) for c in range(X.shape[1])], transform)
-    if problems:
-        raise TableError("the data set", problems)
-
-
 def _bad_cells(
     X: Floats, columns: list[str], at: Sequence[int], table: Table, reading: Reading
 ) -> list[Problem]:

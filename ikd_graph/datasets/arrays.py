@@ -220,8 +220,8 @@ def _check_labels(unchosen: Mapping[str, Stored], table: Table, reading: Reading
             cure = "--transpose exchanges rows and columns" if shape[0] == width else ""
             one = f"{name}.argmax(axis=1) makes classes of columns" if shape[0] == n_rows else ""
             raise ValueError(
-                f"{name} must have one label for each of {n_rows} rows of {key}, got shape "
-                f"{shape}; {one or cure or 'check how the file was written'}"
+                f"{name} of {table.file} must have one label for each of {n_rows} rows of {key}, "
+                f"got shape {shape}; {one or cure or 'check how the file was written'}"
             )
     turned = [name for name, item in unchosen.items() if item.shape[:1] == (width,) != (n_rows,)]
     if turned and not table.beside:

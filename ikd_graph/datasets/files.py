@@ -7,7 +7,7 @@ from pathlib import Path
 from .._dataset import Dataset
 from .._files import missing_file
 from .._suggest import suggest
-from ._prepare import check_transform, fitted_steps, prepare
+from ._prepare import fitted_steps, prepare
 from ._reading import Reading, refuse
 from ._table import Table, exchange
 from .arrays import read_annotated, read_mat, read_npy, read_npz
@@ -102,8 +102,6 @@ def _table(path: Path, reading: Reading) -> Table:
         # What the libraries say of a broken file does not name it.
         if isinstance(error, ValueError) and path.name in str(error):
             raise
-        if type(error) is ValueError and _is_own(error):
-            raise ValueError(f"{path.name}: {error}") from None
         raise ValueError(
             f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
             f"{' '.join(str(error).split())[:300]}; write it again from its source"
@@ -125,15 +123,6 @@ _ELSEWHERE = {
     ".nwb": "pynapple's units.count(.02) of nap.load_file(name) is a table for IKD().fit",
 }  # fmt: skip
 """What to do with files of other endings."""
-
-
-def _is_own(error: Exception) -> bool:
-    """Whether an error was raised by this package, and not by a library that it called."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    name = frame.tb_frame.f_globals.get("__name__", "") if frame is not None else ""
-    return str(name).partition(".")[0] == __name__.partition(".")[0]
 
 
 def _unpacked(path: Path) -> Path:
@@ -197,7 +186,6 @@ def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     """Return a built-in data set, transformed and scaled."""
     options = ("labels", "key", "transpose", "index", "columns", "drop", "impute", "na")
     refuse(reading, f"the built-in data set {name!r}", (*options, *_OF_TEXT[:3]))
-    check_transform(data.X, list(data.feature_names), reading.transform)
     own = fitted_steps(data.X, reading)
     if not own.steps():
         return data

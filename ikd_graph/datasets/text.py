@@ -38,7 +38,7 @@ _MOST_CELLS = 10_000_000
 
 def read_text(path: Path, reading: Reading) -> Table:
     """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
-    pandas = package("pandas", path.name)
+    package("pandas", path.name)
     text = _decoded(path)
     lines = enumerate(io.StringIO(text), 1)
     begun = itertools.dropwhile(lambda line: line[1][0] == "#" or not line[1].strip(), lines)
@@ -49,56 +49,51 @@ def read_text(path: Path, reading: Reading) -> Table:
     sep = _separator([line for _, line in sample], reading)
     rows = _split([line for _, line in sample], sep)
     at = find_names(rows, numbers, reading, path.name)
-    body = rows[at + 1 :]
-    width = len(body[0])
-    names = _widened(rows[at], body, width) if at >= 0 else []
+    body, above = rows[at + 1 :], numbers[at + 1] - 1
+    names = _widened(rows[at], body) if at >= 0 else []
+    shown = names or [*map(str, range(len(body[0])))]
+    index = None if reading.index is None else position_of(shown, reading.index)
     # What names rows is kept letter by letter.
-    own = (
-        []
-        if reading.index is None
-        else [position_of(names or [*map(str, range(width))], reading.index)]
+    named = shown[0].lower() in INDEX_NAMES or are_words([row[0] for row in body])
+    frame = _read_csv(
+        path.name,
+        text[sum(map(len, itertools.islice(io.StringIO(text), above))) :],
+        above,
+        sep=r"\s+" if sep == " " else sep,
+        names=range(len(shown)),
+        decimal=reading.decimal,
+        converters=dict.fromkeys(({index} - {None}) | ({0} if named else set()), str.strip),
     )
-    if names and names[0].lower() in INDEX_NAMES:
-        own.append(0)
-    if are_words([row[0] for row in body]):
-        own.append(0)
-    kept = {c for c in own if c is not None}
+    columns = [_cells(column) for _, column in frame.items()]
+    return _from_rows(path.name, columns, names, numbers[max(at, 0)], above + 1)
+
+
+def _read_csv(file: str, text: str, above: int, **options: Any) -> Any:
+    """Return rows of text below so many lines as a frame."""
+    pandas = package("pandas", file)
     unknown = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
-    above = numbers[at + 1] - 1
-    body_text = text[sum(map(len, itertools.islice(io.StringIO(text), above))) :]
     try:
         frame = pandas.read_csv(
-            io.StringIO(body_text),
-            sep=r"\s+" if sep == " " else sep,
-            header=None,
-            names=range(width),
-            decimal=reading.decimal,
-            converters=dict.fromkeys(kept, str.strip),
-            na_values=unknown,
-            skipinitialspace=True,
-            float_precision="round_trip",
-            low_memory=False,
-        )
+            io.StringIO(text), header=None, na_values=unknown, skipinitialspace=True,
+            float_precision="round_trip", low_memory=False, **options,
+        )  # fmt: skip
     except pandas.errors.ParserError as error:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if found is None:
-            said = str(error).rpartition("error: ")[2].strip()
+        if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
             raise ValueError(
-                f"{path.name} must be a table of text, got {said}; look for a quote that nothing "
-                "closes"
+                f"every row of {file} must have {found[1]} cells like the first, got {found[3]} in "
+                f"row {int(found[2]) + above}; look for a missing or an extra separator there, or "
+                "pass --sep"
             ) from None
+        n_rows = 0
+    else:
+        n_rows = len(frame)
+    n_lines = sum(1 for line in io.StringIO(text) if line.strip(" \n"))
+    if n_rows != n_lines:
         raise ValueError(
-            f"every row of {path.name} must have {found[1]} cells like the first, got {found[3]} "
-            f"in row {int(found[2]) + above}; look for a missing or an extra separator there, or "
-            "pass --sep"
-        ) from None
-    if len(frame) != (n_lines := sum(map(bool, map(str.split, io.StringIO(body_text))))):
-        raise ValueError(
-            f"every row of {path.name} must be one line, got {len(frame)} rows in {n_lines} lines; "
-            "look for a quote that nothing closes"
+            f"every row of {file} must be one line, got {n_rows} rows in {n_lines} lines; look for "
+            "a quote that nothing closes"
         )
-    columns = [_cells(column) for _, column in frame.items()]
-    return _from_rows(path.name, columns, names, numbers[max(at, 0)], numbers[at + 1])
+    return frame
 
 
 def _from_rows(
@@ -254,9 +249,9 @@ def _count_up(row: Sequence[str]) -> bool:
     return steps.size > 3 or bool(not row[0] and values[0] == 0 and steps[0] == 1)
 
 
-def _widened(names: Sequence[str], body: Sequence[Sequence[str]], width: int) -> list[str]:
+def _widened(names: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     """Names, with one for a column of row names, or for separators at the ends of lines."""
-    own = list(names)
+    own, width = list(names), len(body[0])
     if width - len(own) == 1 and any(row[-1] for row in body if len(row) == width):
         own.insert(0, "")
     return own + [""] * (width - len(own))
