@@ -50,6 +50,21 @@ def _discard_stale(cache_folder: str, source_folder: str) -> None:
     _log.info(_FIRST_TIME)
 
 
+def _forgive_spoilt_files(cache: Any) -> None:
+    """Compile again, and quietly, what damaged files of a cache do not give."""
+    load = cache.load_overload
+
+    def load_overload(*signature: Any) -> Any:
+        try:
+            return load(*signature)
+        except Exception as error:
+            _log.debug("a file of %s is damaged: %s", cache, error)
+            cache.flush()
+            return None
+
+    cache.load_overload = load_overload
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a function with a cache on disk, or without one where no folder can be written."""
     if os.environ.get(CACHE_SWITCH, "1") != "0":
@@ -59,6 +74,7 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
                 folder = compiled.stats.cache_path
                 _discard_stale(folder, str(Path(function.__code__.co_filename).parent))
                 cache_folders.add(folder)
+                _forgive_spoilt_files(compiled._cache)
             return compiled
         except (RuntimeError, OSError) as error:
             _log.debug("no compiled cache for %s: %s", function.__name__, error)

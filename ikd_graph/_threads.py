@@ -1,5 +1,6 @@
 """One context for the threads of Numba and BLAS together."""
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -7,13 +8,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
+from weakref import WeakSet
 
 import threadpoolctl
 from joblib import effective_n_jobs
 
-_guard = threading.Lock()
-_n_inside = 0
-_limits: Any = None
+
+class _Block:
+    """A block that is being run, and the thread that runs it."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.before: list[tuple[Any, int]] = []  # numbers of threads that are set for this thread
+
+
+# Entered again where a generator is collected, which leaves its block.
+_guard = threading.RLock()
+# Weak: a block that an interrupt kept from leaving is forgotten with its traceback.
+_inside: WeakSet[_Block] = WeakSet()
+_before: list[tuple[Any, int]] = []
 # Looking for the libraries of a process takes as long as the fit of a hundred points: it is done
 # again only after something was imported, which may have brought another BLAS.
 # OpenMP has a setting for each thread (the BLAS of faiss), the others one for the process.
@@ -23,32 +36,77 @@ _n_modules = 0
 
 
 @contextmanager
-def single_threaded_blas() -> Iterator[None]:
+def single_threaded_blas(*others: Any) -> Iterator[None]:
     """Run a block with BLAS on one thread and the Numba threads that are in force.
 
     The setting belongs to the process, so overlapping blocks are counted: the first to enter sets
-    it and the last to leave, often another thread, restores it.
+    it and the last to leave, often another thread, restores it. An interrupt at any moment leaves
+    nothing that the end of the block, or the next one, does not restore. ``others`` are modules
+    such as Numba, whose threads are one in the block as well.
     """
-    global _n_inside, _n_modules, _limits
-    with _guard:
-        if _n_inside == 0:
-            _release_control()
-            if _n_modules != len(sys.modules):
-                _n_modules = len(sys.modules)
-                _find_libraries()
-            _limits = _shared.limit(limits=1)
-        _n_inside += 1
-        own = _per_thread.limit(limits=1)
+    block = _Block()
     try:
+        block.before.extend((module, module.get_num_threads()) for module in others)
+        _enter(block)
         yield
     finally:
-        with _guard:
-            own.restore_original_limits()
-            _n_inside -= 1
-            if _n_inside == 0:
-                _release_control()
-                _limits.restore_original_limits()
-                _release_control()
+        try:
+            _leave(block)
+        finally:
+            # Again, where an interrupt ended it.
+            _leave(block)
+
+
+def _enter(block: _Block) -> None:
+    """Set BLAS to one thread, having noted what it had."""
+    global _n_modules
+    with _guard:
+        if not _inside:
+            _restore(_before)
+            if _n_modules != len(sys.modules):
+                _find_libraries()
+                _n_modules = len(sys.modules)
+            _before.extend(_numbers_of(_shared))
+        _inside.add(block)
+        block.before.extend(_numbers_of(_per_thread))
+        for library, _ in _before + block.before:
+            library.set_num_threads(1)
+
+
+def _leave(block: _Block) -> None:
+    """Give BLAS back the threads it had, if no block is left; a second time does nothing."""
+    with _guard:
+        _restore(block.before)
+        _inside.discard(block)
+        if not _inside:
+            _restore(_before)
+
+
+def _numbers_of(libraries: Any) -> list[tuple[Any, int]]:
+    return [(library, library.num_threads) for library in libraries.lib_controllers]
+
+
+def _restore(before: list[tuple[Any, int]]) -> None:
+    _release_control()
+    for library, number in before:
+        library.set_num_threads(number)
+    before.clear()
+    _release_control()
+
+
+def _forked() -> None:
+    """Forget the blocks of threads that a child does not have."""
+    for block in list(_inside):
+        if block.thread != threading.get_ident():
+            _inside.discard(block)
+    _guard.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has the lock as it was, and nobody to release it.
+    os.register_at_fork(
+        before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_forked
+    )
 
 
 def _find_libraries() -> None:
@@ -90,13 +148,9 @@ def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
 
     check_jobs(n_jobs)
     threads = max(1, min(effective_n_jobs(n_jobs), numba.config.NUMBA_NUM_THREADS))
-    before = numba.get_num_threads()
-    with single_threaded_blas():
+    with single_threaded_blas(numba):
         numba.set_num_threads(threads)
-        try:
-            yield threads
-        finally:
-            numba.set_num_threads(before)
+        yield threads
 
 
 def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> None:

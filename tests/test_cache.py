@@ -94,6 +94,17 @@ def test_a_first_process_says_that_it_compiles_and_a_second_is_silent(small_pack
     assert said[1] == ""
 
 
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_what_a_damaged_file_holds_is_compiled_again(small_package, suffix):
+    assert call(small_package) == 2.0
+    whole = {path: path.read_bytes() for path in small_package.rglob(f"*.{suffix}")}
+    assert whole
+    for path, content in whole.items():
+        path.write_bytes(content[:40] + b"\xff" * 40)
+    assert call(small_package) == 2.0
+    assert all(path.stat().st_size > 80 for path in whole)
+
+
 def test_the_switch_writes_nothing(small_package):
     assert call(small_package, IKD_GRAPH_NUMBA_CACHE="0") == 2.0
     assert not cached(small_package)

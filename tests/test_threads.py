@@ -1,6 +1,9 @@
 """Threads and BLAS are set inside a fit, counted, and given back."""
 
+import contextlib
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -12,7 +15,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ikd_graph import IKD
+from ikd_graph import IKD, _threads
 from ikd_graph._threads import limit_threads
 
 
@@ -49,6 +52,83 @@ def test_an_exception_does_not_leak_the_setting(two_blas_threads):
         raise RuntimeError("inside")
     assert numba.get_num_threads() == before
     assert blas_threads() == {2}
+
+
+def test_an_interrupt_at_any_moment_leaves_the_threads_as_they_were(two_blas_threads):
+    before, own = numba.get_num_threads(), _threads.__file__
+    for number in range(1, 1000):
+        left = number
+
+        def interrupt(frame, event, _):
+            # Python looks for signals as a function begins and after calls.
+            nonlocal left
+            if frame.f_code.co_filename == own and event in ("call", "c_return"):
+                left -= 1
+                if not left:
+                    raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        try:
+            with limit_threads(1):
+                pass
+            break
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
+        assert blas_threads() == {2}, number
+        assert numba.get_num_threads() == before, number
+    assert 10 < number < 999
+
+
+FORKED = """
+    import os, threading, time
+    import threadpoolctl
+    from ikd_graph._threads import limit_threads
+
+    class Slow(threadpoolctl.ThreadpoolController):
+        def __init__(self):
+            entered.set()
+            time.sleep(1.0)
+            super().__init__()
+
+    entered, threadpoolctl.ThreadpoolController = threading.Event(), Slow
+    def work():
+        with limit_threads(1):
+            pass
+    worker = threading.Thread(target=work)
+    worker.start()
+    entered.wait()
+    child = os.fork()
+    work()
+    if not child:
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_that_is_forked_beside_a_fitting_thread_does_not_hang():
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORKED)],
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.communicate(timeout=60)[0] == "0\n"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("settings", [{"n_components": "auto"}, {"refine": "likelihood"}])
+def test_what_callers_have_numpy_raise_changes_nothing(settings):
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    X[:, :5] += 0.1 * np.arange(60)[:, None]
+    expected = IKD(**settings).fit(X).transform(1.1 * X)
+    with np.errstate(all="raise"):
+        assert np.array_equal(IKD(**settings).fit(X).transform(1.1 * X), expected)
+        assert np.geterr()["over"] == "raise"
 
 
 def test_the_last_to_leave_restores_what_another_thread_had_set(two_blas_threads):

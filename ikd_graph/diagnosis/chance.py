@@ -10,7 +10,7 @@ from .. import _limits
 from .. import _validation as check
 from .._table import evenly_spaced
 from .._types import Floats
-from .._validation import validate
+from .._validation import check_enough_columns, check_enough_rows, validate
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
@@ -83,6 +83,11 @@ def chance_test(
     ChanceTest
         The p value and how it came about.
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows or columns.
+
     Examples
     --------
     >>> import numpy as np
@@ -93,6 +98,8 @@ def chance_test(
     >>> print(chance_test(noise + rng.normal(size=(60, 1)) * rng.normal(size=40)))
     more structure than 199 of 199 randomly shifted tables (p = 0.005)
     """
+    check_enough_rows(X.shape[0])
+    check_enough_columns(X.shape[1], "correlation")
     X = X[np.ix_(*(evenly_spaced(n, _limits.TESTED) for n in X.shape))]
     scores = _normal_scores(X)
     (observed, order), (across, order_across) = _structure(scores), _structure(scores.T)
