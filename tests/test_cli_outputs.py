@@ -1,8 +1,12 @@
 """What a command leaves: all of its files or none, whatever becomes of its output."""
 
 import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 
@@ -67,6 +71,32 @@ def test_files_appear_together_or_not_at_all(tmp_path):
     with pytest.raises(IsADirectoryError):
         write_together(tmp_path, {"a": "1", "b": "2", "c": "3"})
     assert left(tmp_path) == ["b", "c"]
+
+
+def test_a_file_that_is_written_again_keeps_its_mode(tmp_path):
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o600)
+    write_together(tmp_path, {"a": "new"})
+    assert (tmp_path / "a").read_text() == "new"
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of the size of files")
+def test_a_full_disk_names_the_file_and_what_was_written(table, tmp_path):
+    import resource
+
+    out = tmp_path / "out"
+    words = ["embed", str(table), "-q", "-o", str(out), "--strategy", "eigen", "--refine", "none"]
+    done = subprocess.run(
+        [sys.executable, "-c", commands.CODE, *words], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert left(out) == FILES[1:2]
+    (said,) = done.stderr.splitlines()[-1:]
+    assert "File too large: " in said
+    assert f"{out / FILES[1]} is written and whole" in said
+    assert any(str(out / name) in said for name in (FILES[2], FILES[3]))
 
 
 def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path):

@@ -256,7 +256,8 @@ def build_parser() -> argparse.ArgumentParser:
             )  # fmt: skip
             _add_output(command)
             _add_own(name, command)
-            _add_method(command, method) if method else None
+            if method:
+                _add_method(command, method)
             _add_reading(command)
     return parser
 

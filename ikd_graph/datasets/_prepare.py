@@ -127,7 +127,10 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     valid = [*table.beside, *table.names]
     for asked in reading.labels:
         at = str(asked) if asked in table.beside else position_of(names, asked)
-        labels.append(at) if at is not None else unfit("labels", asked, valid)
+        if at is None:
+            unfit("labels", asked, valid)
+        else:
+            labels.append(at)
     index = None if reading.index is None else position_of(names, reading.index)
     if index is None and reading.index is not None:
         unfit("index", reading.index, table.names)
