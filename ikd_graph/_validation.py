@@ -588,9 +588,7 @@ def row_names(X: Any) -> Sequence[Any]:
     """Names of the rows of a data frame; none where they are counted, or of any other object."""
     index: Any = getattr(X, "index", None)
     in_memory = hasattr(X, "columns") and type(index).__module__.startswith("pandas")
-    names = index.tolist() if in_memory else ()
-    counted = type(index).__name__ == "RangeIndex" and names == list(range(len(names)))
-    return () if counted else names
+    return index.tolist() if in_memory and type(index).__name__ != "RangeIndex" else ()
 
 
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
