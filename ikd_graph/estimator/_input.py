@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from .. import graph, missing
 from .._as_table import Table, as_table, check_known, printable
 from .._dask import is_dask
-from .._validation import check_magnitude, check_symmetric, few_rows
+from .._validation import check_magnitude, check_symmetric, few_rows, rounding_of
 from .._warn import warn
 from ..similarity import GIVEN
 
@@ -162,9 +162,10 @@ def check_pairs(X: Any, affinity: str) -> None:
 
 def ask_about_pairs(X: Any) -> None:
     """Warn where rows of X look like the correlations between them."""
-    if sp.issparse(X) or X.shape[0] != X.shape[1] or np.abs(np.diagonal(X) - 1.0).max() > 1e-6:
+    tolerance = {"rtol": 0.0, "atol": rounding_of(X)}
+    if sp.issparse(X) or X.shape[0] != X.shape[1] or not np.allclose(X.diagonal(), 1, **tolerance):
         return
-    if np.abs(X).max() <= 1.0 + 1e-6 and np.allclose(X, X.T, rtol=0.0, atol=1e-6):
+    if np.abs(X).max() <= 1.0 + tolerance["atol"] and np.allclose(X, X.T, **tolerance):
         warn(
             "X looks like correlations between its rows, a symmetric matrix with 1 on the "
             "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "

@@ -269,7 +269,6 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     return sp.csgraph.connected_components(adjacency, directed=False)[1].astype(np.int64)
 
 
-@validate()
 def as_graph(
     obj: GraphLike,
     n: int | None = None,
