@@ -1,4 +1,5 @@
 import itertools
+import time
 import warnings
 
 import networkx as nx
@@ -10,7 +11,7 @@ from reference_alignment import naive_merger, naive_round, ragged
 from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import dijkstra
 
-from ikd_graph import alignment, blocks, graph, kernels
+from ikd_graph import IKD, alignment, blocks, graph, kernels
 from ikd_graph.blocks import SolvedBlocks
 from ikd_graph.cliques import Blocks
 from ikd_graph.metrics import rigid_r2
@@ -433,3 +434,16 @@ def test_an_empty_block_is_refused():
     solved = solved_from([[0, 1], []], [np.zeros((2, 2)), np.zeros((0, 2))])
     with pytest.raises(ValueError, match=r"at least one point each, got 1 empty: 1;"):
         alignment.merge_greedy(solved, 2)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_as_many_coordinates_as_points_take_seconds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 40)) + 0.5 * rng.normal(size=(60, 40))
+    options = {"strategy": "blockwise", "graph": 0.5, "affinity": "correlation", "refine": None}
+    # What is compiled for few coordinates serves many.
+    IKD(40, **options).fit(X[:41].astype(np.float32))
+    start = time.process_time()
+    model = IKD(59, **options).fit(X.astype(np.float32))
+    assert time.process_time() - start < 12.0
+    assert np.isfinite(model.embedding_).all()

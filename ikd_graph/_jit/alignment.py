@@ -60,18 +60,26 @@ def nearest_rotation(cross, floor, rotation, work):
         for i in range(m):
             for j in range(m):
                 guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j) if attempt else 1.0 * (i == j)
+        for p in range(m):
+            for j in range(m):
+                u[p, j] = 0.0
+                for k in range(m):
+                    u[p, j] += rotation[k, p] * guide[k, j]
         for i in range(m):
             for j in range(m):
                 v[i, j] = guide[i, j]
-                for k in range(m):
-                    for p in range(m):
-                        v[i, j] -= rotation[i, k] * rotation[p, k] * guide[p, j]
+                for p in range(m):
+                    v[i, j] -= rotation[i, p] * u[p, j]
+        for i in range(m):
+            for k in range(m):
+                guide[i, k] = 0.0
+                for p in range(m):
+                    guide[i, k] += v[i, p] * rotation[k, p]
         for i in range(m):
             for j in range(m):
                 u[i, j] = v[i, j]
                 for k in range(m):
-                    for p in range(m):
-                        u[i, j] -= v[i, p] * rotation[k, p] * rotation[k, j]
+                    u[i, j] -= guide[i, k] * rotation[k, j]
 
 
 @helper

@@ -15,7 +15,8 @@ EXACT = 1e-12
 """Variance of what blocks disagree by, as a fraction of that of the points, below which it is
 rounding."""
 
-_ROUNDS = 500
+_WORK = 3e8
+"""Rounds of what is open times blocks times cubed coordinates: one or two seconds."""
 
 
 def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
@@ -122,7 +123,8 @@ def _placed(bodies: SolvedBlocks, frame: Floats) -> Floats:
     rounds = Rounds(bodies, len(frame))
     rounds.fit(frame)
     if bodies.blocks.n_blocks > 1:
-        points = rounds.descend(rounds.average(frame), _ROUNDS, 1e-9).points
+        most = int(_WORK / (bodies.blocks.n_blocks * float(frame.shape[1]) ** 3))
+        points = rounds.descend(rounds.average(frame), max(most, 1), 1e-9).points
         rounds.fit(points)
     placed = frame.copy()
     for body in np.argsort(bodies.blocks.sizes, kind="stable"):
