@@ -126,6 +126,11 @@ def test_a_model_of_rows_that_stay_sparse_comes_back(tmp_path, monkeypatch, affi
     again = IKD.load(tmp_path / "model.ikd")
     assert np.array_equal(again.transform(X[:9] * 1.01), model.transform(X[:9] * 1.01))
     assert np.array_equal(again.embedding_, model.embedding_)
+    # More columns than memory holds one row of.
+    path = tmp_path / "wide.ikd"
+    forged(tmp_path / "model.ikd", path, **{"rows.shape": np.array([80, 10**13])})
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote .*takes .* bytes"):
+        IKD.load(path)
 
 
 @pytest.mark.parametrize("missing", ["error", "pairwise", "impute"])
@@ -228,6 +233,10 @@ HEADS = {
     "a newer format": (("format 2", "format 9"), r"format 9', written by ikd_graph \d"),
     "another class": (('"strategy": {"geodesic"', '"strategy": {"subprocess"'), "subprocess"),
     "another parameter": (('"path": ', '"__class__": '), "__class__"),
+    "an array for a kernel": (
+        ('{"squared_exponential": {"length_scale": 1.0}}', '{"given": "points"}'),
+        "given",
+    ),
     "no strategy": (('"strategy": {', '"other": {'), "strategy"),
     "another strategy": (('"geodesic": {', '"linear": {'), "'path'"),
     "words for a number": (('"agreement": NaN', '"agreement": "x"'), "a str in place of a float"),

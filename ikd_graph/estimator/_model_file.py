@@ -309,9 +309,10 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict):
         return value
     ((short, own),) = value.items()
-    if short == "given":
-        is_graph = name == "graph"
-        return _record(arrays, graph.CsrGraph, own) if is_graph else _table(arrays, own)
+    if short == "given" and name == "noise":
+        return _table(arrays, own)
+    if short == "given" and name == "graph":
+        return _record(arrays, graph.CsrGraph, own)
     made = _CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
     if name != "kernel":
         # A resolved threshold of 0 takes all that is stored.
