@@ -32,7 +32,7 @@ from .. import out_of_sample as placement
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import are_counts, dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
 from .._threads import check_jobs, limit_threads
 from .._types import Floats, Integers
 from .._validation import (
@@ -725,7 +725,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
         first = inverse = equal = np.arange(rows.shape[0])
         # Pairs of rows of X have values of their own.
-        paired = sp.issparse(rows) or np.ndim(getattr(settings.refine, "noise", None)) == 2
+        noise: Any = getattr(settings.refine, "noise", None)
+        paired = sp.issparse(rows) or np.ndim(noise) == 2
         if isinstance(settings.graph, graph.CsrGraph) or paired:
             distinct = rows
         else:
@@ -740,8 +741,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         stages.expect(pipeline.count_stages(settings) + 3)
         for text in settings.warnings:
             warn(text)
-        # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
-        counts = self._has_rows and are_counts(distinct)
+        # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
+        counts = self._has_rows and whole_multiples(distinct) is not None
         options = {"counts": counts, "model_based": settings.model_based}
         with stages("similarity"):
             try:
@@ -765,8 +766,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
         result = pipeline.fit(similarity, distinct, settings, stages)
         with stages("placement"):
-            self._store(table, rows, result, first, inverse, equal)
-        self.embedding_ = self.embedding_.astype(dtype, copy=False)
+            self._store(table, rows, result, first, inverse, equal, dtype)
 
     def _compare_known(self, rows: Any, affinity: str, first: Integers) -> PairwiseSimilarity:
         """Compare rows over the columns that both have; name rows that nothing relates."""
@@ -783,6 +783,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         first: Integers,
         inverse: Integers,
         equal: Integers,
+        dtype: Any,
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, refined, settings = result.solution, result.refined, result.settings
@@ -798,7 +799,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._rows = None
         self._fitted = FittedProcess(result, self._points, self._rows, first)
         self._training = KnownRows(table if self._has_rows else sp.csr_array(table))
-        self.embedding_ = frame.coordinates[equal]
+        self.embedding_ = frame.coordinates[equal].astype(dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
         self.eigenvalues_ = frame.eigenvalues
         ratio = closed_form.explained_variance_ratio

@@ -349,7 +349,7 @@ def _check_values(state: dict[str, Any]) -> None:
         of_points = name in ("rows", "half", "_scale") and hasattr(held, "__len__")
         if of_points and len(held) != len(own):
             raise ValueError("the rows that it compares are of another number than its points")
-    if result.similarity.has_rows and state["_rows"] is None:
+    if result.similarity.has_rows and (state["_rows"] is None or state["_fitted"].rows is None):
         raise ValueError("it holds no rows")
     if isinstance(result.refined, CoreFit):
         core = check_nodes("core", result.refined.core, len(own))
