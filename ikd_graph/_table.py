@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _limits
+from ._types import Floats
 
 _ZEROS, _ONES, _ONES_TO_LARGEST = 0.01, 0.05, 10.0
 """Fraction of zeros in a table of counts, of ones in what is not zero, and ones over maxima."""
@@ -102,6 +103,15 @@ def dense_rows(rows: Any) -> Any:
     return rows[:] if isinstance(rows, SparseTable) else rows
 
 
+def whole_multiples(rows: Any) -> Floats | None:
+    """Values but zeros over the smallest, if all are whole multiples of it; None where not."""
+    values = rows.stored.data if isinstance(rows, SparseTable) else rows
+    present = values[values != 0.0]
+    units = present / np.abs(present).min(initial=np.inf)
+    whole = np.rint(units)
+    return whole if (np.abs(units - whole) <= _ROUNDING * np.abs(units)).all() else None
+
+
 def are_counts(rows: Any) -> bool:
     """Whether a table holds small counts, in any unit (docs/decisions/003-one-rule-for-auto.md).
 
@@ -109,20 +119,13 @@ def are_counts(rows: Any) -> bool:
     value rare. Pixels, ratings, incomes and deep counts are measurements.
     """
     some = some_rows(rows, evenly_spaced(rows.shape[0], _limits.SAMPLED))
-    values = some.stored.data if isinstance(some, SparseTable) else some
-    present = values[values != 0.0]
-    if not present.size or present.min() < 0.0:
+    whole = whole_multiples(some)
+    if whole is None or not whole.size or whole.min() < 0.0 or whole.max() <= 2.0:
         return False
-    units = present / present.min()
-    whole = np.rint(units)
-    zeros = float(np.prod(some.shape)) - whole.size
+    size = float(np.prod(some.shape))
     ones, largest = (np.count_nonzero(whole == each) for each in (1.0, whole.max()))
-    return bool(
-        (np.abs(units - whole) <= _ROUNDING * units).all()
-        and zeros >= _ZEROS * (zeros + whole.size)
-        and ones >= max(_ONES * whole.size, _ONES_TO_LARGEST * largest)
-        and whole.max() > 2.0
-    )
+    common = ones >= max(_ONES * whole.size, _ONES_TO_LARGEST * largest)
+    return bool(common and size - whole.size >= _ZEROS * size)
 
 
 def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:

@@ -303,3 +303,22 @@ def test_own_graphs_are_taken_as_they_are(kind):
 def test_own_graphs_that_are_none_are_refused(own, message):
     with pytest.raises(ValueError, match=message):
         graph.as_graph(own)
+
+
+@pytest.mark.parametrize("kind", ["neighbors", "links"])
+def test_ties_are_decided_alike_in_any_unit(kind):
+    rng = np.random.default_rng(0)
+    near = rng.integers(0, 3, (120, 5))
+    # Three clusters without an edge between them.
+    apart = near + 20 * np.repeat([[0] * 5, [1] * 5, [0, 0, 0, 1, 1]], 40, axis=0)
+    X = near if kind == "neighbors" else apart
+
+    def found(table):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(affinity="euclidean", strategy="geodesic", graph=5, refine=None).fit(table)
+        return [ends.tolist() for ends in graph.edges(model.graph_)[:2]]
+
+    expected = found(X.astype(float))
+    for unit in (255.0, 1.0 / 255.0, 0.1):
+        assert found(unit * X) == expected

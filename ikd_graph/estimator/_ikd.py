@@ -36,7 +36,7 @@ from .._dask import is_dask, placed_lazily
 from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from .._stages import Stages
-from .._table import are_counts, dense_rows, evenly_spaced, rows_of, some_rows
+from .._table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
 from .._threads import check_jobs, limit_threads
 from .._types import Floats, Integers
 from .._validation import (
@@ -796,9 +796,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Compare rows, those with holes over the columns that both have."""
         rule = missing.get(self.missing)
         if not isinstance(rule, missing.Pairwise) or not has_holes(rows):
-            # In a table of counts a constant row is nothing unusual; elsewhere it is a mistake.
-            options = {"counts": are_counts(rows), "model_based": settings.model_based}
-            return compare(rows, settings.affinity, **options if self._has_rows else {})
+            # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
+            counts = self._has_rows and whole_multiples(rows) is not None
+            return compare(rows, settings.affinity, counts=counts, model_based=settings.model_based)
         least = rule.least(rows.shape[1])
         similarity = PairwiseSimilarity(AFFINITIES[settings.affinity], rows, least)
         similarity.check_groups(names)

@@ -23,8 +23,6 @@ from ._record import CsrGraph
 WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""
 
-_ROUNDING = 1e-12  # fraction by which a correlation has to exceed a threshold
-
 
 @validate(corr=check_correlations, s0=check.fraction)
 def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
@@ -176,7 +174,6 @@ def pairs_above(
         Its edges are those pairs.
     """
     size = block_rows(n)
-    floor *= 1.0 + _ROUNDING
     counts = np.zeros(n, np.int64)
     batches: list[Any] = [None] * -(-n // size)
 

@@ -10,9 +10,7 @@ from .._settings import Settings
 from .._table import evenly_spaced
 from .._types import Floats
 from ..strategies import Blockwise, Eigen
-
-MIN_NEIGHBORS = 6
-"""Neighbors of a point in a threshold graph: what keeps every point in it."""
+from ._numbers import MIN_NEIGHBORS
 
 _ROUNDING = 1e-6
 """Difference up to which correlations are the same: what float32 leaves of them."""

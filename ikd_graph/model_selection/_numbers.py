@@ -13,10 +13,12 @@ from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..graph import Neighbors, Threshold
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
-from ._given import MIN_NEIGHBORS
 
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
+
+MIN_NEIGHBORS = 6
+"""Neighbors of a point in a threshold graph: what keeps every point in it."""
 
 _DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
 

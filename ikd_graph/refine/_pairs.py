@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import _validation as check
 from .. import geodesics
 from .._threads import block_rows
-from .._types import Floats, Integers
+from .._types import Floats
 from .._validation import validate
 from ..covariance import sampling_variance
 from ..graph import CsrGraph
@@ -75,7 +75,9 @@ def distance_precision(
     return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
 
 
-def noise_of_pairs(first: Integers, second: Integers, n: int, noise: Noise) -> Floats:
+def noise_of_pairs(
+    first: NDArray[np.integer], second: NDArray[np.integer], n: int, noise: Noise
+) -> Floats:
     """Return the standard errors of the distances of pairs among n points, (m,)."""
     if not sp.issparse(noise):
         noise = np.asarray(noise, dtype=np.float64)

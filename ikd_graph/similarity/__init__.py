@@ -39,7 +39,7 @@ def compare(
     affinity : str
         A name in `AFFINITIES`, "precomputed" or "precomputed_distance".
     counts : bool
-        Whether X is a table of counts, in which a row without spread is nothing unusual.
+        Whether X is a table of whole numbers, in which a row without spread is nothing unusual.
     model_based : bool
         Whether the columns are taken for samples of the model as they are.
     scale : float or (n,) ndarray of float64, optional
