@@ -20,6 +20,10 @@ N_NEIGHBORS = 10
 MIN_NEIGHBORS = 6
 """Neighbors of a point in a threshold graph: what keeps every point in it."""
 
+_BLOCKWISE_FLOOR, _FLOOR_FROM = 0.15, 2000
+"""Least automatic threshold of blockwise, and the independent columns from which it holds
+(docs/decisions/014-threshold.md)."""
+
 _DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
 
 _N_LEADING = 15
@@ -75,6 +79,8 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
     if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
         free = effective_columns(rows, settings.affinity, rule.n_removed)
         s0 = _threshold(rows, settings, free)
+        if settings.strategy.name == "blockwise" and (free or 0.0) >= _FLOOR_FROM:
+            s0 = max(s0, _BLOCKWISE_FLOOR)
         rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
         width = rows.shape[1]
         if free is not None and free < width - settings.graph.n_removed:
