@@ -162,10 +162,10 @@ def check_pairs(X: Any, affinity: str) -> None:
 
 def ask_about_pairs(X: Any) -> None:
     """Warn where rows of X look like the correlations between them."""
-    tolerance = {"rtol": 0.0, "atol": rounding_of(X)}
-    if sp.issparse(X) or X.shape[0] != X.shape[1] or not np.allclose(X.diagonal(), 1, **tolerance):
+    if sp.issparse(X) or X.shape[0] != X.shape[1]:
         return
-    if np.abs(X).max() <= 1.0 + tolerance["atol"] and np.allclose(X, X.T, **tolerance):
+    error = np.abs(X - X.T).max() + np.abs(X.diagonal() - 1.0).max()
+    if error <= rounding_of(X) and np.abs(X).max() <= 1.0 + rounding_of(X):
         warn(
             "X looks like correlations between its rows, a symmetric matrix with 1 on the "
             "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "
