@@ -224,7 +224,7 @@ def stability(
         )
     if n < 2:
         raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
-    check_varying(rows, "")
+    _check_varying(rows)
     with single_threaded_blas():
         corr = correlation(rows)
         build, g = _builder(graph, corr)
@@ -265,14 +265,13 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
     return build, build(corr)
 
 
-def check_varying(rows: Floats, part: str) -> None:
-    """Raise if a row is constant in a part of the columns."""
+def _check_varying(rows: Floats) -> None:
+    """Raise if a row is constant."""
     flat = np.flatnonzero(~rows_vary(rows, "correlation"))
     if flat.size:
-        cure = f"drop them{', or take longer windows' if part else ''}"
         raise ValueError(
-            f"rows of X must vary for a correlation, got {flat.size} constant row(s){part}: "
-            f"{check.few(flat)}; {cure}"
+            f"rows of X must vary for a correlation, got {flat.size} constant row(s): "
+            f"{check.few(flat)}; drop them"
         )
 
 
