@@ -183,7 +183,7 @@ def communities(cliques: AnyCliques, k: int = 3, *, n_points: int | None = None)
     large = Cliques(Blocks(starts, blocks.members[entries]), n_points)
     if not len(large):
         return Communities([], k, n_points)
-    group = np.arange(len(large))
+    group: NDArray[np.integer] = np.arange(len(large))
     for rows, columns, shared in shared_points(incidence(large.blocks, n_points)):
         enough = shared >= k - 1
         group = joined(group, rows[enough], columns[enough])
