@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
 
 from ikd_graph import IKD, graph, kernels, model_selection, refine, strategies
-from ikd_graph.datasets import fixed_latent, gp_mapping
+from ikd_graph.datasets import fixed_latent, gp_mapping, gplvm_data
 from ikd_graph.metrics import affine_r2
 from ikd_graph.model_selection import has_significant_correlation, moments
 from ikd_graph.similarity import AFFINITIES
@@ -248,6 +248,20 @@ def test_the_threshold_of_a_fit_is_that_of_its_kernel():
     highest = graph.auto_threshold(4000, "rational_quadratic")
     assert used["squared_exponential"] < used["rational_quadratic"] <= highest
     assert used["rational_quadratic"] > 0.7 * highest
+
+
+@pytest.mark.parametrize(
+    ("strategy", "n_columns", "expected"),
+    [
+        ("blockwise", 4000, 0.15),
+        ("geodesic", 4000, 5 / 4000**0.5),
+        ("blockwise", 1500, 5 / 1500**0.5),
+    ],
+)
+def test_cliques_of_many_columns_have_a_least_automatic_threshold(strategy, n_columns, expected):
+    X = gplvm_data("medium", n_columns, seed=0).X
+    model = IKD(3, strategy=strategy, graph=graph.Threshold(), affinity="correlation", refine=None)
+    assert model.fit(X).settings_.graph.s0 == pytest.approx(expected)
 
 
 def test_half_of_the_threshold_is_left_where_half_of_the_variance_is_noise():

@@ -127,7 +127,8 @@ def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator
 
     Examples
     --------
-    >>>     >>> import numpy as np
+    >>> import itertools
+    >>> import numpy as np
     >>> from ikd_graph import cliques, graph
     >>> g = graph.threshold(np.ones((1000, 1000)) * 0.5, 0.4)
     >>> [clique.size for clique in itertools.islice(cliques.iter_cliques(g), 10)]
