@@ -105,6 +105,7 @@ def fit(name):
     return {"r2": r2(data, Z)} if name in R2_ONLY else result(data, Z)
 
 
+@pytest.mark.filterwarnings("ignore:.* mergers of blocks rest on fewer:UserWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_gives_what_it_gave(name):
     wanted, now = json.loads(GOLDEN.read_text())[name], fit(name)
