@@ -1,10 +1,11 @@
 """Which columns make a map: false discoveries, recall, fractions of the axes, and time.
 
-``python column_relevance.py --tables 60 --seed 0`` prints the tables of
+``python column_relevance.py --tables 50 --seed 4`` prints the tables of
 docs/decisions/016-columns-of-a-map.md.
 """
 
 import argparse
+import itertools
 import resource
 import time
 import warnings
@@ -29,8 +30,12 @@ def wave(t, rng):
     return (values - values.mean()) / scale, slopes / scale
 
 
-def planted(rng):
-    """A table: map, columns, which are driven, and gradients of these at all rows."""
+def planted(rng, row_noise):
+    """A table: map, columns, which are driven, and gradients of these at all rows.
+
+    The noise of all columns is multiplied by that of the row, whose logarithm has the standard
+    deviation ``row_noise``.
+    """
     n, p = int(rng.integers(80, 500)), int(np.exp(rng.uniform(np.log(50), np.log(1000))))
     Z = rng.uniform(size=(n, 2)) * [4.0, 2.5]
     driven = np.arange(p) < int(p * rng.uniform(0.2, 0.5))
@@ -43,14 +48,16 @@ def planted(rng):
             values, slopes = wave(Z[:, axis], rng)
             X[k] += size * values
             gradients[k, :, axis] = size * slopes
-    X += sd[:, None] * rng.normal(size=(p, n))
+    noise = sd[:, None] * rng.normal(size=(p, n))
     kind = rng.choice(NULLS)
     free = np.flatnonzero(~driven)
     if kind == "counts":
-        rates = np.exp(rng.uniform(np.log(0.02), np.log(3.0), free.size))
-        X[free] = rng.poisson(rates[:, None], (free.size, n))
+        rates = np.exp(rng.uniform(np.log(0.02), np.log(3.0), free.size))[:, None]
+        noise[free] = rng.poisson(rates, (free.size, n)) - rates
+        X[free] = rates
     elif kind == "heavy":
-        X[free] = rng.standard_t(2.0, (free.size, n))
+        noise[free] = rng.standard_t(2.0, (free.size, n))
+    X += noise * np.exp(row_noise * rng.normal(size=n))
     return Z, X.T, driven, gradients, kind
 
 
@@ -60,10 +67,10 @@ def recall_of_ranking(score, driven):
     return float(driven[first].mean())
 
 
-def one_table(seed, fitted):
+def one_table(seed, fitted, row_noise):
     """Rates of one table, on the true map or on the one that is fitted to it."""
     rng = np.random.default_rng(seed)
-    Z, X, driven, gradients, kind = planted(rng)
+    Z, X, driven, gradients, kind = planted(rng, row_noise)
     turn = np.eye(2)
     if fitted:
         with warnings.catch_warnings():
@@ -141,15 +148,17 @@ if __name__ == "__main__":
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--maps", type=int, nargs="+", default=[0, 1], help="0 true, 1 fitted")
+    parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.5, 0.8], help="of rows")
     parser.add_argument("--cost", action="store_true")
     arguments = parser.parse_args()
     if arguments.cost:
         cost()
     else:
-        for fitted in arguments.maps:
-            first = 1000 * arguments.seed
-            rows = [one_table(first + k, fitted) for k in range(arguments.tables)]
+        first = 1000 * arguments.seed
+        for fitted, row_noise in itertools.product(arguments.maps, arguments.noise):
+            rows = [one_table(first + k, fitted, row_noise) for k in range(arguments.tables)]
             where = "map fitted to the same columns" if fitted else "true map"
+            where += f", row noise of log sd {row_noise:g}"
             show(where, rows)
             for kind in NULLS:
                 some = [row for row in rows if row["kind"] == kind]

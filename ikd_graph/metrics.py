@@ -75,14 +75,13 @@ def centered(values: Floats, axis: int | None = None) -> Floats:
     The unit is a power of two, so that nothing is rounded, and the largest value is about 1, so
     that neither offsets nor units spoil squares. Medians of whole numbers leave ties as they are.
     """
-    values = np.ldexp(values, -_exponents(values, axis))
-    values = values - np.median(values, axis=0)
-    return np.asarray(np.ldexp(values, -_exponents(values, axis)))
 
+    def in_unit(values: Floats) -> Floats:
+        largest = np.abs(values).max(axis=axis, keepdims=True)
+        return np.asarray(np.ldexp(values, -np.frexp(largest)[1]))
 
-def _exponents(values: Floats, axis: int | None) -> NDArray[np.int32]:
-    """Exponents of the smallest powers of two above the values of a table or of each column."""
-    return np.asarray(np.frexp(np.abs(values).max(axis=axis, keepdims=True))[1])
+    values = in_unit(values)
+    return in_unit(values - np.median(values, axis=0))
 
 
 @validate(scale=check.flag)
@@ -139,12 +138,7 @@ def _mean_r2(truth: Floats, fitted: Floats) -> float:
             "every dimension of the true latent must vary, got a constant one (dimension "
             f"{flat[0]}); leave it out"
         )
-    unit = -_exponents(truth, 0)
-    lost, whole = (
-        np.sum(np.ldexp(part, unit) ** 2, axis=0)
-        for part in (fitted - truth, truth - truth.mean(0))
-    )
-    return float(np.mean(1.0 - lost / whole))
+    return float(r2_score(truth, fitted))
 
 
 def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
@@ -364,7 +358,7 @@ def _labeled(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
             f"y must have one label for each of the {len(points)} points, got shape {labels.shape}"
         )
     known = np.array([not is_missing(label) for label in labels])
-    if not known.all():
+    if known.any() and not known.all():
         missing = int(np.count_nonzero(~known))
         warn(f"{missing} of {known.size} points have no label and are left out")
     return points[known], labels[known]

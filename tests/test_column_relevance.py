@@ -196,13 +196,13 @@ def test_a_map_of_correlations_sees_no_levels_of_rows(stored, monkeypatch):
 
 def test_means_of_columns_make_no_columns_of_a_map_of_correlations():
     rng = np.random.default_rng(0)
-    Z, rates = rng.uniform(size=(300, 2)), np.exp(rng.uniform(-2.0, 1.0, 120))
-    X = rng.poisson(rates, (300, 120)).astype(float)
+    Z, rates = rng.uniform(size=(200, 2)), np.exp(rng.uniform(-2.0, 1.0, 120))
+    X = rng.poisson(rates, (200, 120)).astype(float)
     X[:, :40] += 3.0 * np.sin(5.0 * Z @ rng.normal(size=(2, 40)) + rng.uniform(0.0, 6.0, 40))
     model = quiet(IKD(2, affinity="correlation", refine="stress"), X)
     related, unrelated = found_falsely(model.columns(), 40)
     assert related >= 36
-    assert unrelated <= 0.1 * related + 1
+    assert unrelated <= 0.1 * related
 
 
 def test_a_column_of_two_values_far_apart_is_not_found():

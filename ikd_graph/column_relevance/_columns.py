@@ -13,12 +13,13 @@ from scipy.stats import norm
 
 from .. import _validation as check
 from .._as_table import as_table, check_known
+from .._table import evenly_spaced
 from .._threads import single_threaded_blas
 from .._types import Floats, Integers
 from .._validation import check_finite, naming_rows, validate
 from .._warn import warn
 from ..kernels import StationaryKernel, as_kernel
-from ._fit import Fits, RowNoise, fit_columns
+from ._fit import Fits, fit_columns, row_noise
 from ._fractions import fractions, gradients
 from ._result import MOST_SHOWN, ColumnRelevance
 from ._significance import FEWEST_VALUES, NULLS, bayes_factors, draws, p_values, q_values
@@ -111,9 +112,11 @@ def columns(
     the prediction of each row from the others, and R². Its Bayes factor against pure noise is
     compared with those of the same column shifted along the rows, around the end, so that rows
     which follow one another in time do not make a column significant (unless they drift without
-    bound, as random walks do: take differences first); the false discovery rate is that of
-    Benjamini and Hochberg (1995). The mean squared gradient of the posterior mean says
-    which axes a column varies along. The map may be of any method, such as UMAP or PCA.
+    bound, as random walks do: take differences first). Bayes factors are those of rows in units of
+    their noise, which all columns tell, so that noisy rows make none significant either. The false
+    discovery rate is that of Benjamini and Hochberg (1995). The mean squared gradient of the
+    posterior mean says which axes a column varies along. The map may be of any method, such as UMAP
+    or PCA.
 
     A map that was made from the same columns has fitted some of their noise: more columns than
     stated are found that are not related to the truth, and unrelated columns have significant ones
@@ -194,8 +197,8 @@ def columns(
         smooth = smoother(points, given)
         judges = [_held_out(which, other, points, table, given) for which, other in others]
         itself = HeldOut(np.arange(table.shape[1]), smooth, table)
-        found, noise = _describe(table, smooth, ends)
-        _judge(found, judges or [itself], noise, null, rng)
+        found = _describe(table, smooth, ends)
+        _judge(found, judges or [itself], null, rng)
         if judges:
             k = len(judges)
             _widen(found, judges, (k - 1.0) ** 2 / k)
@@ -205,7 +208,7 @@ def columns(
     return _sorted(found, table, labels, smooth, ends)
 
 
-def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
+def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> dict[str, Any]:
     """Find the axes along which all columns vary, in the order of the table, and noise of rows."""
     p, m = table.shape[1], smooth.points.shape[1]
     grads, leverages = gradients(smooth), smooth.leverages()
@@ -216,7 +219,8 @@ def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> tuple[dict
         "sd": np.zeros(p), "rare": np.zeros(p), "change": np.zeros(p), "change_se": np.zeros(p),
         "fraction": np.zeros((p, m)), "fraction_se": np.zeros((p, m)), "slope": np.zeros((p, m)),
     }  # fmt: skip
-    noise = RowNoise(table.shape[0])
+    sample = next(table.batches(_BATCH, evenly_spaced(p, _BATCH)))[1]
+    found["noise"] = row_noise(fit_columns(sample, smooth, leverages).residual)
     for at, Y in table.batches(_BATCH):
         fits = fit_columns(Y, smooth, leverages)
         found["sd"][at] = Y.std(axis=0)
@@ -225,31 +229,26 @@ def _describe(table: Table, smooth: Smoother, ends: Floats | None) -> tuple[dict
         found["slope"][at] = fits.coefficients @ at_center.T
         if path is not None:
             found["change"][at], found["change_se"][at] = _change(fits, smooth, path)
-        noise.add(fits.residual)
-    return found, noise.estimate()
+    return found
 
 
 def _judge(
-    found: dict[str, Any],
-    judges: Sequence[HeldOut],
-    noise: Floats,
-    null: str,
-    rng: np.random.Generator,
+    found: dict[str, Any], judges: Sequence[HeldOut], null: str, rng: np.random.Generator
 ) -> None:
     """Add R² and p value of every column, on the map that judges it."""
     p = found["sd"].size
     n_draws = draws(p)
-    found |= {"r2": np.zeros(p), "evidence": np.zeros(p)}
-    null_values = np.zeros((n_draws, p))
+    found["r2"] = np.zeros(p)
+    values = np.zeros((1 + n_draws, p))
     for which, smooth, table, rows in judges:
         leverages = smooth.leverages()
-        even = smoother(smooth.points, smooth.kernel, noise[rows])
+        noise = found["noise"][rows]
+        even = smoother(smooth.points, smooth.kernel, noise)
         # Columns of a batch are shifted together.
         for at, Y in table.batches(int(np.clip(p // 8, 16, _BATCH)), which):
             found["r2"][at] = fit_columns(Y, smooth, leverages).r2
-            found["evidence"][at], null_values[:, at] = bayes_factors(
-                standardized(Y, even.noise), even, n_draws, null, rng
-            )
+            values[:, at] = bayes_factors(standardized(Y, noise), even, n_draws, null, rng)
+    found["evidence"], null_values = values[0], values[1:]
     fewest = min(len(judge.smooth.points) for judge in judges)
     found["p_value"] = _tested(found, null_values, null, fewest)
     found["ordered"] = _rows_related(null_values, null)

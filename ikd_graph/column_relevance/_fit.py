@@ -65,41 +65,24 @@ def fit_columns(Y: Floats, smooth: Smoother, leverages: Floats) -> Fits:
     return Fits(choice, noise, kept / np.sqrt(smooth.eigenvalues), residual, r2)
 
 
-class RowNoise:
-    """Noise of the rows of a table, which its columns share, from what fits leave of them."""
+def row_noise(residual: Floats) -> Floats:
+    """Relative standard deviations of the noise of rows (n,), which columns (n, b) share.
 
-    def __init__(self, n_rows: int) -> None:
-        self._n_columns = 0
-        self._sums = np.zeros((2, n_rows))
-        self._n_pairs, self._alike = 0, 0.0
-
-    def add(self, residual: Floats) -> None:
-        """Take residuals of columns in, (n, b)."""
-        # Heavy tails have no squares to average; roots will do.
-        roots = np.sqrt(np.abs(residual[:, residual.any(axis=0)]))
-        roots /= roots.mean(axis=0)
-        self._sums += roots.sum(axis=1), (roots**2).sum(axis=1)
-        self._n_columns += roots.shape[1]
-        # Signs tell columns that are alike from rows that are noisy.
-        signs = np.sign(residual)
-        signs -= signs.mean(axis=0)
-        signs /= np.maximum(np.linalg.norm(signs, axis=0), 1e-300)
-        n, b = signs.shape
-        off = ~np.eye(b, dtype=bool)
-        squares = np.sin(0.5 * np.pi * (signs.T @ signs)[off]) ** 2
-        self._alike += float(squares.sum()) - off.sum() * (0.5 * np.pi) ** 2 / (n - 1.0)
-        self._n_pairs += b * (b - 1)
-
-    def estimate(self) -> Floats:
-        """Return relative standard deviations (n,), less unequal by what chance makes of them.
-
-        The mean root of a row varies by the variance of one over the effective number of columns;
-        what it varies more by is kept (James and Stein).
-        """
-        n_columns = max(self._n_columns, 1)
-        means, squares = self._sums / n_columns
-        alike = max(self._alike / max(self._n_pairs, 1), 0.0)
-        error = (squares.mean() - 1.0) * (alike + (1.0 - alike) / n_columns)
-        spread = float(means.var())
-        kept = max(0.0, 1.0 - error / spread) if spread > 0.0 else 0.0
-        return np.asarray((1.0 + kept * (means - 1.0)) ** 2)
+    The mean root of a row varies by the variance of one over the effective number of columns; what
+    it varies more by is kept (James and Stein).
+    """
+    residual = residual[:, residual.any(axis=0)]
+    n, b = residual.shape
+    if b == 0:
+        return np.ones(n)
+    # Heavy tails have no squares to average; roots will do.
+    roots = np.sqrt(np.abs(residual))
+    roots /= roots.mean(axis=0)
+    # Signs tell columns that are alike from rows that are noisy.
+    signs = np.sign(residual) - np.sign(residual).mean(axis=0)
+    signs /= np.maximum(np.linalg.norm(signs, axis=0), 1e-300)
+    alike = np.sin(0.5 * np.pi * (signs.T @ signs)) ** 2 - (0.5 * np.pi) ** 2 / (n - 1.0)
+    np.fill_diagonal(alike, 1.0)
+    means = roots.mean(axis=1)
+    error, spread = roots.var() * max(float(alike.mean()), 1.0 / b), max(float(means.var()), 1e-300)
+    return np.asarray((1.0 + max(0.0, 1.0 - error / spread) * (means - 1.0)) ** 2)

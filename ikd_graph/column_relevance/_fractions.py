@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._types import Floats
@@ -11,28 +9,17 @@ from ._fit import Fits
 from ._smoother import NOISE_RATIOS, Smoother
 
 
-class Gradients(NamedTuple):
-    """Quadratic forms of coefficients that are mean squared derivatives, (m, r, r) each."""
-
-    forms: Floats
-
-    @property
-    def total(self) -> Floats:
-        """Form of the mean squared gradient, (r, r)."""
-        return np.asarray(self.forms.sum(axis=0))
-
-
-def gradients(smooth: Smoother) -> Gradients:
-    """Average products of derivatives over the points of the map."""
+def gradients(smooth: Smoother) -> Floats:
+    """Quadratic forms of coefficients that are mean squared derivatives, (m, r, r)."""
     n, (m, r) = len(smooth.points), (smooth.points.shape[1], smooth.eigenvalues.size)
     forms = np.zeros((m, r, r))
     for start in range(0, n, 1024):
         slopes = smooth.slopes_at(smooth.points[start : start + 1024])
         forms += np.einsum("mkr,mks->mrs", slopes, slopes, optimize=True)
-    return Gradients(forms / n)
+    return np.asarray(forms / n)
 
 
-def fractions(fits: Fits, smooth: Smoother, grads: Gradients) -> tuple[Floats, Floats]:
+def fractions(fits: Fits, smooth: Smoother, forms: Floats) -> tuple[Floats, Floats]:
     r"""Fraction of the mean squared gradient along each axis, with its standard error, (b, m) both.
 
     The squared gradient b' Q b of the posterior mean has the noise of the coefficients in it: its
@@ -43,7 +30,7 @@ def fractions(fits: Fits, smooth: Smoother, grads: Gradients) -> tuple[Floats, F
     """
     b, ratio = fits.coefficients, NOISE_RATIOS[fits.choice][:, None]
     sampling = fits.noise[:, None] * smooth.eigenvalues / (smooth.eigenvalues + ratio) ** 2
-    forms, total = grads.forms, grads.total
+    total = np.asarray(forms.sum(axis=0))
 
     def energy(form: Floats) -> tuple[Floats, Floats]:
         image = b @ form

@@ -30,8 +30,8 @@ def draws(n_columns: int) -> int:
 
 def bayes_factors(
     Y: Floats, smooth: Smoother, n_draws: int, null: str, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Bayes factors of standardized columns (n, b), (b,), and after random moves, (k, b)."""
+) -> Floats:
+    """Bayes factors of standardized columns (n, b), and after random moves of these, (1 + k, b)."""
     n, squares = len(Y), np.einsum("ij,ij->j", Y, Y)
     found = np.empty((1 + n_draws, Y.shape[1]))
     for draw in range(1 + n_draws):
@@ -42,7 +42,7 @@ def bayes_factors(
         else:
             moved = smooth.basis[rng.permutation(n)]
         found[draw] = bayes_factor(evidence(Y.T @ moved, squares, smooth))
-    return found[0], found[1:]
+    return found
 
 
 def p_values(observed: Floats, null: Floats, few_values: NDArray[np.bool_]) -> Floats:

@@ -32,7 +32,6 @@ class Smoother(NamedTuple):
     """
 
     points: Floats  # (n, m) the map
-    noise: Floats  # (n,) relative standard deviation of the noise of each row
     kernel: StationaryKernel
     inducing: Floats  # (i, m) points that the functions are sums of kernels at
     expansion: Floats  # (i, r) weights of these kernels in each eigenfunction times its root
@@ -101,7 +100,7 @@ def smoother(
     values, vectors = values[order], vectors[:, order]
     basis = features @ (vectors / np.sqrt(values))
     expansion = solve_triangular(factor, vectors, lower=True, trans="T")
-    return Smoother(points, noise, kernel, inducing, expansion, values, basis)
+    return Smoother(points, kernel, inducing, expansion, values, basis)
 
 
 def median_distance(points: Floats) -> float:

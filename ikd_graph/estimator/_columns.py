@@ -46,10 +46,9 @@ def _as_compared(rows: Any, affinity: Affinity) -> Any:
     if sparse:
         unit = covariance.sparse_unit_rows(table, affinity.over_pairs, allow_flat=True)
         return ScaledRows(root * unit.table.stored, unit.shift)
-    scaled = root * covariance.unit_rows(table, affinity.over_pairs, allow_flat=True)
-    spread = np.einsum("ij,ij->i", table, scaled)
-    level = table.mean(axis=1) / np.where(spread > 0.0, spread, np.inf)
-    return ScaledRows(scaled, affinity.centers_rows * level)
+    spread = covariance.centered_rows(table, affinity.over_pairs)[1]
+    scaled = root * table / np.where(spread > 0.0, spread, 1.0)[:, None]
+    return ScaledRows(scaled, affinity.centers_rows * scaled.mean(axis=1))
 
 
 def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:

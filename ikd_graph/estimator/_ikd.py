@@ -496,8 +496,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n_samples, n_features) array_like, data frame or scipy sparse matrix, optional
-            Columns of the same rows; by default those that the model was fitted to, where
-            ``missing="impute"`` has filled in what was missing.
+            Columns of the same rows; by default those that the model was fitted to as the map sees
+            them: correlations and cosines see rows of one length, correlations not their level.
         **options
             Passed on, such as ``where`` or ``names``. The errors are ``standard_errors_``. From
             20 columns on, those that the model was fitted to are judged on maps of at most 600 rows
