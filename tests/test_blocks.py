@@ -102,7 +102,7 @@ def test_a_block_that_is_not_a_clique_is_refused():
     ("changed", "message"),
     [
         ({"reference": "mean"}, "reference must be one of 'min_max', 'min_mean', 'center'"),
-        ({"n_components": 0}, "n_components must be an integer from 1"),
+        ({"n_components": 0}, "n_components must be an integer at least 1, got 0"),
         ({"kernel": "cubic"}, "kernel must be"),
     ],
 )

@@ -44,6 +44,7 @@ from ikd_graph import (
     metrics,
     missing,
     model_selection,
+    paper,
     refine,
     similarity,
     strategies,
@@ -119,6 +120,10 @@ CALLS = {
         ikd_graph.align,
         {"sessions": [X, X], "columns": "same", "n_components": 2, "min_columns": 20, **QUICK},
     ),
+    **{
+        f"paper.{function.__name__}": (function, {"X": X, "M": 1})
+        for function in (paper.algorithm_1, paper.blockwise, paper.geodesic)
+    },
     "alignment.merge": (alignment.merge, {"solved": SOLVED, "n_points": N, "max_rounds": 20}),
     "alignment.merge_greedy": (alignment.merge_greedy, {"solved": SOLVED, "n_points": N}),
     "alignment.mirror": (
@@ -153,7 +158,7 @@ CALLS = {
     "cliques.cover": (cliques.cover, {"g": G, "min_size": 3, "max_cliques": 5}),
     "cliques.covering_cliques": (
         cliques.covering_cliques,
-        {"g": G, "min_shared": 2, "max_cliques": 5},
+        {"g": G, "min_shared": 2},
     ),
     "cliques.iter_cliques": (
         lambda **given: list(cliques.iter_cliques(**given)),

@@ -139,10 +139,6 @@ def from_library(library, make):
     return lambda: make(pytest.importorskip(library))
 
 
-def as_data_array(xarray):
-    return xarray.DataArray(X, dims=("place", "c"), coords={"place": [*PLACES], "c": [*COLUMNS]})
-
-
 PAIRS = np.exp(-0.5 * sq_distances(X))
 OBJECTS: dict[str, Any] = {
     "data frame": lambda: FRAME,
@@ -152,8 +148,6 @@ OBJECTS: dict[str, Any] = {
     ),
     "polars": from_library("polars", lambda polars: polars.DataFrame(X, schema=[*COLUMNS])),
     "Arrow": from_library("pyarrow", lambda arrow: arrow.table([*X.T], [*COLUMNS])),
-    "xarray": from_library("xarray", as_data_array),
-    "pynapple": from_library("pynapple", lambda nap: nap.TsdFrame(t=np.arange(24.0), d=X)),
     "structured array": lambda: FRAME.to_records(index=False),
     "sparse, a dictionary of keys": lambda: sp.dok_array(X),
     "numpy.matrix": lambda: np.asmatrix(X),
@@ -169,8 +163,6 @@ def test_an_object_is_embedded_as_its_numbers_are(kind):
     np.testing.assert_allclose(np.asarray(model.transform(table)), model.embedding_, atol=1e-9)
     if kind == "data frame":
         assert model.set_output(transform="pandas").transform(FRAME).index.tolist() == [*PLACES]
-    if kind == "xarray":
-        assert model.transform(table).coords["place"].values.tolist() == [*PLACES]
 
 
 # Refused in words of ours, with a cure that cures.
