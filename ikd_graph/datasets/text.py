@@ -71,11 +71,16 @@ def read_text(path: Path, reading: Reading) -> Table:
 def _read_csv(file: str, text: str, above: int, **options: Any) -> Any:
     """Return rows of text below so many lines as a frame."""
     pandas = package("pandas", file)
-    unknown = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
+    words = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
+    words.append("NaN")
+    unknown = {at: words for at in options["names"] if at not in options["converters"]}
+    # From the third version on nothing else is read but the nearest number.
+    if pandas.__version__ < "3":
+        options["float_precision"] = "round_trip"
     try:
         frame = pandas.read_csv(
-            io.StringIO(text), header=None, na_values=unknown, skipinitialspace=True,
-            float_precision="round_trip", low_memory=False, **options,
+            io.StringIO(text), header=None, na_values=unknown, keep_default_na=False,
+            skipinitialspace=True, low_memory=False, **options,
         )  # fmt: skip
     except pandas.errors.ParserError as error:
         if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
