@@ -84,10 +84,11 @@ def _read_csv(file: str, text: str, above: int, **options: Any) -> Any:
         )  # fmt: skip
     except pandas.errors.ParserError as error:
         if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
+            row = int(found[2]) + above
             raise ValueError(
                 f"every row of {file} must have {found[1]} cells like the first, got {found[3]} in "
-                f"row {int(found[2]) + above}; look for a missing or an extra separator there, or "
-                "pass --sep"
+                f"row {row}; look for an extra separator there, --header {row} begins with that "
+                "row where titles stand above, --sep names another separator"
             ) from None
         n_rows = 0
     else:
