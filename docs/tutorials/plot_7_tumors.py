@@ -89,7 +89,7 @@ for row in listed[listed["size"] > 2].itertuples():
 
 # %%
 # One clique stays in all of 200 resamples: the errors of radius, perimeter and area. The largest
-# has seven measures and a stability of 0.52, because some of its pairs are close to the threshold.
+# has seven measures and a stability of 0.34, because some of its pairs are close to the threshold.
 # Its members belong together; that a threshold of 0.8 would join all of them again is a toss of a
 # coin.
 
