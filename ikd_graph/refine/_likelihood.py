@@ -170,8 +170,7 @@ def likelihood(
         Latents of m coordinates to descend from, at least one, the most trusted first.
     restarts : int
         More descents: one from the geodesic solution of the correlations of ``sample_cov`` on
-        their threshold graph, if that is not among ``starts``, the last Isomap of the distances
-        between rows of unit variance, the others on random graphs.
+        their threshold graph, if that is not among ``starts``, the others on random graphs.
     fit_shape : bool
         Also fit the kernel's alpha or gamma, at the end.
     noise_floor : float or "auto"
