@@ -5,7 +5,7 @@ import numpy as np
 from .. import eigen, geodesics, graph
 from .._types import Floats
 from ..graph import CsrGraph
-from ..kernels import SquaredExponential, StationaryKernel
+from ..kernels import StationaryKernel
 from ._stress import stress
 
 _NEIGHBORS = (4, 15)
@@ -40,24 +40,6 @@ def closed_form(
     g = graph.union(strong, _neighbor_graph(corr, _JOINED))
     latent = _geodesic(g, n_components, kernel)
     return stress(latent, g, kernel, n_observed).latent
-
-
-def isomap(corr: Floats, n_components: int) -> Floats:
-    """Classical scaling of paths along distances between nearest neighbors (Isomap).
-
-    Parameters
-    ----------
-    corr, n_components : see `closed_form`
-        Correlations r, whose rows of unit variance are sqrt(2 - 2 r) apart; columns of the latent.
-
-    Returns
-    -------
-    (n, n_components) ndarray of float64
-        Latent.
-    """
-    # As many neighbors as random graphs have in the geometric mean.
-    g = _neighbor_graph(np.exp(corr - 1.0), round(float(np.sqrt(np.prod(_NEIGHBORS)))))
-    return _geodesic(g, n_components, SquaredExponential())
 
 
 def random_closed_form(

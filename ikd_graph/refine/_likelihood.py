@@ -20,7 +20,7 @@ from .._validation import validate
 from ..alignment import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
-from ._closed_forms import closed_form, isomap, random_closed_form
+from ._closed_forms import closed_form, random_closed_form
 from ._descent import Optimum, anneal, converge, cool
 from ._gaps import close_gaps
 from ._objective import LEAST_NOISE, Clock, Objective
@@ -298,17 +298,15 @@ def _further_starts(
     n_observed: int,
     rng: np.random.Generator,
 ) -> list[tuple[str, Floats]]:
-    """Return closed forms of the threshold graph, unless given, random graphs, and distances."""
+    """Return closed forms of the threshold graph, unless it was given, and of random graphs."""
     corr, m = to_correlation(cov), given[0].shape[1]
     starts: list[tuple[str, Floats]] = []
     if restarts:
         latent = closed_form(corr, m, kernel, n_observed)
         if not any(_same(latent, other) for other in given):
             starts.append(("threshold graph", latent))
-    for number in range(1, restarts - len(starts)):
+    for number in range(1, restarts + 1 - len(starts)):
         starts.append((f"restart {number}", random_closed_form(corr, m, kernel, rng)))
-    if restarts > len(starts):
-        starts.append(("isomap", isomap(corr, m)))
     return starts
 
 

@@ -99,8 +99,7 @@ class Likelihood(_Refinement):
     Parameters
     ----------
     restarts : int
-        Descents from closed forms, of the threshold graph, random graphs and distances, next to
-        that from the own latent.
+        Descents from closed forms on random graphs, next to that from the own latent.
     fit_shape : bool
         Also fit the kernel's alpha or gamma.
     time_budget : float, optional
