@@ -88,7 +88,7 @@ def test_the_story_of_the_states():
     common = most & {*growth["1949"].nsmallest(4).index}
     assert most == {"North Dakota", "Nebraska", "Iowa", "South Dakota"}
     assert len(common) == 3
-    assert story["expected"] == 0.0
+    assert 0.0 < story["expected"] < 1.0
     assert large["members"].iloc[0] == "Indiana, Michigan, Ohio"
     check_sentences(
         "plot_6_states",
@@ -104,12 +104,13 @@ def test_the_story_of_the_states():
             f"{n_found} of the {len(years)} years are related to the map, {first.column} and "
             f"{second.column} the most (R² {first.r2:.2f} and {second.r2:.2f})",
             f"dimension 1 is {fraction(years, '1935', 1)}",
-            f"Of {len(large)} cliques of three or more one stays",
+            f"Of {len(large)} cliques of three or more the surest is",
+            f"unrelated rows have {story['expected']:.2f} of three",
             f"with a stability of {np.floor(100 * cars) / 100:.2f}",
             f"None of the others is above {np.ceil(100 * large['stability'].iloc[1]) / 100:.2f}",
             f"Halves of the years agree by {found.agreement:.2f}.",
-            f"counts all {found.n_effective:.0f} years of growth as independent",
-            f"of {story['incomes'].shape[1]} years of income only {levels.n_effective:.0f}.",
+            f"counts the {growth.shape[1]} years of growth as {found.n_effective:.0f} independent",
+            f"the {story['incomes'].shape[1]} years of income as {levels.n_effective:.0f}.",
             *(f"{at} next to {story['nearest'][at][0]}" for at in ("Iowa", "Texas")),
             f"Ohio lands next to {story['nearest']['Ohio'][0]}",
             f"the R² of the places falls to {story['r2_regressed']:.2f}",
@@ -228,7 +229,6 @@ def test_the_story_of_the_brain_regions():
     hub = "LPCC, LPrec, RPCC, RPrec"
     pairs = [stays(listed, each) for each in ("LFpol, RFpol", "LParaCing, RParaCing")]
     assert pairs == [1.0, 1.0]
-    assert stays(listed, "LThal, RThal") >= 0.99
     large = listed[listed["size"] > 2]
     assert large["members"].iloc[0] == "RHip, RAntPHG, RAmy"
     halves = story["moments"].settings_
@@ -244,6 +244,7 @@ def test_the_story_of_the_brain_regions():
             f"{story['columns'].n_significant} of the {len(story['columns'])} volumes are found",
             f"{story['shuffled'].n_significant} when it is compared with itself, shuffled",
             f"of {re.search(r'agree by R² (0.[0-9]+)', str(halves))[1]} only",
+            f"thalami ({stays(listed, 'LThal, RThal'):.2f})",
             f"have {story['stable'].expected(2):.2f} cliques",
             f"of the right side stay ({large['stability'].iloc[0]:.2f})",
             f"Their stability is {round_down(stays(listed, hub))} and "
