@@ -1,7 +1,6 @@
 """Files as users have them: messy tables, archives, MATLAB; what is wrong is named with a flag."""
 
 import sys
-import time
 import zipfile
 
 import numpy as np
@@ -433,13 +432,12 @@ def test_names_that_come_twice_are_told_apart(write):
     assert data.feature_names == ("x", "z", "x_3", "x_2")
 
 
+@pytest.mark.timeout(15)
 def test_thousands_of_columns_are_chosen_by_name(write):
     names = [f"g{k}" for k in range(8000)]
     path = write("t.csv", "\n".join([",".join(names), *[",".join(["1.5"] * 8000)] * 5]) + "\n")
-    start = time.process_time()
-    data = datasets.load(path, reading=Reading(drop=tuple(names[::2])))
     # A pass over all names for each of them takes twenty seconds.
-    assert time.process_time() - start < 5.0
+    data = datasets.load(path, reading=Reading(drop=tuple(names[::2])))
     assert data.feature_names == tuple(names[1::2])
 
 

@@ -250,6 +250,7 @@ def ordinary_tables():
         yield f"heavy rows {seed}", X * np.exp(0.8 * rng.normal(size=(len(X), 1)))
 
 
+@pytest.mark.slow
 def test_of_ordinary_tables_nothing_of_this_kind_is_said():
     said = {name: heard(lambda X=X: IKD().fit(X[:150]))[1] for name, X in ordinary_tables()}
     assert len(said) == 30
