@@ -183,6 +183,7 @@ def test_sessions_without_a_common_row_are_nearly_as_good_as_the_whole_table(see
     assert np.isfinite(model.score(X))
 
 
+@pytest.mark.slow
 def test_a_thin_map_is_unfolded_and_a_cheap_fold_is_named():
     found = []
     for seed in (0, 1, 3):

@@ -19,7 +19,8 @@ PAGES = {
 TABLES = {name: (gplvm_data(name, 1000, seed=0).X, 0.1) for name in FIXED_LATENTS}
 TABLES["digits"] = (load_digits().data, 0.9)
 MATERN = kernels.Matern(nu=2.5, length_scale=0.5)
-CASES = [(name, "squared_exponential") for name in TABLES] + [(n, MATERN) for n in FIXED_LATENTS]
+CASES = [(name, kernel) for name in FIXED_LATENTS for kernel in ("squared_exponential", MATERN)]
+CASES.append(pytest.param("digits", "squared_exponential", marks=pytest.mark.slow))
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
