@@ -797,7 +797,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rule = missing.get(self.missing)
         if not isinstance(rule, missing.Pairwise) or not has_holes(rows):
             # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
-            counts = self._has_rows and whole_multiples(rows) is not None
+            few = evenly_spaced(rows.shape[0], _limits.SAMPLED)
+            counts = self._has_rows and whole_multiples(some_rows(rows, few)) is not None
             return compare(rows, settings.affinity, counts=counts, model_based=settings.model_based)
         least = rule.least(rows.shape[1])
         similarity = PairwiseSimilarity(AFFINITIES[settings.affinity], rows, least)
