@@ -129,7 +129,7 @@ def test_a_constant_row_of_whole_numbers_is_kept_whatever_the_type():
             IKD(2, affinity="correlation", graph=6, refine=None).fit(table)
 
 
-@pytest.mark.parametrize("graph_", [10, "auto"])
+@pytest.mark.parametrize("graph_", [10, pytest.param("auto", marks=pytest.mark.slow)])
 def test_neither_unit_nor_type_nor_order_moves_a_point(digits, graph_):
     X = digits[0][:300]
     order = np.random.default_rng(0).permutation(300)
