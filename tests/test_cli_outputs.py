@@ -91,12 +91,13 @@ def test_a_full_disk_names_the_file_and_what_was_written(table, tmp_path):
         [sys.executable, "-c", commands.CODE, *words], capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
     )  # fmt: skip
-    assert done.returncode == 2
-    assert left(out) == FILES[1:2]
-    (said,) = done.stderr.splitlines()[-1:]
-    assert "File too large: " in said
-    assert f"{out / FILES[1]} is written and whole" in said
-    assert any(str(out / name) in said for name in (FILES[2], FILES[3]))
+    assert (done.returncode, left(out)) == (2, FILES[1:2]), done.stderr
+    # Libraries that cannot write their caches may say so as well.
+    said = [line for line in done.stderr.splitlines() if line.startswith("ikd-graph: error: ")]
+    assert len(said) == 1, done.stderr
+    assert "File too large: " in said[0]
+    assert f"{out / FILES[1]} is written and whole" in said[0]
+    assert any(str(out / name) in said[0] for name in (FILES[2], FILES[3]))
 
 
 def test_a_pipe_or_a_device_is_not_replaced_by_a_file(tmp_path):
