@@ -62,7 +62,15 @@ def _forgive_spoilt_files(cache: Any) -> None:
             cache.flush()
             return None
 
-    cache.load_overload = load_overload
+    save = cache.save_overload
+
+    def save_overload(*arguments: Any) -> None:
+        try:
+            save(*arguments)
+        except OSError as error:  # a full disk keeps nobody from computing
+            _log.debug("a file of %s was not kept: %s", cache, error)
+
+    cache.load_overload, cache.save_overload = load_overload, save_overload
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
