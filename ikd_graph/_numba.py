@@ -50,8 +50,8 @@ def _discard_stale(cache_folder: str, source_folder: str) -> None:
     _log.info(_FIRST_TIME)
 
 
-def _forgive_spoilt_files(cache: Any) -> None:
-    """Compile again, and quietly, what damaged files of a cache do not give."""
+def _forgive_files(cache: Any) -> None:
+    """Compile quietly where a file of a cache is damaged or cannot be written."""
     load = cache.load_overload
 
     def load_overload(*signature: Any) -> Any:
@@ -82,7 +82,7 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
                 folder = compiled.stats.cache_path
                 _discard_stale(folder, str(Path(function.__code__.co_filename).parent))
                 cache_folders.add(folder)
-                _forgive_spoilt_files(compiled._cache)
+                _forgive_files(compiled._cache)
             return compiled
         except (RuntimeError, OSError) as error:
             _log.debug("no compiled cache for %s: %s", function.__name__, error)

@@ -62,9 +62,9 @@ def run(*arguments, **variables):
     return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
-def call(home, **variables):
+def call(home, first="", **variables):
     variables |= {"PYTHONPATH": str(home.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = run("-c", CALL.format(package=home.name), **variables)
+    done = run("-c", first + CALL.format(package=home.name), **variables)
     assert done.returncode == 0, done.stderr
     return float(done.stdout)
 
@@ -103,6 +103,19 @@ def test_what_a_damaged_file_holds_is_compiled_again(small_package, suffix):
         path.write_bytes(content[:40] + b"\xff" * 40)
     assert call(small_package) == 2.0
     assert all(path.stat().st_size > 80 for path in whole)
+
+
+FULL_DISK = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+"""
+
+
+def test_a_full_disk_keeps_nobody_from_computing(small_package):
+    assert call(small_package, FULL_DISK) == 2.0
+    # What was left of the files there is does not spoil the next run.
+    assert call(small_package) == 2.0
+    assert cached(small_package)
 
 
 def test_the_switch_writes_nothing(small_package):

@@ -52,7 +52,7 @@ def mean_r2(latent, **parameters):
 def test_the_papers_blockwise_and_geodesic_do_what_they_do_there():
     latent = fixed_latent("medium")
     blockwise = strategies.Blockwise.paper()
-    # At most T cliques, each from an uncovered point: .94; twenty times as many had .96.
+    # At most T cliques, each from an uncovered point.
     assert mean_r2(latent, strategy=blockwise, graph=Threshold(0.1, prune=False)) >= 0.93
     neighbors = Neighbors(5, prune=False)
     geodesic = strategies.Geodesic.paper()
