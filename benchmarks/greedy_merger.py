@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from examples.paper import _published_form
 from examples.paper._recovery import KERNELS, LENGTH_SCALE
-from ikd_graph import IKD, alignment, blocks, cliques, graph, kernels, metrics, strategies
+from ikd_graph import IKD, blockwise, cliques, graph, kernels, metrics, strategies
 from ikd_graph.datasets import FIXED_LATENTS, fixed_latent, gplvm_data
 
 
@@ -26,12 +26,12 @@ def scores(data, kernel, rule):
     options = {"kernel": kernel, "affinity": "correlation", "refine": None}
     fitted = IKD(3, strategy="geodesic", graph=rule, **options).fit(data.X)
     chosen = cliques.covering_cliques(fitted.graph_, min_shared=4)
-    solved = blocks.solve(fitted.graph_, chosen, kernel, 3, "min_max")
-    solved, n = blocks.largest_first(solved), len(data.X)
+    solved = blockwise.solve(fitted.graph_, chosen, kernel, 3, "min_max")
+    solved, n = blockwise.largest_first(solved), len(data.X)
     frame = strategies.geodesic_frame(fitted.graph_, kernel, 3)
-    alone = alignment.merge_greedy(solved, n)
-    placed = alignment.place_groups(alone.coordinates, alone.labels, frame)
-    started = alignment.merge_greedy(solved, n, start=frame).coordinates
+    alone = blockwise.merge_greedy(solved, n)
+    placed = blockwise.place_groups(alone.coordinates, alone.labels, frame)
+    started = blockwise.merge_greedy(solved, n, start=frame).coordinates
     points = {"geodesic": frame, "greedy": placed, "greedy, start": started}
     return {name: metrics.affine_r2(data.latent, found) for name, found in points.items()}
 

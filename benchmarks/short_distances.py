@@ -17,7 +17,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.manifold import smacof
 
 from ikd_graph import IKD, refine
-from ikd_graph.alignment import rigid_fit
+from ikd_graph.blockwise import rigid_fit
 
 DEGREE = 18  # known distances of a point, about
 

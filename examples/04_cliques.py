@@ -8,8 +8,8 @@ What the graph of large correlations is made of, and what a threshold does to it
 from sklearn.datasets import load_digits
 
 from ikd_graph import IKD, cliques, graph
+from ikd_graph.jobs.threshold_scan import threshold_scan
 from ikd_graph.plotting import charts, colors, plot
-from ikd_graph.threshold_scan import threshold_scan
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300], y[:300]

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 from matplotlib.figure import Figure
 
-from ikd_graph import IKD, alignment, datasets, metrics
+from ikd_graph import IKD, blockwise, datasets, metrics
 from ikd_graph.plotting import plot
 
 data = datasets.spike_counts(400, 60, mean_count=3.0)  # 400 time bins, and the true path
@@ -18,7 +18,7 @@ rates = np.sqrt(data.X)  # steadies the variance of counts
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)
     model = IKD(n_components=2, strategy="geodesic").fit(rates)
-move = alignment.rigid_fit(model.embedding_, data.latent)  # only to draw one next to the other
+move = blockwise.rigid_fit(model.embedding_, data.latent)  # only to draw one next to the other
 aligned = model.embedding_ @ move.rotation + move.translation
 r2 = metrics.affine_r2(data.latent, model.embedding_)
 print(f"{model.settings_.graph}, {model.graph_.n_edges} edges, R² {r2:.3f}")

@@ -8,7 +8,7 @@ How good an embedding can be, asked before it is believed.
 import warnings
 
 from ikd_graph import IKD, datasets, metrics
-from ikd_graph.diagnosis._diagnosis import diagnose
+from ikd_graph.jobs.diagnose._diagnosis import diagnose
 from ikd_graph.plotting import charts, plot
 
 warnings.simplefilter("ignore", UserWarning)  # a diagnosis warns; here its words are printed

@@ -6,7 +6,7 @@ A Swiss roll, whose rows have three columns only.
 """
 
 from ikd_graph import IKD, datasets
-from ikd_graph.comparison import baselines
+from ikd_graph.jobs import baselines
 from ikd_graph.plotting import plot
 
 roll = datasets.swiss_roll(500)

@@ -3,9 +3,9 @@
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
 strategies and other methods, `columns` names the columns that make a map, `align` brings sessions
 into one frame; `strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take;
-`similarity`, `covariance`, `graph`, `cliques`, `blocks`, `alignment`, `geodesics`, `eigen` and
-`gplvm` are the functions it is made of; `paper` has the published method on one page; `tl` takes
-annotated matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
+`similarity`, `covariance`, `graph`, `cliques`, `blockwise`, `geodesics`, `eigen` and `gplvm` are
+the functions it is made of; `paper` has the published method on one page; `tl` takes annotated
+matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -17,18 +17,16 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .column_relevance import columns
-    from .comparison import compare
-    from .diagnosis import diagnose
     from .estimator import IKD
-    from .sessions import align
-
+    from .jobs.align import align
+    from .jobs.compare import compare
+    from .jobs.diagnose import diagnose
 
 __all__ = [
     "IKD",
     "__version__",
     "align",
-    "alignment",
-    "blocks",
+    "blockwise",
     "cliques",
     "columns",
     "compare",
@@ -50,19 +48,19 @@ __all__ = [
     "tl",
 ]
 
+_HOMES = {
+    "IKD": ".estimator",
+    "align": ".jobs.align",
+    "columns": ".column_relevance",
+    "compare": ".jobs.compare",
+    "diagnose": ".jobs.diagnose",
+}
+
 
 def __getattr__(name: str) -> Any:
     """Load the estimator, a function, or a module of the package."""
-    if name == "IKD":
-        return import_module(".estimator", __name__).IKD
-    if name == "columns":
-        return import_module(".column_relevance", __name__).columns
-    if name == "align":
-        return import_module(".sessions", __name__).align
-    if name == "compare":
-        return import_module(".comparison", __name__).compare
-    if name == "diagnose":
-        return import_module(".diagnosis", __name__).diagnose
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)

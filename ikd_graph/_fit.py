@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import alignment, geodesics, graph, kernels, refine
-from ._memory import available
+from . import blockwise, geodesics, graph, kernels, refine
+from ._base.memory import available
+from ._base.progress import Stages
+from ._base.table import dense_rows
+from ._base.types import Floats
+from ._base.warn import warn
 from ._settings import Result, Settings
-from ._stages import Stages
-from ._table import dense_rows
-from ._types import Floats
-from ._warn import warn
 from .graph import CsrGraph, Rule
 from .similarity import PairwiseSimilarity, Similarity
 from .strategies import Landmarks
@@ -63,7 +63,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         marks = _landmarks(similarity.n_samples, settings)
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
-    joints: alignment.Joints | refine.SessionJoints | None = solution.joints
+    joints: blockwise.Joints | refine.SessionJoints | None = solution.joints
     n_iter: int | None = None
     core: refine.CoreFit | None = None
     refined: refine.StressFit | None = None

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _limits, covariance, gplvm, refine, uncertainty
+from . import covariance, gplvm, refine, uncertainty
+from ._base import limits
+from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns
+from ._base.types import Floats, Integers
 from ._settings import Result
-from ._table import dense_rows, evenly_spaced, some_rows, take_columns
-from ._types import Floats, Integers
 from .similarity import PairwiseSimilarity, compare, with_holes
 
 
@@ -91,7 +92,7 @@ class FittedProcess:
             )
         if self.result.core is not None:
             return ""
-        least = _limits.FEWEST_COLUMNS
+        least = limits.FEWEST_COLUMNS
         if self.rows.shape[1] < least:
             return f"they need at least {least} columns, got {self.rows.shape[1]}"
         if not self.result.settings.model_based:
@@ -123,7 +124,7 @@ class FittedProcess:
         """Return the process that places new rows; None where the embedding is not one of it."""
         settled = self.result.n_iter is not None and (self.is_local or not self.why_no_errors())
         settled &= not self.has_holes
-        if not settled or self.rows is None or self.rows.shape[1] < _limits.FEWEST_COLUMNS:
+        if not settled or self.rows is None or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return None
         whole = self.result.core is not None or self.sample.size == self.first.size
         return self.process if whole else None
@@ -185,7 +186,7 @@ class FittedProcess:
             fit = core.fit
             return gplvm.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
         if "noise model" not in self.computed:
-            sample = evenly_spaced(self.first.size, _limits.SAMPLED)
+            sample = evenly_spaced(self.first.size, limits.SAMPLED)
             cov = self._sample_covariance(self.rows[self.first[sample]])
             self.computed["noise model"] = gplvm.fit_noise_model(
                 self.points[sample], cov, self.rows.shape[1], self.result.kernel
@@ -197,7 +198,7 @@ class FittedProcess:
         """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
         if self.has_holes:
             return self._predict_known(points)
-        sample, model = evenly_spaced(self.first.size, _limits.SAMPLED), self.noise_model()
+        sample, model = evenly_spaced(self.first.size, limits.SAMPLED), self.noise_model()
         mean = self.rows.mean(axis=0)
         rows = self.rows[self.first[sample]] - mean
         process = gplvm.GaussianProcess(
@@ -236,11 +237,11 @@ class FittedProcess:
     @cached_property
     def _known_sample(self) -> Integers:
         """Distinct rows that a process of the known entries is conditioned on."""
-        most = _limits.SAMPLED
+        most = limits.SAMPLED
         while True:
             sample = evenly_spaced(self.first.size, most)
             work = refine.work_of(np.isfinite(with_holes(self.rows)[self.first[sample]]))
-            if work <= 20.0 * refine.MOST_WORK or sample.size <= _limits.FEWEST_COLUMNS:
+            if work <= 20.0 * refine.MOST_WORK or sample.size <= limits.FEWEST_COLUMNS:
                 return sample
             most = sample.size // 2
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import covariance
-from ._types import Floats
-from ._validation import check_choice, check_magnitude
+from ._base.types import Floats
+from ._base.validation import check_choice, check_magnitude
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""

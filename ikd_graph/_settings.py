@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._types import Floats
-from .alignment import Joints
+from ._base.types import Floats
+from .blockwise import Joints
 from .eigen import Embedding
 from .graph import CsrGraph
 from .kernels import StationaryKernel

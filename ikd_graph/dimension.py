@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from . import _limits, covariance, gplvm, kernels, refine
-from . import _validation as check
-from ._table import evenly_spaced
-from ._types import Floats
-from ._validation import check_enough_rows, check_integer, validate
+from . import covariance, gplvm, kernels, refine
+from ._base import limits
+from ._base import validation as check
+from ._base.table import evenly_spaced
+from ._base.types import Floats
+from ._base.validation import check_enough_rows, check_integer, validate
 from .plotting import colors, plot
 from .plotting.charts import Chart, Curve
 
@@ -118,9 +119,9 @@ def estimate(
     table = _standard_columns(np.asarray(X, dtype=np.float64))
     n, width = table.shape
     check_enough_rows(n)
-    if width < _limits.FEWEST_COLUMNS:
+    if width < limits.FEWEST_COLUMNS:
         raise ValueError(
-            f"X must have at least {_limits.FEWEST_COLUMNS} columns that vary, of which some are "
+            f"X must have at least {limits.FEWEST_COLUMNS} columns that vary, of which some are "
             f"held out, got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
         )
     check_integer("n_folds", n_folds, 2, width // 2)
@@ -181,7 +182,7 @@ def column_log_densities(latent: Floats, columns: Floats) -> Floats:
 
 def _standard_columns(X: Floats) -> Floats:
     """At most 150 rows, columns of mean 0 and variance 1, those that vary."""
-    X = X[evenly_spaced(len(X), _limits.SIZED)]
+    X = X[evenly_spaced(len(X), limits.SIZED)]
     table = X[:, np.ptp(X, axis=0) > 0.0]
     table = table / np.abs(table).max(axis=0)
     return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))

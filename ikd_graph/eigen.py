@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
-from . import _limits
-from . import _validation as check
-from ._lanczos import seeded_eigsh
-from ._threads import block_rows, map_blocks
-from ._types import Floats, Integers
-from ._validation import check_choice, check_components, check_integer, validate
-from ._warn import warn
+from ._base import limits
+from ._base import validation as check
+from ._base.lanczos import seeded_eigsh
+from ._base.threads import block_rows, map_blocks
+from ._base.types import Floats, Integers
+from ._base.validation import check_choice, check_components, check_integer, validate
+from ._base.warn import warn
 
 REFERENCES = ("min_max", "min_mean", "center")
 CENTER = -1
@@ -193,7 +193,7 @@ def coordinates(
     """
     n = sq_dist.shape[0]
     index = reference_index(sq_dist, reference)
-    if n <= _limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
+    if n <= limits.LANCZOS_FROM or n_components > n // 4 or not sq_dist.any():
         values, vectors, negative, total = _full_spectrum(sq_dist, index, n_components)
     else:
         spectrum = _lanczos(sq_dist, index, n_components)

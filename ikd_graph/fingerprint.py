@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._validation import check_same_shape, table
+from ._base.validation import check_same_shape, table
 
 __all__ = ["fingerprint", "largest_move"]
 

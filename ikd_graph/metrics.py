@@ -17,12 +17,19 @@ from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
-from . import _validation as check
-from ._dataset import is_missing
-from ._types import Floats
-from ._validation import as_array, as_real, check_finite, check_integer, check_positive, validate
-from ._warn import warn
-from .alignment import rigid_fit
+from ._base import validation as check
+from ._base.dataset import is_missing
+from ._base.types import Floats
+from ._base.validation import (
+    as_array,
+    as_real,
+    check_finite,
+    check_integer,
+    check_positive,
+    validate,
+)
+from ._base.warn import warn
+from .blockwise import rigid_fit
 
 __all__ = [
     "affine_r2", "decoding_r2", "held_out_r2", "knn_accuracy", "knn_scores", "rigid_r2",

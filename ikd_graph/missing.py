@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
-from ._validation import check_choice, check_integer, few, few_rows
+from ._base.validation import check_choice, check_integer, few, few_rows
 from .covariance import known_column_means
 
 __all__ = ["Impute", "Pairwise"]

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from ._stages import progress_bar
-from ._table import dense_rows
-from ._threads import block_rows, map_blocks
-from ._types import Floats, Integers
-from ._validation import optional, validate
+from ._base.progress import progress_bar
+from ._base.table import dense_rows
+from ._base.threads import block_rows, map_blocks
+from ._base.types import Floats, Integers
+from ._base.validation import optional, validate
 from .gplvm import GaussianProcess, ObservedRows
 from .graph import CsrGraph, check_graph
 from .similarity import Similarity

@@ -14,10 +14,11 @@ the package differ (`docs/mathematics.md`).
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _validation as check
-from . import alignment, blocks, cliques, covariance, eigen, geodesics, graph, kernels, strategies
-from ._types import Floats
-from ._validation import validate
+from . import blockwise as merging
+from . import cliques, covariance, eigen, geodesics, graph, kernels, strategies
+from ._base import validation as check
+from ._base.types import Floats
+from ._base.validation import validate
 from .graph import CsrGraph
 from .kernels import StationaryKernel
 
@@ -118,13 +119,13 @@ def blockwise(
     # Open: which maximal cliques, "up to T". Each starts at a point that is in none so far;
     # more follow where no more than T of them make all share M + 1 points with the rest.
     C = cliques.covering_cliques(G, min_shared=M + 1).blocks
-    U = blocks.solve(G, C, f, M, "min_max")  # Algorithm 1 on every clique
+    U = merging.solve(G, C, f, M, "min_max")  # Algorithm 1 on every clique
     # Open: the order of pairs that share as many points (the larger clique, then the wider, is
     # first), where shared points lie (their mean), and pairs that share at most M points or flat
     # ones: they merge last, turned as little as possible from where geodesics have them. The
     # merged clique is the union: the text has the intersection, a slip.
     Z = strategies.geodesic_frame(G, f, M)
-    return alignment.merge_greedy(blocks.largest_first(U), len(X), start=Z).coordinates
+    return merging.merge_greedy(merging.largest_first(U), len(X), start=Z).coordinates
 
 
 @validate(_check_size, **_RULES, s0=check.optional(check.fraction))

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._used_settings import used_parameters
 from .estimator import IKD
+from .jobs.used_settings import used_parameters
 
 __all__ = ["ikd", "place"]
 

@@ -34,12 +34,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
-from . import _validation as check
 from . import covariance, gplvm, refine
-from ._threads import block_rows, map_blocks, single_threaded_blas
-from ._types import Floats
-from ._validation import validate
-from .alignment import rigid_fit
+from ._base import validation as check
+from ._base.threads import block_rows, map_blocks, single_threaded_blas
+from ._base.types import Floats
+from ._base.validation import validate
+from .blockwise import rigid_fit
 from .gplvm import GaussianProcess
 from .out_of_sample import freshness
 

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from ikd_graph import IKD
-from ikd_graph.comparison import baselines
-from ikd_graph.comparison._timing import timed
+from ikd_graph.jobs import baselines
+from ikd_graph.jobs._timing import timed
 from ikd_graph.similarity import AFFINITIES
 
 from ._record import Absent

@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 
-from ikd_graph._files import write_whole
+from ikd_graph._base.files import write_whole
 
 from .run import PEERS, read
 

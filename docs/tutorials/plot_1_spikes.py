@@ -50,8 +50,8 @@ print(model.settings_)
 # means no better than the mean.
 from sklearn.decomposition import PCA
 
-from ikd_graph._label_scores import score_labels
 from ikd_graph.datasets import Labels
+from ikd_graph.jobs.label_scores import score_labels
 
 latents = {"IKD": model.embedding_, "PCA": PCA(2).fit_transform(np.sqrt(counts))}
 for name, Z in latents.items():

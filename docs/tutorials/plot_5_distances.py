@@ -13,7 +13,7 @@ share points are put together, and the distances come out as they went in.
 import numpy as np
 import scipy.sparse as sp
 
-from ikd_graph import IKD, alignment
+from ikd_graph import IKD, blockwise
 
 rng = np.random.default_rng(0)
 turn = np.linspace(0.0, 12.0 * np.pi, 240)
@@ -29,7 +29,7 @@ def short(points, radius):
 
 model = IKD(3, strategy="blockwise", affinity="precomputed_distance").fit(short(coil, 6.0))
 fixed = model.fixed_ == "fixed"
-move = alignment.rigid_fit(model.embedding_[fixed], coil[fixed])
+move = blockwise.rigid_fit(model.embedding_[fixed], coil[fixed])
 placed = model.embedding_ @ move.rotation + move.translation
 print(f"{fixed.sum()} of {fixed.size} points are fixed")
 print(f"largest error of these: {np.abs(placed - coil)[fixed].max():.1e}")

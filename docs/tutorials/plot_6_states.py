@@ -163,12 +163,12 @@ for state, two in nearest.items():
 # ------
 from matplotlib import pyplot as plt
 
-from ikd_graph import alignment
+from ikd_graph import blockwise
 from ikd_graph.plotting import plot
 
 figure, axs = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 plot.embedding(places, regions, legend=False, ax=axs[0]).set_title("where the states are")
-move = alignment.rigid_fit(model.embedding_, places)  # turned and mirrored, not stretched
+move = blockwise.rigid_fit(model.embedding_, places)  # turned and mirrored, not stretched
 on_map = model.embedding_ @ move.rotation
 plot.embedding(on_map, regions, legend=False, ax=axs[1]).set_title("who grew with whom")
 shown = ["Ohio", "Iowa", "South Dakota", "Texas", "Nevada", "Alabama", "Oregon", "Massachusetts"]

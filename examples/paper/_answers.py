@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ikd_graph._files import write_whole
+from ikd_graph._base.files import write_whole
 
 from . import load
 from ._lab import Table, column, key_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ikd_graph import datasets
-from ikd_graph._dataset import encode_labels
+from ikd_graph._base.dataset import encode_labels
 from ikd_graph.datasets import Dataset
 
 DATA_HOME = "IKD_GRAPH_DATA"

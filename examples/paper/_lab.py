@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ikd_graph import IKD, graph, kernels, refine, strategies
-from ikd_graph._files import write_whole
-from ikd_graph._validation import check_choice
-from ikd_graph.comparison import baselines
-from ikd_graph.comparison._timing import timed
+from ikd_graph._base.files import write_whole
+from ikd_graph._base.validation import check_choice
 from ikd_graph.datasets import fixed_latent, gp_mapping
+from ikd_graph.jobs import baselines
+from ikd_graph.jobs._timing import timed
 
 from . import _published_form
 from ._peers import PEERS

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
-from ikd_graph._validation import check_choice, check_integer
+from ikd_graph._base.validation import check_choice, check_integer
 from ikd_graph.datasets import Dataset, gp_mapping, ou_latent
 
 MAPPINGS = ("gp", "sine", "bump", "bump_l1")

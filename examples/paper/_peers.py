@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import pdist, squareform
 
 from ikd_graph import kernels
-from ikd_graph.comparison.baselines import PEERS, Peer
+from ikd_graph.jobs.baselines import PEERS, Peer
 
 _GPLVM_STEPS = 100_000
 _GPLVM_POINTS, _GPLVM_INDUCING = 500, 40

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold import Isomap
 
-from ikd_graph import alignment, blocks, cliques, eigen, graph, kernels
+from ikd_graph import blockwise, cliques, eigen, graph, kernels
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def embed(X, n_components, kernel, form="fig4"):
         return solve(np.arange(len(corr)))
     # Neighborhoods have pairs below the threshold: every correlation is an edge here.
     whole = graph.threshold(np.minimum(corr, 1.0), 1e-6)
-    solved = blocks.solve(whole, groups, kernel, n_components, "min_max")
+    solved = blockwise.solve(whole, groups, kernel, n_components, "min_max")
     reference = Isomap(n_components=n_components).fit_transform(X)
     points, used = _merge(solved, (corr, solve), mean_of_shared)
     gain = _explained(reference, corr, kernel) - _explained(points, corr, kernel)
@@ -123,7 +123,7 @@ def _merge(solved, together, mean_of_shared):
             used.add(j)
             average = mean_of_shared
             if both.sum() > places.shape[2]:
-                move = alignment.rigid_fit(places[j, both], places[i, both])
+                move = blockwise.rigid_fit(places[j, both], places[i, both])
                 moved = move.apply(places[j])
             else:
                 average = True
@@ -159,7 +159,7 @@ def _beside(first, second, in_first, in_second, together):
         frame = np.zeros_like(first)
         frame[members] = solve(members)
         moves = [
-            alignment.rigid_fit(own[near], frame[near])
+            blockwise.rigid_fit(own[near], frame[near])
             for own, near in zip((first, second), around, strict=True)
         ]
         left = sum(

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._numba import helper, pjit
+from .._base.jit import helper, pjit
 
 OPEN = 1e-13
 """Singular values of cross products, over the sizes of source and target, that are rounding."""

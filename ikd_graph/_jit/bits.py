@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._numba import helper
+from .._base.jit import helper
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._numba import helper
+from .._base.jit import helper
 from .bits import ALL, ONE, ZERO
 
 

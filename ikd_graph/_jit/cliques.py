@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import helper, jit
+from .._base.jit import helper, jit
 from .bits import ONE, ZERO, lowest_bit, popcount
 from .clique_starts import enter_start
 

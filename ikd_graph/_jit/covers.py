@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import helper, jit
+from .._base.jit import helper, jit
 
 
 class Cover(NamedTuple):

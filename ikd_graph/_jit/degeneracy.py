@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import jit
+from .._base.jit import jit
 
 
 class OrderedGraph(NamedTuple):

@@ -6,7 +6,7 @@ A graph of lengths is ``indptr`` (n + 1,), ``indices`` (m,) sorted in each row, 
 
 import numpy as np
 
-from .._numba import helper, jit
+from .._base.jit import helper, jit
 
 
 @jit

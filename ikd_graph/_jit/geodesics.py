@@ -10,7 +10,7 @@ length never reverses the order of two sums.
 
 import numpy as np
 
-from .._numba import jit
+from .._base.jit import jit
 
 NEAR, FAR = range(1, 3)  # in the queue of the current band, in the list of nodes that wait
 ONE = np.uint64(1)

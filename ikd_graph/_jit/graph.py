@@ -6,7 +6,7 @@ Kernels that read a block take its first node: row ``r`` of the block belongs to
 
 import numpy as np
 
-from .._numba import helper, jit
+from .._base.jit import helper, jit
 
 TIE = 1e-7
 """Fraction of a squared distance by which others are as near: what float32 leaves of them."""

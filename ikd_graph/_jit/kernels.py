@@ -6,7 +6,7 @@ Both take a number, which is how the compiled loops call them, or an array: the 
 
 import numpy as np
 
-from .._numba import helper
+from .._base.jit import helper
 
 SQUARED_EXPONENTIAL, RATIONAL_QUADRATIC, GAMMA_EXPONENTIAL, MATERN = range(4)
 

@@ -1,6 +1,6 @@
 """The elementwise work of the likelihood: covariances and forces."""
 
-from .._numba import jit
+from .._base.jit import jit
 from . import kernels
 
 

@@ -8,7 +8,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 
 import numpy as np
 
-from .._numba import helper, jit
+from .._base.jit import helper, jit
 from .alignment import OPEN, diagonalize, nearest_rotation
 
 CHUNK = 512

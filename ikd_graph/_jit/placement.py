@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import jit
+from .._base.jit import jit
 from . import kernels
 
 

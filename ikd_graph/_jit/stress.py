@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._numba import helper, pjit
+from .._base.jit import helper, pjit
 
 
 @pjit

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from .. import datasets
-from .._files import check_writable
-from .._format import count
+from .._base.files import check_writable
+from .._base.format import count
 from ..datasets import Dataset
-from ..sessions import RESIDUAL, AlignedSessions, align
+from ..jobs.align import RESIDUAL, AlignedSessions, align
 from . import common, flags
 from .console import aligned
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import report
-from .._format import format_number
-from .._stages import progress_bar
-from .._table import dense_rows, rows_of
-from .._validation import check_integer, few_rows
+from .._base.format import format_number
+from .._base.progress import progress_bar
+from .._base.table import dense_rows, rows_of
+from .._base.validation import check_integer, few_rows
 from ..covariance import rows_vary
 from ..estimator import IKD
 from ..plotting import plot

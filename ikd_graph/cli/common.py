@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets, report
-from .._files import check_writable, write_together, write_whole
-from .._format import count, versions
-from .._validation import name_rows
-from .._warn import warn
+from .._base.files import check_writable, write_together, write_whole
+from .._base.format import count, versions
+from .._base.validation import name_rows
+from .._base.warn import warn
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..datasets._table import unique_names
-from ..diagnosis.quality import check_data_quality
 from ..estimator import IKD
+from ..jobs.diagnose.quality import check_data_quality
 from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN

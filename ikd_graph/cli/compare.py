@@ -6,7 +6,7 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 
 import argparse
 
-from ..comparison import STRATEGIES, Comparison, compare, lines, sentences
+from ..jobs.compare import STRATEGIES, Comparison, compare, lines, sentences
 from . import common, flags
 
 _PARAMETERS = ("n_components", "noise", "n_draws", "max_rows", "time_limit", "methods")

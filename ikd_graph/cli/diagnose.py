@@ -8,8 +8,8 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..diagnosis import FIGURE_SIZE
-from ..diagnosis._diagnosis import Diagnosis, diagnose
+from ..jobs.diagnose import FIGURE_SIZE
+from ..jobs.diagnose._diagnosis import Diagnosis, diagnose
 from ..plotting.colors import paint_points
 from . import common, flags
 from .console import aligned

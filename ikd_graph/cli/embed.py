@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._format import count, format_number, format_seconds
-from .._label_scores import format_scores, score_labels
+from .._base.format import count, format_number, format_seconds
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD
+from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.colors import paint_points, variance_fractions
 from ..strategies import Linear

@@ -25,7 +25,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         # An interrupt within an import ends the process, which did nothing.
         with handled(["SIGINT"], signal.default_int_handler, signal.SIG_DFL):
             command = import_module(f".{arguments.command}", __package__)
-            from .._validation import naming_rows
+            from .._base.validation import naming_rows
             from .flags import in_flags
         with (
             plain_messages(in_flags, notes=not arguments.quiet) as arguments.heard,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import graph, kernels, missing, refine, strategies
-from .._validation import check_choice
+from .._base.validation import check_choice
 from ..datasets import Reading
 from ..estimator import IKD
 from .parser import FLAGS, flag_of

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._files import missing_file
-from .._suggest import suggest
+from .._base.files import missing_file
+from .._base.suggest import suggest
 from .._version import __version__
 from .console import PROG, print_error
 

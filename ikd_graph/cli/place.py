@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._format import count
+from .._base.format import count
 from .._preprocessing import RowSteps
 from ..datasets import Dataset
 from ..estimator import IKD

@@ -36,17 +36,18 @@ _FITS: tuple[tuple[int, dict[str, Any]], ...] = (
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     # Numba is loaded by commands that compute, not by those that ask for help.
-    from .. import _jit, _numba
+    from .. import _jit
+    from .._base import jit
 
     _ = _jit.graph
-    if os.environ.get(_numba.CACHE_SWITCH) == "0" or not _numba.cache_folders:
+    if os.environ.get(jit.CACHE_SWITCH) == "0" or not jit.cache_folders:
         raise OSError(
             "nothing compiled would be kept: no folder for it can be written, or "
-            f"{_numba.CACHE_SWITCH} is 0; unset it, or name a folder in NUMBA_CACHE_DIR"
+            f"{jit.CACHE_SWITCH} is 0; unset it, or name a folder in NUMBA_CACHE_DIR"
         )
-    before, start = _count_compiled(_numba.cache_folders), time.perf_counter()
+    before, start = _count_compiled(jit.cache_folders), time.perf_counter()
     _fit_all()
-    count = _count_compiled(_numba.cache_folders) - before
+    count = _count_compiled(jit.cache_folders) - before
     text = f"Compiled {count} functions in {time.perf_counter() - start:.0f} s."
     if not arguments.quiet:
         write_lines([text if count > 0 else "Nothing to compile: all of it is in place."])

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._validation import check_nodes, check_ragged, check_type
+from .._base.validation import check_nodes, check_ragged, check_type
 
 
 class Blocks(NamedTuple):

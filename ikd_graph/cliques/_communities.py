@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _validation as check
-from .._dataset import is_missing
-from .._validation import validate
+from .._base import validation as check
+from .._base.dataset import is_missing
+from .._base.validation import validate
 from ._blocks import Blocks
 from ._describe import AnyCliques, incidence, joined, shared_points
 from ._sequence import Cliques, arrays, as_blocks

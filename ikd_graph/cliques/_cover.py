@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .. import _validation as check
-from .._validation import validate
+from .._base import validation as check
+from .._base.validation import validate
 from ..graph import (
     CsrGraph,
     GraphLike,

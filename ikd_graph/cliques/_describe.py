@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .. import _validation as check
-from .._threads import block_rows
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import block_rows
+from .._base.validation import validate
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
 from ._blocks import Blocks
 from ._sequence import Cliques, arrays, as_blocks

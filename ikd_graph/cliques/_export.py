@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import graph as graphs
-from .._files import write_whole
-from .._validation import as_array, check_choice, validate
+from .._base.files import write_whole
+from .._base.validation import as_array, check_choice, validate
 from ..graph import CsrGraph, check_graph
 from ._stability import Stability
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .. import _validation as check
-from .._threads import map_blocks
-from .._validation import validate
-from .._warn import warn
+from .._base import validation as check
+from .._base.threads import map_blocks
+from .._base.validation import validate
+from .._base.warn import warn
 from ..graph import CsrGraph, GraphLike, any_edges, read_only
 from ._blocks import Blocks
 from ._sequence import Cliques, arrays, join

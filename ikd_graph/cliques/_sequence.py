@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._validation import as_array, check_integer
+from .._base.validation import as_array, check_integer
 from ..graph import CsrGraph
 from ._blocks import Blocks, check_blocks
 

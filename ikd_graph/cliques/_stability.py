@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
 from .. import graph as graphs
-from .._threads import single_threaded_blas
-from .._types import Floats
-from .._validation import check_integer, validate
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import check_integer, validate
 from ..covariance import are_ordered, centered_rows, correlation, effective_columns, rows_vary
 from ..graph import CsrGraph
 from ._blocks import Blocks

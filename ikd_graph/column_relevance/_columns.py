@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
 from scipy.stats import norm
 
-from .. import _validation as check
-from .._as_table import as_table, check_known
-from .._table import evenly_spaced
-from .._threads import single_threaded_blas
-from .._types import Floats, Integers
-from .._validation import check_finite, naming_rows, validate
-from .._warn import warn
+from .._base import validation as check
+from .._base.as_table import as_table, check_known
+from .._base.table import evenly_spaced
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats, Integers
+from .._base.validation import check_finite, naming_rows, validate
+from .._base.warn import warn
 from ..kernels import StationaryKernel, as_kernel
 from ._fit import Fits, fit_columns, row_noise
 from ._fractions import fractions, gradients

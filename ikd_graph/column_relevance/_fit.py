@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from .._types import Floats
+from .._base.types import Floats
 from ._smoother import NOISE_RATIOS, Smoother
 
 _PERFECT = 1e-12  # fraction of a column that no fit explains, at the least

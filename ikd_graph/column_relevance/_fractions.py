@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Floats
+from .._base.types import Floats
 from ._fit import Fits
 from ._smoother import NOISE_RATIOS, Smoother
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._format import count, format_number
-from .._types import Floats
-from .._validation import check_choice, check_integer
+from .._base.format import count, format_number
+from .._base.types import Floats
+from .._base.validation import check_choice, check_integer
 from ..kernels import StationaryKernel
 from ..plotting import charts, plot
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from .._types import Floats
+from .._base.types import Floats
 from ._fit import bayes_factor, evidence
 from ._smoother import Smoother
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist
 
-from .._table import evenly_spaced
-from .._types import Floats
+from .._base.table import evenly_spaced
+from .._base.types import Floats
 from ..kernels import SquaredExponential, StationaryKernel
 
 NOISE_RATIOS = np.logspace(-3.0, 4.0, 15)

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validation as check
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.types import Floats
+from .._base.validation import validate
 from ._rows import centered_rows
 
 _MOST_ROWS = 1000

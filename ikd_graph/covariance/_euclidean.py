@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
-from .._threads import block_rows, map_blocks
-from .._types import Floats
-from .._validation import check_varies, validate
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats
+from .._base.validation import check_varies, validate
 from ._rows import gram
 from ._scale import ROUNDING, column_moments
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._types import Floats
+from .._base.types import Floats
 
 _ROUNDS = 20  # of counting the eigenvalues of the signal; two or three settle the count
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._types import Floats
+from .._base.types import Floats
 from ._effective import doubly_centered_rows
 from ._marchenko_pastur import bulk_variance
 

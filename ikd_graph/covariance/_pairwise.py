@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
-from .._threads import block_rows, map_blocks
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats
+from .._base.validation import validate
 
 KINDS = ("correlation", "cosine", "euclidean")
 """What may be computed of a pair of rows."""

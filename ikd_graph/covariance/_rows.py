@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
-from .._threads import block_rows, map_blocks
-from .._types import Floats
-from .._validation import check_rows_vary, validate
-from .._warn import warn
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats
+from .._base.validation import check_rows_vary, validate
+from .._base.warn import warn
 
 AFFINITIES = ("correlation", "cosine")
 """Affinities that are inner products of scaled rows."""

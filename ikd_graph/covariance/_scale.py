@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
-from .._threads import block_rows
-from .._types import Floats
-from .._validation import validate
-from .._warn import warn
+from .._base import validation as check
+from .._base.threads import block_rows
+from .._base.types import Floats
+from .._base.validation import validate
+from .._base.warn import warn
 
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""

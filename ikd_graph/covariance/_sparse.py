@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .._table import SparseTable
-from .._types import Floats
-from .._validation import check_rows_vary
+from .._base.table import SparseTable
+from .._base.types import Floats
+from .._base.validation import check_rows_vary
 from ._euclidean import EuclideanRows, euclidean_scale
 from ._rows import kept_flat
 

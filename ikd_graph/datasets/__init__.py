@@ -1,6 +1,6 @@
 """Data sets: files of the user's, digits, and synthetic ones with known latents."""
 
-from .._dataset import NO_LABEL, Dataset, Labels
+from .._base.dataset import NO_LABEL, Dataset, Labels
 from ._reading import CHOICES, Reading, TableError
 from .files import BUILTIN, READERS, load, read_file
 from .synthetic import (

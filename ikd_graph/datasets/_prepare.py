@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits
-from .._dataset import Dataset, Labels, encode_labels, plain_texts
+from .._base import limits
+from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
+from .._base.suggest import suggest
+from .._base.table import evenly_spaced
+from .._base.types import Floats
 from .._preprocessing import TRANSFORMS, RowSteps, learn_steps
-from .._suggest import suggest
-from .._table import evenly_spaced
-from .._types import Floats
 from ..missing import MIN_COLUMNS
 from ._reading import Problem, Reading, TableError, flag, listed
 from ._table import (
@@ -244,7 +244,7 @@ def _is_triangle(holes: NDArray[np.bool_]) -> bool:
 
 def _keep_missing(X: Floats) -> str:
     """Name the rule for missing values that a table has columns enough for."""
-    few = np.isfinite(X[evenly_spaced(len(X), _limits.DIAGNOSED_SAMPLE)])
+    few = np.isfinite(X[evenly_spaced(len(X), limits.DIAGNOSED_SAMPLE)])
     shared = few.astype(np.float64) @ few.T
     width = X.shape[1]
     if shared.min() >= (MIN_COLUMNS if width >= MIN_COLUMNS else width // 2):

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .._memory import available
+from .._base.memory import available
+from .._base.suggest import suggest
+from .._base.validation import check_choice
 from .._preprocessing import CHOICES as STEPS
 from .._preprocessing import TRANSFORMS, RowSteps
-from .._suggest import suggest
-from .._validation import check_choice
 
 CHOICES = {
     "impute": STEPS["impute"],

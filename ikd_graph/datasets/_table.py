@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._dataset import MISSING, Labels, plain_texts, read_number
-from .._suggest import suggest
-from .._types import Floats
+from .._base.dataset import MISSING, Labels, plain_texts, read_number
+from .._base.suggest import suggest
+from .._base.types import Floats
 from ._reading import Reading, listed
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")

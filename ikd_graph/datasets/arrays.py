@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.io import loadmat, whosmat
 
-from .._dataset import NO_LABEL, Labels, plain_texts
-from .._validation import check_sparse
-from .._warn import warn
+from .._base.dataset import NO_LABEL, Labels, plain_texts
+from .._base.validation import check_sparse
+from .._base.warn import warn
 from ._reading import Reading, check_size, choose_table, listed, memory, package
 from ._table import LABEL_NAMES, Table, from_array, unique_names
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .._dataset import Dataset
-from .._files import missing_file
-from .._suggest import suggest
+from .._base.dataset import Dataset
+from .._base.files import missing_file
+from .._base.suggest import suggest
 from ._prepare import fitted_steps, prepare
 from ._reading import Reading, refuse
 from ._table import Table, exchange

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
-from .. import _validation as check
 from .. import kernels
-from .._dataset import Dataset, encode_labels
-from .._types import Floats
-from .._validation import check_choice, check_positive, validate
+from .._base import validation as check
+from .._base.dataset import Dataset, encode_labels
+from .._base.types import Floats
+from .._base.validation import check_choice, check_positive, validate
 
 Seed = int | np.random.Generator
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._dataset import MISSING
+from .._base.dataset import MISSING
 from ._reading import SEPARATORS, Reading, listed, memory, package
 from ._table import (
     INDEX_NAMES,

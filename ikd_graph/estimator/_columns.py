@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits, covariance, model_selection, refine
-from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
-from .._types import Floats
+from .. import covariance, model_selection, refine
+from .._base import limits
+from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
+from .._base.types import Floats
 from ..column_relevance import ColumnRelevance, ScaledRows, columns
 from ..similarity import AFFINITIES, Affinity
 
@@ -60,7 +61,7 @@ def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
     """
     sample = evenly_spaced(model._rows.shape[0], _JUDGED)
     rows, settings = dense_rows(some_rows(model._rows, sample)), model.settings_
-    if rows.shape[1] < _limits.FEWEST_COLUMNS:
+    if rows.shape[1] < limits.FEWEST_COLUMNS:
         return []
     folds = model_selection.folds(rows)
     if len(folds) < 2:

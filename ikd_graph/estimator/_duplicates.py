@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .._types import Floats, Integers
-from ..alignment import rigid_fit
+from .._base.types import Floats, Integers
+from ..blockwise import rigid_fit
 from ..graph import CsrGraph, add_edges, edges, from_edges
 from ..refine import CoreFit, OptimumRecord
 

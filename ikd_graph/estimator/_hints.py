@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from .._suggest import suggest
+from .._base.suggest import suggest
 
 ELSEWHERE = {
     "n_neighbors": "graph=15 joins every point to 15 neighbors",

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from .. import _fit as pipeline
 from .. import (
-    _limits,
-    alignment,
+    blockwise,
     covariance,
     eigen,
     gplvm,
@@ -31,15 +30,14 @@ from .. import (
 )
 from .. import fingerprint as reproducible
 from .. import out_of_sample as placement
-from .._as_table import row_names
-from .._dask import is_dask, placed_lazily
-from .._fitted_process import FittedProcess
-from .._settings import Result, Settings
-from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
-from .._threads import check_jobs, limit_threads
-from .._types import Floats, Integers
-from .._validation import (
+from .._base import limits
+from .._base.as_table import row_names
+from .._base.dask import is_dask, placed_lazily
+from .._base.progress import Stages
+from .._base.table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
+from .._base.threads import check_jobs, limit_threads
+from .._base.types import Floats, Integers
+from .._base.validation import (
     check_choice,
     check_components,
     check_integer,
@@ -48,8 +46,10 @@ from .._validation import (
     naming_rows,
     validate,
 )
-from .._validation import seed as check_seed
-from .._warn import warn
+from .._base.validation import seed as check_seed
+from .._base.warn import warn
+from .._fitted_process import FittedProcess
+from .._settings import Result, Settings
 from ..cliques import Cliques
 from ..column_relevance import ColumnRelevance
 from ..eigen import REFERENCES
@@ -458,7 +458,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"X must have a row that transform can place, got none of {len(rows)}; pass rows "
                 "like those of the fit"
             )
-        placed = placed[evenly_spaced(placed.size, _limits.SAMPLED)]
+        placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
         points = latent[placed].astype(np.float64)
         with limit_threads(self.n_jobs):
             return self._fitted.log_likelihood(rows[placed], points) / rows.shape[1]
@@ -745,7 +745,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
         dtype = table.dtype
-        if dtype == np.float32 and table.shape[0] <= _limits.SOLVED_WHOLE:
+        if dtype == np.float32 and table.shape[0] <= limits.SOLVED_WHOLE:
             table = table.astype(np.float64)
         rule = missing.get(self.missing)
         rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
@@ -797,7 +797,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rule = missing.get(self.missing)
         if not isinstance(rule, missing.Pairwise) or not has_holes(rows):
             # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
-            few = evenly_spaced(rows.shape[0], _limits.SAMPLED)
+            few = evenly_spaced(rows.shape[0], limits.SAMPLED)
             counts = self._has_rows and whole_multiples(some_rows(rows, few)) is not None
             return compare(rows, settings.affinity, counts=counts, model_based=settings.model_based)
         least = rule.least(rows.shape[1])
@@ -875,13 +875,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _keep_joints(self, result: Result, inverse: Integers) -> None:
         """Keep which points are fixed, and say how many are not."""
-        self.joints_: alignment.Joints | refine.SessionJoints | None = None
+        self.joints_: blockwise.Joints | refine.SessionJoints | None = None
         self.fixed_: NDArray[np.str_] | None = None
         if result.joints is None:
             return
         self.joints_ = result.joints.of_rows(inverse)
         self.fixed_ = self.joints_.fixed
-        text = alignment.describe_open(self.fixed_, self.joints_.n_open)
+        text = blockwise.describe_open(self.fixed_, self.joints_.n_open)
         if not text:
             return
         self.settings_ = self.settings_.explain(joints=text)

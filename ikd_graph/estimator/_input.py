@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from .. import graph, missing
-from .._as_table import Table, as_table, check_known, printable
-from .._dask import is_dask
-from .._validation import check_magnitude, check_symmetric, few_rows, rounding_of
-from .._warn import warn
+from .._base.as_table import Table, as_table, check_known, printable
+from .._base.dask import is_dask
+from .._base.validation import check_magnitude, check_symmetric, few_rows, rounding_of
+from .._base.warn import warn
 from ..similarity import GIVEN
 
 

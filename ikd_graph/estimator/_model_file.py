@@ -19,15 +19,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import graph, kernels, missing, refine, strategies
-from .._files import write_whole
-from .._memory import available
+from .._base.files import write_whole
+from .._base.memory import available
+from .._base.table import SparseTable
+from .._base.validation import check_nodes, check_positive, check_sparse
 from .._preprocessing import RowSteps
 from .._settings import Candidate, Settings
-from .._table import SparseTable
-from .._validation import check_nodes, check_positive, check_sparse
 from .._version import __version__
-from ..alignment import KINDS, Joints
-from ..blocks import SolvedBlocks
+from ..blockwise import KINDS, Joints, SolvedBlocks
 from ..cliques import Blocks, check_blocks
 from ..eigen import Embedding
 from ..gplvm import NoiseModel

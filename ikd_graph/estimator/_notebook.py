@@ -4,7 +4,7 @@ from base64 import b64encode
 from html import escape
 from typing import Any
 
-from .._format import count, format_seconds
+from .._base.format import count, format_seconds
 from ..plotting import colors, plot
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _validation as check
-from .._validation import validate
+from .._base import validation as check
+from .._base.validation import validate
 from ..graph import CsrGraph, check_graph
 from ._paths import check_lengths, search
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .._threads import map_blocks
-from .._types import Floats
+from .._base.threads import map_blocks
+from .._base.types import Floats
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ._paths import covariance_lengths, distance_lengths, shortest_distances

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
-from .. import _validation as check
-from .._threads import map_blocks
-from .._types import Floats
-from .._validation import check_nodes, validate
+from .._base import validation as check
+from .._base.threads import map_blocks
+from .._base.types import Floats
+from .._base.validation import check_nodes, validate
 from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
 

@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import cdist
 
 from .. import _jit
-from .._types import Floats
+from .._base.types import Floats
 from ..kernels import StationaryKernel
 from ._model import fill_covariances, inverse_of
 

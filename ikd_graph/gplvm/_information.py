@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _validation as check
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._model import inverse_model
 

@@ -6,9 +6,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
-from .. import _validation as check
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._gradient import LOG_2PI
 

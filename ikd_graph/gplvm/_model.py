@@ -5,7 +5,7 @@ from scipy.linalg.lapack import dlauum, dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
 from .. import _jit
-from .._types import Floats
+from .._base.types import Floats
 from ..kernels import StationaryKernel, compiled_form
 
 NOT_POSITIVE = (

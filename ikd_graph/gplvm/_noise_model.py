@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .. import _limits
-from .._table import evenly_spaced
-from .._types import Floats
+from .._base import limits
+from .._base.table import evenly_spaced
+from .._base.types import Floats
 from ..kernels import StationaryKernel
 from ._likelihood import fit_variances
 
@@ -48,7 +48,7 @@ def fit_noise_model(
     NoiseModel
         The fitted process.
     """
-    sample = evenly_spaced(len(latent), _limits.SAMPLED_SCALE)
+    sample = evenly_spaced(len(latent), limits.SAMPLED_SCALE)
     points, cov_of_sample = latent[sample], cov[np.ix_(sample, sample)]
 
     def scaled(log_scale: float) -> StationaryKernel:

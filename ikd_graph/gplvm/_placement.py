@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from .. import _jit
-from .._types import Floats
+from .._base.types import Floats
 from ..kernels import StationaryKernel, compiled_form
 
 _MOST_STEPS = 40

@@ -11,9 +11,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
-from .. import _validation as check
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from . import _placement
 from ._information import column_scores, expected_information

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _jit
-from .. import _validation as check
-from .._threads import block_rows, map_blocks
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks
+from .._base.validation import validate
 from ..covariance import FLOOR
 from ._csr import mirrored
 from ._nearest import block_neighbors, check_correlations, check_count

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _jit
-from .. import _validation as check
-from .._types import Integers
-from .._validation import check_distinct, check_finite, check_sparse, rounding_of, validate
+from .._base import validation as check
+from .._base.types import Integers
+from .._base.validation import check_distinct, check_finite, check_sparse, rounding_of, validate
 from ._names import numbers_in_order, order_of_rows
 from ._record import CsrGraph, check_graph
 

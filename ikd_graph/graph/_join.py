@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from .._threads import block_rows, map_blocks, single_threaded_blas
-from .._validation import validate
+from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.validation import validate
 from ._build import WEIGHT_FLOOR, walkable
 from ._csr import component_labels, edges, from_edges
 from ._nearest import DECIMALS, check_correlations

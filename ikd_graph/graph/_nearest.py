@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from .. import _jit, _limits
-from .. import _validation as check
-from .._threads import block_rows, map_blocks, single_threaded_blas
-from .._types import Floats, Integers
-from .._validation import check_finite, check_integer, validate
-from .._warn import warn
+from .. import _jit
+from .._base import limits
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.types import Floats, Integers
+from .._base.validation import check_finite, check_integer, validate
+from .._base.warn import warn
 
 Pairs = Callable[[Integers, Integers], Floats]
 
@@ -327,7 +328,7 @@ def _principal(rows: Any) -> NDArray[np.float32]:
 
 def _library(neighbors: str, n: int) -> Any:
     """Return the module of the approximate search, None for an exact one."""
-    if neighbors == "exact" or (neighbors == "auto" and n <= _limits.NEIGHBORS_EXACT):
+    if neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT):
         return None
     cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"
     try:

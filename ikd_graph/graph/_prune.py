@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
-from .. import _validation as check
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.types import Floats
+from .._base.validation import validate
 from ._csr import component_labels, edges, from_edges, union
 from ._record import CsrGraph, check_graph
 

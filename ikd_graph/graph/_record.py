@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .._validation import as_array, check_nodes, check_ragged, check_values, record
+from .._base.validation import as_array, check_nodes, check_ragged, check_values, record
 
 
 class _CsrArrays(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_fraction, check_integer, flag, number
-from .._warn import warn
+from .._base.validation import check_choice, check_fraction, check_integer, flag, number
+from .._base.warn import warn
 from ._csr import union
 from ._nearest import SEARCHES
 from ._record import CsrGraph

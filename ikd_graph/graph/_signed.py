@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validation as check
-from .._validation import validate
-from .._warn import warn
+from .._base import validation as check
+from .._base.validation import validate
+from .._base.warn import warn
 from ._csr import from_edges
 from ._record import CsrGraph
 

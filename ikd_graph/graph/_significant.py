@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from .. import _validation as check
-from .._threads import single_threaded_blas
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.validation import validate
 from ..covariance import doubly_centered_rows, effective_columns, unit_rows
 from ._build import pairs_above, row_correlations
 from ._csr import edges, from_edges

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from .. import _validation as check
 from .. import kernels
-from .._validation import validate
+from .._base import validation as check
+from .._base.validation import validate
 from ..kernels import StationaryKernel
 
 _MOST = 0.5

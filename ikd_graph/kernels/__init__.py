@@ -12,7 +12,7 @@ for an orthogonal R, which must be known from elsewhere (a rigid fit to points o
 """
 
 from .. import _jit
-from .._validation import check_choice
+from .._base.validation import check_choice
 from ._matern import Matern
 from ._stationary import GammaExponential, RationalQuadratic, SquaredExponential, StationaryKernel
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
-from .._types import Floats
+from .._base.types import Floats
 from ._stationary import StationaryKernel, formula
 
 _CLOSED = (0.5, 1.5, 2.5)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _jit
-from .._types import Floats
-from .._validation import check_positive
+from .._base.types import Floats
+from .._base.validation import check_positive
 
 
 def formula(name: str) -> Any:

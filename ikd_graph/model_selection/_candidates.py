@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import _fit as pipeline
-from .. import _limits
+from .._base import limits
+from .._base.progress import Stages
+from .._base.table import SparseTable
+from .._base.types import Floats
 from .._settings import Candidate, Settings
-from .._stages import Stages
-from .._table import SparseTable
-from .._types import Floats
-from ..alignment import rigid_fit
+from ..blockwise import rigid_fit
 from ..graph import CsrGraph
 from ..refine import Stress
 from ..similarity import AFFINITIES, compare
@@ -77,8 +77,8 @@ def candidates(rows: Any, settings: Settings, are_counts: bool) -> list[Settings
 def _is_possible(name: str, rows: Any) -> bool:
     """Whether a representation can be tried on a table."""
     if AFFINITIES[name].euclidean:
-        return rows.shape[0] * rows.shape[1] <= _limits.EUCLIDEAN_ENTRIES
-    return rows.shape[1] >= _limits.FEWEST_COLUMNS and _all_vary(rows)
+        return rows.shape[0] * rows.shape[1] <= limits.EUCLIDEAN_ENTRIES
+    return rows.shape[1] >= limits.FEWEST_COLUMNS and _all_vary(rows)
 
 
 def _all_vary(rows: Any) -> bool:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _limits, blocks, cliques, covariance, eigen, graph, kernels
+from .. import blockwise, cliques, covariance, eigen, graph, kernels
+from .._base import limits
+from .._base.table import evenly_spaced
+from .._base.types import Floats
 from .._settings import Settings
-from .._table import evenly_spaced
-from .._types import Floats
 from ..strategies import Blockwise, Eigen
 from ._numbers import MIN_NEIGHBORS
 
@@ -27,7 +28,7 @@ def exact_choices(cov: Floats, settings: Settings) -> dict[str, Any]:
     need no small covariances. The coordinates have to imply what was given, to rounding.
     """
     n, size = len(cov), settings.n_components
-    few = evenly_spaced(n, _limits.SIZED)
+    few = evenly_spaced(n, limits.SIZED)
     if size == "auto" or int(size) >= few.size:
         return {}
     kernel = kernels.get("squared_exponential" if settings.kernel == "auto" else settings.kernel)
@@ -49,7 +50,7 @@ def exact_choices(cov: Floats, settings: Settings) -> dict[str, Any]:
         if implied_by(whole, np.arange(few.size)):
             return choices
     g = graph.threshold(corr, large)
-    solved = blocks.solve(g, cliques.cover(g, int(size) + 2).blocks, kernel, int(size))
+    solved = blockwise.solve(g, cliques.cover(g, int(size) + 2).blocks, kernel, int(size))
     parts = [slice(*ends) for ends in pairwise(solved.blocks.indptr)]
     # As many points as coordinates are always reproduced.
     parts = [part for part in parts if part.stop - part.start >= int(size) + 2]

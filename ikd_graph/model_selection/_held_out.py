@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from .. import _limits, covariance
-from .. import _validation as check
-from .._table import are_counts, dense_rows, some_columns, some_rows
-from .._types import Floats
-from .._validation import validate
+from .. import covariance
+from .._base import limits
+from .._base import validation as check
+from .._base.table import are_counts, dense_rows, some_columns, some_rows
+from .._base.types import Floats
+from .._base.validation import validate
 
 Mask = NDArray[np.bool_]
 
@@ -32,9 +33,9 @@ _MOST_DIRECTIONS = 60  # beyond these there is noise in all tables that were loo
 
 def sampled(n: int) -> NDArray[np.int64]:
     """Numbers of the rows that are compared: all of them, or 400 at random."""
-    if n <= _limits.COMPARED:
+    if n <= limits.COMPARED:
         return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, _limits.COMPARED, replace=False))
+    return np.sort(np.random.default_rng(0).choice(n, limits.COMPARED, replace=False))
 
 
 def sample(rows: Any) -> Floats:

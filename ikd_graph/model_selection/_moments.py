@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from .. import _limits, covariance
-from .._table import are_counts, dense_rows, some_columns
-from .._types import Floats
+from .. import covariance
+from .._base import limits
+from .._base.table import are_counts, dense_rows, some_columns
+from .._base.types import Floats
 from ..graph import sure_threshold
 
 ENOUGH_COLUMNS = 100
@@ -47,7 +48,7 @@ class Moments(NamedTuple):
         """Whether nothing speaks against samples of the model, in however few columns."""
         normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
         alike = self.spread_ratio <= self.spread_limit and not self.are_counts
-        return alike and normal and self.n_effective >= _limits.FEWEST_COLUMNS
+        return alike and normal and self.n_effective >= limits.FEWEST_COLUMNS
 
 
 def moments(X: Any) -> Moments:
@@ -150,8 +151,8 @@ def _centered(X: Any) -> tuple[Floats, Floats]:
 
     They are divided by the largest value, so that no square overflows.
     """
-    if X.shape[0] > _limits.SAMPLED:
-        X = X[np.random.default_rng(0).choice(X.shape[0], _limits.SAMPLED, replace=False)]
+    if X.shape[0] > limits.SAMPLED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], limits.SAMPLED, replace=False)]
     X = dense_rows(some_columns(X))
     scale = float(np.abs(X).max(initial=0.0)) or 1.0
     centered = X / scale

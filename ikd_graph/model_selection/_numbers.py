@@ -6,10 +6,11 @@ from typing import Any
 import scipy.sparse as sp
 
 from .. import _fit as pipeline
-from .. import _limits, covariance, eigen, graph, kernels
+from .. import covariance, eigen, graph, kernels
+from .._base import limits
+from .._base.progress import Stages
+from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._settings import Settings
-from .._stages import Stages
-from .._table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..graph import Neighbors, Threshold
 from ..similarity import AFFINITIES, GIVEN, compare
 from ..strategies import landmarks
@@ -68,7 +69,7 @@ def _graph_rule(rows: Any, settings: Settings) -> Settings:
     has_rows = settings.affinity not in GIVEN
     if settings.graph == "auto" and sp.issparse(rows) and not has_rows:
         return replace(settings, graph=Threshold(0.0, prune=False))
-    if settings.model_based and rows.shape[0] <= _limits.SOLVED_WHOLE:
+    if settings.model_based and rows.shape[0] <= limits.SOLVED_WHOLE:
         why = "correlations estimate the kernel of the model, so that small ones are left out"
         settings = settings.choose(why, graph=Threshold())
     why = "the order of similarities is more reliable than their values"
@@ -98,7 +99,7 @@ def _threshold(rows: Any, settings: Settings, free: float | None) -> float:
     s0 = graph.auto_threshold(free, settings.kernel)
     if free is None or s0 <= graph.auto_threshold(free):
         return s0
-    few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
+    few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
     noise = covariance.noise_fraction(AFFINITIES[settings.affinity].modeled(few), free)
     return graph.auto_threshold(free, settings.kernel, noise)
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits, dimension, graph, kernels
+from .. import dimension, graph, kernels
+from .._base import limits
+from .._base.progress import Stages
+from .._base.types import Integers
 from .._settings import Settings
-from .._stages import Stages
-from .._types import Integers
 from ..graph import Neighbors, Threshold
 from ..refine import MOST_WORK, Likelihood, Stress, work_of
 from ..similarity import AFFINITIES
@@ -46,7 +47,7 @@ def resolve_pairwise(rows: NDArray[np.floating], requested: Settings, stages: St
             "strategy must be 'geodesic' or 'blockwise' for missing='pairwise', got "
             f"{settings.strategy.name!r}, which projects whole rows; missing='impute' fills them in"
         )
-    enough = rows.shape[1] >= _limits.FEWEST_COLUMNS
+    enough = rows.shape[1] >= limits.FEWEST_COLUMNS
     why = "rows share different columns" + (
         ", and a correlation needs no common scale" if enough else ", too few for correlations"
     )
@@ -72,7 +73,7 @@ def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
     counts = known.astype(np.float32) @ tried.T.astype(np.float32)
     inside = counts == tried.sum(axis=1)
     shapes = np.column_stack([inside.sum(axis=0), tried.sum(axis=1)])
-    enough = np.minimum(shapes.min(axis=1), _limits.FEWEST_COLUMNS)
+    enough = np.minimum(shapes.min(axis=1), limits.FEWEST_COLUMNS)
     best = np.lexsort((shapes.prod(axis=1), enough))[-1]
     return np.flatnonzero(inside[:, best]), np.flatnonzero(tried[best])
 
@@ -99,7 +100,7 @@ def _with_size(rows: NDArray[np.floating], settings: Settings, stages: Stages) -
     if settings.n_components != "auto":
         return settings
     block = rows[np.ix_(*complete_block(rows))]
-    if min(block.shape) < _limits.FEWEST_COLUMNS:
+    if min(block.shape) < limits.FEWEST_COLUMNS:
         raise ValueError(
             "n_components must be a number for a table with holes whose largest block without any "
             f"has {block.shape[0]} rows and {block.shape[1]} columns, got 'auto'; name it"
@@ -160,7 +161,7 @@ def _why_no_likelihood(rows: NDArray[np.floating], settings: Settings) -> str:
     if AFFINITIES[settings.affinity].over_pairs != "correlation":
         return "distances are taken as they are"
     block = rows[np.ix_(*complete_block(rows))]
-    if min(block.shape) < _limits.FEWEST_COLUMNS:
+    if min(block.shape) < limits.FEWEST_COLUMNS:
         return "no block without holes is large enough to check the model of the likelihood"
     if not moments(block).fit_the_model:
         return "a block without holes does not look like samples of a Gaussian process"

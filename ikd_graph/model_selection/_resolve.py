@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import _limits, dimension
+from .. import dimension
+from .._base import limits
+from .._base.progress import Stages
+from .._base.table import dense_rows, evenly_spaced, some_rows
+from .._base.types import Floats
 from .._settings import Candidate, Settings
-from .._stages import Stages
-from .._table import dense_rows, evenly_spaced, some_rows
-from .._types import Floats
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, GIVEN
 from ..strategies import Eigen, Geodesic
@@ -87,8 +88,8 @@ def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Setti
     """Return settings whose number of coordinates is estimated, if the rows have enough columns."""
     if settings.n_components != "auto" or rows.shape[0] < 2:
         return settings
-    few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], _limits.SIZED)))
-    if np.count_nonzero(np.ptp(few, axis=0)) < _limits.FEWEST_COLUMNS:
+    few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
+    if np.count_nonzero(np.ptp(few, axis=0)) < limits.FEWEST_COLUMNS:
         return settings
     with stages("dimensions"):
         result = dimension.estimate(few)
@@ -122,7 +123,7 @@ def _of_noise(rows: Any, settings: Settings, observed: Moments) -> Settings:
     settings = settings.choose(why, strategy=Geodesic(), affinity="correlation")
     settings = replace(settings, model_based=True)
     return settings.choose("no rows are significantly correlated", refine=None).add_warning(
-        f"no two of {min(rows.shape[0], _limits.SAMPLED)} rows are correlated more than "
+        f"no two of {min(rows.shape[0], limits.SAMPLED)} rows are correlated more than "
         f"unrelated rows are by chance: the {observed.n_observed} columns carry no distance "
         "between rows, and the embedding is noise; measure more columns, or average rows that "
         "belong together"
@@ -172,7 +173,7 @@ def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> S
     seen = seen or agreement >= SUPPORTED
     settings = replace(asked, candidates=tried)
     plain = asked.n_components == "auto" or int(asked.n_components) <= _MOST_DIMENSIONS
-    enough = _may_use_graph(asked) and rows.shape[1] >= _limits.FEWEST_COLUMNS and plain
+    enough = _may_use_graph(asked) and rows.shape[1] >= limits.FEWEST_COLUMNS and plain
     if asked.refine == "auto" and enough and seen and agreement < SUPPORTED:
         weak = "the closed forms of two halves of the columns disagree"
         settings = settings.choose(weak, strategy=Geodesic(), refine=Likelihood())

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import spatial
 
-from .._types import Floats
+from .._base.types import Floats
 from . import colors
 from .colors import Paint
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._dataset import NO_LABEL, Dataset, Labels, encode_labels, label_quantity
+from .._base.dataset import NO_LABEL, Dataset, Labels, encode_labels, label_quantity
 
 # Chosen one after another, each as far as possible in OKLab from all before it, for full color
 # vision and for simulated protanopia and deuteranopia, within the lightness that reads on white

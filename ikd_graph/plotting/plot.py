@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
-from .._files import write_whole
-from .._types import Floats
-from .._validation import validate
-from .._warn import warn
+from .._base import validation as check
+from .._base.files import write_whole
+from .._base.types import Floats
+from .._base.validation import validate
+from .._base.warn import warn
 from . import charts, colors
 from .charts import Bars, Chart, Points
 from .colors import INK, RULE, Groups, Paint, class_marker

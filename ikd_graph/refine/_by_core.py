@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
 from .. import gplvm
-from .._threads import map_blocks, single_threaded_blas
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import map_blocks, single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel
 from ._likelihood import LikelihoodFit, likelihood
 from ._local import local_likelihood

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import eigen, geodesics, graph
-from .._types import Floats
+from .._base.types import Floats
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ._stress import stress

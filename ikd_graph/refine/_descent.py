@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .._types import Floats
+from .._base.types import Floats
 from ._objective import LEAST_NOISE, Objective, TimeUp
 
 Pairs = deque[tuple[Floats, Floats, float]]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import cdist
 
-from .._types import Floats
+from .._base.types import Floats
 from ._objective import Objective
 
 _OPEN = 0.5

@@ -17,10 +17,10 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from .. import _validation as check
-from .._threads import single_threaded_blas
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 
 MOST_WORK = 5e7

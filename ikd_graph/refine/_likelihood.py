@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation as check
 from .. import eigen, gplvm, kernels
-from .._threads import map_blocks, single_threaded_blas
-from .._types import Floats
-from .._validation import validate
-from ..alignment import rigid_fit
+from .._base import validation as check
+from .._base.threads import map_blocks, single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
+from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form

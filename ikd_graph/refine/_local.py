@@ -17,11 +17,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validation as check
 from .. import eigen, gplvm, kernels
-from .._threads import single_threaded_blas
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel
 from ._descent import Optimum, minimize
 from ._likelihood import LikelihoodFit, OptimumRecord

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from .._lanczos import seeded_eigsh
-from .._threads import single_threaded_blas
-from .._types import Floats
-from .._validation import few
+from .._base.lanczos import seeded_eigsh
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import few
 from ..covariance import pairwise
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form

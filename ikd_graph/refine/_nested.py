@@ -1,10 +1,10 @@
 """Most likely latents of falling numbers of coordinates, each begun from the larger one."""
 
-from .. import _validation as check
 from .. import eigen, gplvm
-from .._threads import single_threaded_blas
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._descent import anneal, minimize
 from ._objective import Clock, Objective

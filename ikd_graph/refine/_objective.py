@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._types import Floats
+from .._base.types import Floats
 from ..gplvm import SampleLikelihood, expected_information
 from ..kernels import StationaryKernel
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from .._validation import check_choice, check_integer, check_positive, flag
+from .._base.validation import check_choice, check_integer, check_positive, flag
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel, get
 from ._by_core import MAX_POINTS, CoreFit, fit_core

@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _validation as check
 from .. import geodesics
-from .._threads import block_rows
-from .._types import Floats
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import block_rows
+from .._base.types import Floats
+from .._base.validation import validate
 from ..covariance import sampling_variance
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel, as_kernel

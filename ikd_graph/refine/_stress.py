@@ -21,10 +21,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
 from .. import _jit
-from .. import _validation as check
-from .._threads import single_threaded_blas
-from .._types import Floats, Integers
-from .._validation import validate
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats, Integers
+from .._base.validation import validate
 from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel, as_kernel
 from ._pairs import Noise, Pairs, noise_of_pairs, pairs_of, pairs_of_distances

@@ -12,22 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
-from .. import _limits, alignment, blocks, cliques, graph
-from .._format import count, format_number
-from .._table import dense_rows, rows_of
-from .._used_settings import describe_graph
-from .._validation import check_integer
+from .. import blockwise, cliques, graph
+from .._base import limits
+from .._base.format import count, format_number
+from .._base.table import dense_rows, rows_of
+from .._base.validation import check_integer
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
+from ..jobs.threshold_scan import ThresholdScan, threshold_scan
+from ..jobs.used_settings import describe_graph
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Names
 from ..plotting.colors import Groups, Paint, paint_points
 from ..plotting.figures import figure, with_slider
 from ..plotting.plot import names_of_points
 from ..similarity import GIVEN, compare
-from ..threshold_scan import ThresholdScan, threshold_scan
 from . import page
 
 
@@ -182,7 +183,7 @@ class CliqueView:
         """Count pairs of rows whose correlation is as far below 0 as that of edges is above."""
         used, rows = threshold_of(self.model), self.model._first
         known = self.model.settings_.affinity == "correlation"
-        if not known or used is None or rows.size > _limits.SAMPLED:
+        if not known or used is None or rows.size > limits.SAMPLED:
             return 0
         similarity = self.model._result.similarity
         left, right = np.triu_indices(rows.size, 1)
@@ -426,10 +427,10 @@ def view_cliques(
     complete = sizes.size <= limit
     size = model.embedding_.shape[1]
     if not own.all():
-        solved = blocks.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
+        solved = blockwise.solve(g, cliques.cover(g, size + 2), model.kernel_, size)
     solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
     rows, proposals = _with_duplicates(
-        solved.blocks, alignment.proposals(solved, model._points), model._inverse
+        solved.blocks, blockwise.proposals(solved, model._points), model._inverse
     )
     return CliqueView(
         model,
@@ -717,5 +718,5 @@ def _holding(view: CliqueView) -> list[str]:
     blocks = view.cliques.blocks
     order = np.argsort(blocks.members, kind="stable")
     numbers = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)[order]
-    starts = np.searchsorted(blocks.members[order], np.arange(1, view.data.n_samples))
+    starts = np.searchsorted(blockwise.members[order], np.arange(1, view.data.n_samples))
     return [", ".join(map(str, own.tolist())) for own in np.split(numbers, starts)]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..comparison import RULE, SCORES, Comparison, label_words, sentences
+from ..jobs.compare import RULE, SCORES, Comparison, label_words, sentences
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Points
 from ..plotting.colors import Paint
@@ -31,7 +31,7 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     Examples
     --------
     >>> from ikd_graph import datasets
-    >>> from ikd_graph.comparison import compare
+    >>> from ikd_graph.jobs.compare import compare
     >>> "pca" in compare_page(compare(datasets.half_moons(60), "pca", noise=0))
     True
     """

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._format import format_seconds
-from .._label_scores import format_scores
+from .._base.format import format_seconds
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD, lead
+from ..jobs.label_scores import format_scores
 from ..plotting import charts, colors
 from ..plotting.figures import figure
 from . import page
@@ -57,7 +57,7 @@ def embed_page(
     command : str
         What to type to make the page again.
     scores : dict of str to dict of str to float, or None
-        Scores of each column of labels; see `ikd_graph._label_scores.score_labels`.
+        Scores of each column of labels; see `ikd_graph.jobs.label_scores.score_labels`.
     columns : ColumnRelevance or None
         What `IKD.columns` found.
     **around

@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-from .._format import format_number, versions
+from .._base.format import format_number, versions
 from ..plotting.charts import Chart
 from ..plotting.figures import figure
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .. import covariance
-from .._table import SparseTable
-from .._types import Floats
+from .._base.table import SparseTable
+from .._base.types import Floats
 
 
 @dataclass(frozen=True)

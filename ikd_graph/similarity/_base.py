@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import graph
-from .._threads import block_rows
-from .._types import Floats, Integers
+from .._base.threads import block_rows
+from .._base.types import Floats, Integers
 from ..covariance import clip_correlations
 from ..graph import CsrGraph
 from ..kernels import SquaredExponential, StationaryKernel

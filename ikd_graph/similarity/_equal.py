@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._threads import block_rows
-from .._types import Floats
+from .._base.threads import block_rows
+from .._base.types import Floats
 
 # Kurtoses, between 1 / p and 1 for p columns, that agree to so many decimals are the same: two
 # columns always have 1/2, and rows of zeros and as many ones the same.

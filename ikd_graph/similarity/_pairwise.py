@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import covariance, graph
-from .._table import dense_rows
-from .._types import Floats, Integers
-from .._validation import few_rows
+from .._base.table import dense_rows
+from .._base.types import Floats, Integers
+from .._base.validation import few_rows
 from ..covariance import known_rows, moments_between, moments_of_all
 from ..graph import CsrGraph
 from ._affinity import Affinity

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import covariance, geodesics, graph
-from .._types import Floats, Integers
-from .._validation import symmetric
-from .._warn import warn
+from .._base.types import Floats, Integers
+from .._base.validation import symmetric
+from .._base.warn import warn
 from ..graph import CsrGraph
 from ._affinity import Affinity
 from ._base import Similarity

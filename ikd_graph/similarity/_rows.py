@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _limits, covariance, graph
-from .._table import SparseTable
-from .._threads import block_rows
-from .._types import Floats, Integers
+from .. import covariance, graph
+from .._base import limits
+from .._base.table import SparseTable
+from .._base.threads import block_rows
+from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ._affinity import Affinity
 from ._base import Similarity
@@ -46,7 +47,7 @@ class RowSimilarity(Similarity):
         self.model_based = model_based
         self._sparse = isinstance(X, SparseTable)
         self.scale = None
-        dtype = np.float64 if X.shape[0] <= _limits.SOLVED_WHOLE else X.dtype
+        dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
         if not affinity.euclidean:
             table, counts = affinity.modeled(X), counts or affinity.square_roots
             if self._sparse:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._types import Floats
-from .._validation import check_choice, check_integer
-from ..alignment import Joints
-from ..blocks import SolvedBlocks
+from .._base.types import Floats
+from .._base.validation import check_choice, check_integer
+from ..blockwise import Joints, SolvedBlocks
 from ..eigen import REFERENCES, Embedding
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel

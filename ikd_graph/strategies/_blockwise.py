@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import alignment, blocks, cliques, eigen
-from .._types import Floats
-from .._validation import check_choice, check_integer, validating
-from .._warn import warn
-from ..blocks import SolvedBlocks
+from .. import blockwise, cliques, eigen
+from .._base.types import Floats
+from .._base.validation import check_choice, check_integer, validating
+from .._base.warn import warn
+from ..blockwise import SolvedBlocks
 from ..eigen import Embedding
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
@@ -109,7 +109,7 @@ class Blockwise(Strategy):
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
         # Cliques of a caller are checked against the graph.
         with validating() if self.cliques else nullcontext():
-            solved = blocks.solve(
+            solved = blockwise.solve(
                 graph,
                 chosen.blocks,
                 kernel,
@@ -117,23 +117,23 @@ class Blockwise(Strategy):
                 str(self.reference),
                 n_observed=similarity.observations(graph),
             )
-        solved = blocks.largest_first(solved)
+        solved = blockwise.largest_first(solved)
         fraction = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
-            residuals = alignment.residuals(solved, points)
-            joints = alignment.joints(solved, points)
+            residuals = blockwise.residuals(solved, points)
+            joints = blockwise.joints(solved, points)
             return Solution(_embedding(points, solved), solved, residuals, joints=joints)
         frame = geodesic_frame(graph, kernel, n_components)
         if self.merge == "greedy":
-            merged = alignment.merge_greedy(solved, n, start=frame)
+            merged = blockwise.merge_greedy(solved, n, start=frame)
         else:
-            merged = alignment.merge(solved, n, start=frame)
+            merged = blockwise.merge(solved, n, start=frame)
             fraction = merged.start_weight
         points = merged.coordinates
         if merged.labels.any():
             _warn_groups(merged.labels)
-        joints = alignment.joints(solved, points)
+        joints = blockwise.joints(solved, points)
         return Solution(_embedding(points, solved), solved, merged.residuals, fraction, joints)
 
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from .. import eigen, geodesics
-from .._types import Floats
-from .._validation import check_choice, check_components, validate
+from .._base.types import Floats
+from .._base.validation import check_choice, check_components, validate
 from ..geodesics import path_lengths, sq_distances, squares_of_lengths
 from ..graph import CsrGraph, check_graph
 from ..kernels import StationaryKernel

@@ -14,13 +14,14 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
-from .. import _limits, eigen
-from .. import _validation as check
-from .._lanczos import seeded_eigsh
-from .._threads import block_rows
-from .._types import Floats
-from .._validation import validate
-from .._warn import warn
+from .. import eigen
+from .._base import limits
+from .._base import validation as check
+from .._base.lanczos import seeded_eigsh
+from .._base.threads import block_rows
+from .._base.types import Floats
+from .._base.validation import validate
+from .._base.warn import warn
 from ..covariance import SparseRows
 from ..eigen import Embedding
 from ..graph import CsrGraph
@@ -92,7 +93,7 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     mean = sum(rows[batch].sum(axis=0, dtype=np.float64) for batch in blocks) / n
     count = min(n_components, width)
-    if width <= _limits.LANCZOS_FROM or count > width // 4:
+    if width <= limits.LANCZOS_FROM or count > width // 4:
         gram = sum((rows[batch] - mean).T @ (rows[batch] - mean) for batch in blocks)
         values, vectors = eigh(gram, subset_by_index=(width - count, width - 1))
         total = float(np.trace(gram))

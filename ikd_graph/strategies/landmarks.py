@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from .. import _limits, eigen, geodesics
-from .._threads import block_rows, map_blocks
-from .._types import Floats
-from .._validation import check_fraction, check_integer
-from .._warn import warn
+from .. import eigen, geodesics
+from .._base import limits
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats
+from .._base.validation import check_fraction, check_integer
+from .._base.warn import warn
 from ..eigen import Embedding
 from ..graph import CsrGraph
 from ._base import Landmarks
@@ -48,7 +49,7 @@ def number(
     '300 landmarks: distances between all of 70000 points would fill 39.2 GB'
     """
     reason = ""
-    if n_landmarks is None or (n_landmarks == "auto" and n_samples <= _limits.SOLVED_WHOLE):
+    if n_landmarks is None or (n_landmarks == "auto" and n_samples <= limits.SOLVED_WHOLE):
         return None, reason
     if n_landmarks == "auto":
         count = max(AUTO_LANDMARKS, 50 * n_components)
@@ -96,7 +97,7 @@ def draw(
     """
     n, count = lengths.n_nodes, landmarks.number
     rng = check_random_state(landmarks.random_state)
-    distances = np.empty((count, n), np.float64 if n <= _limits.SOLVED_WHOLE else np.float32)
+    distances = np.empty((count, n), np.float64 if n <= limits.SOLVED_WHOLE else np.float32)
     nodes, nearest = np.empty(0, dtype=np.int64), np.ones(n)
     while nodes.size < count:
         # The smallest of exponential waiting times: a weighted draw without repetition.

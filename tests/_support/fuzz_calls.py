@@ -17,7 +17,7 @@ import isolated
 import numpy as np
 import scipy.sparse as sp
 
-from ikd_graph import IKD, alignment, blocks, cliques, covariance, eigen, geodesics, graph, kernels
+from ikd_graph import IKD, blockwise, cliques, covariance, eigen, geodesics, graph, kernels
 
 SECONDS, BYTES = 20, 6 * 2**30
 DOCUMENTED = (ValueError, TypeError, MemoryError, ImportError)
@@ -26,7 +26,7 @@ X = np.cos(LINE @ np.ones((1, 20)) + np.arange(20.0))
 CORR = kernels.SquaredExponential().covariance((LINE - LINE.T) ** 2)
 G = graph.threshold(CORR, 0.3)
 COVER = cliques.cover(G, 3)
-SOLVED = blocks.solve(G, COVER, "matern", 1)
+SOLVED = blockwise.solve(G, COVER, "matern", 1)
 CHAIN = {
     covariance.correlation: (X,),
     graph.threshold: (CORR, 0.3),
@@ -34,8 +34,8 @@ CHAIN = {
     cliques.cover: (G, 3),
     cliques.maximal_cliques: (G,),
     cliques.summary: (G, COVER),
-    blocks.solve: (G, COVER, "matern", 1),
-    alignment.merge: (SOLVED,),
+    blockwise.solve: (G, COVER, "matern", 1),
+    blockwise.merge: (SOLVED,),
     geodesics.covariance: (G,),
     geodesics.distances: (G, "matern"),
     geodesics.shortest_distances: (G, [0, 1]),

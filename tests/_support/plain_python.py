@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ikd_graph import (
     IKD,
-    blocks,
+    blockwise,
     cliques,
     covariance,
     geodesics,
@@ -22,7 +22,7 @@ from ikd_graph import (
     similarity,
     strategies,
 )
-from ikd_graph._table import SparseTable
+from ikd_graph._base.table import SparseTable
 from ikd_graph.cliques import Blocks
 from ikd_graph.datasets import gp_mapping
 from ikd_graph.refine import _pairs
@@ -178,7 +178,7 @@ def of_fits():
     whole = covariance.correlation(rows(130, 7) + 9.0 * rows(130, 8)[:1])
     one = Blocks(np.array([0, 130]), np.arange(130, dtype=np.int32))
     large = graph.threshold(np.maximum(whole, 0.02), 0.01)
-    found["large clique"] = blocks.solve(large, one, kernels.SquaredExponential(), 2).coordinates
+    found["large clique"] = blockwise.solve(large, one, kernels.SquaredExponential(), 2).coordinates
     return found
 
 

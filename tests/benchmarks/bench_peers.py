@@ -24,7 +24,7 @@ from sklearn.manifold import smacof
 from sklearn.neighbors import NearestNeighbors
 
 from ikd_graph import cliques, geodesics, graph, kernels, refine
-from ikd_graph._threads import limit_threads
+from ikd_graph._base.threads import limit_threads
 from ikd_graph.datasets import gplvm_data
 
 K = 8

@@ -1,0 +1,1 @@
+"""What every layer needs: compiling, threads, memory, files, progress, warnings, validation."""

@@ -1,0 +1,218 @@
+"""The one reader of tables in memory: what a user passes as X, for the estimator and all jobs."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from .dask import computed, is_dask
+from .format import count
+from .validation import check_sparse, few_rows
+
+
+class Table(NamedTuple):
+    """Numbers in rows and columns, and the names that a data frame gives them."""
+
+    values: Any  # (n, p) ndarray of float, NaN where a value is missing, or scipy sparse
+    row_names: tuple[Any, ...]  # n, or none where rows are only counted
+    column_names: tuple[str, ...]  # p, or none where columns are only counted
+
+    @property
+    def dense(self) -> NDArray[np.floating]:
+        """All values, (n, p)."""
+        return self.values.toarray() if sp.issparse(self.values) else self.values
+
+
+def as_table(X: Any, name: str = "X", **options: Any) -> Table:
+    """Read what a user passed as a table of numbers.
+
+    No library is imported that X does not come from: objects are known by their class and
+    attributes. What is masked, None or NA is missing, and NaN in the values.
+
+    Parameters
+    ----------
+    X : array_like, scipy sparse, data frame or dask array
+        Rows are points.
+    name : str
+        Of the argument, for messages.
+    **options
+        Of `sklearn.utils.check_array`; float64 or float32 and sparse rows are taken by default.
+
+    Returns
+    -------
+    Table
+        Values and names; the values may be those of X itself.
+
+    Raises
+    ------
+    ValueError
+        If X is no table of numbers; the message says what to pass instead.
+    """
+    check_sparse(name, X)
+    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    names = row_names(X), _column_names(X)
+    X = _as_array_like(X, name)
+    options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
+    try:
+        values = check_array(X, input_name=name, ensure_all_finite=False, **options)
+    except TypeError:
+        if isinstance(X, (np.ndarray, list, tuple)) or sp.issparse(X):
+            raise
+        raise ValueError(
+            f"{name} must be a table of numbers, got a {_kind(X)}; pass its values as an array of "
+            "rows and columns"
+        ) from None
+    except ValueError as error:
+        # It may contain names of columns, which must not write to a terminal.
+        raise ValueError(printable(str(error))) from None
+    return Table(values, *names)
+
+
+def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> None:
+    """Raise where values are infinite, or missing without ``holes``, naming the rows."""
+    stored = values.data if sp.issparse(values) else values
+    # Nothing of the size of a table is made where its sum is finite.
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(np.sum(stored)):
+            return
+    row = values.tocoo().row if sp.issparse(values) else np.arange(len(values))[:, None]
+    for is_odd, what, kind, advice in (
+        (np.isinf, "infinity", "infinite", f"X[np.isinf(X)] = np.nan makes them missing; {cure}"),
+        (np.isnan, "NaN", "missing", cure),
+    ):
+        rows = np.unique(np.broadcast_to(row, stored.shape)[is_odd(stored)])
+        if rows.size and not (holes and is_odd is np.isnan):
+            raise ValueError(
+                f"{name} contains {what}: got {count(rows.size, 'row')} with {kind} values: "
+                f"{few_rows(rows, values.shape[0])}; {advice}"
+            )
+
+
+def row_names(X: Any) -> tuple[Any, ...]:
+    """Names of the rows of a data frame of pandas; none where they are counted."""
+    return _names(X.index) if hasattr(X, "columns") and hasattr(X, "index") else ()
+
+
+def _column_names(X: Any) -> tuple[str, ...]:
+    """Names of the columns of a data frame as text; none where they are counted."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and not is_dask(X)
+    return tuple(map(str, _names(X.columns))) if is_frame else ()
+
+
+def _names(index: Any) -> tuple[Any, ...]:
+    """Names in an index of pandas or a list, but none of 0, 1, 2, ... that nobody gave."""
+    if is_dask(index):
+        return ()
+    counted = type(index).__name__ == "RangeIndex" and list(index) == list(range(len(index)))
+    return () if counted else tuple(index)
+
+
+def printable(text: str) -> str:
+    """Text whose control characters are escaped, but for ends of lines."""
+    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _as_array_like(X: Any, name: str) -> Any:
+    """X as numpy makes a table of numbers of it, or an error that says what to pass instead."""
+    if is_dask(X):
+        # First of all: what is delayed has every attribute.
+        return computed(X, name)
+    if cure := _cure(X):
+        raise ValueError(f"{name} must be a table of numbers, got a {_kind(X)}; {cure}")
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        _check_frame(X, name)
+        return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.matrix):
+        return np.asarray(X)
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        X = np.array([list(row) for row in X], dtype=object)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and "pandas" in sys.modules:
+        # NA is no number: it has no place in an array of floats.
+        return np.where(sys.modules["pandas"].isna(X), np.nan, X)
+    return X
+
+
+def _kind(X: Any) -> str:
+    """Name of the class of an object and of the library that it comes from."""
+    return f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}"
+
+
+def _cure(X: Any) -> str:
+    """Return what to pass instead of an object that holds a table and is none; else nothing."""
+    if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "obsm"):
+        keys = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
+        return f"pass {' or '.join(['adata.X', *keys])}, or call ikd_graph.tl.ikd(adata)"
+    if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
+        return "IKD(affinity='precomputed') takes the weights of its edges for correlations"
+    if type(X).__name__ == "LazyFrame":
+        return "pass frame.collect()"
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        return "pass pandas.DataFrame(X)"
+    if isinstance(X, Iterator):
+        return "pass list(X)"
+    values = getattr(X, "to_numpy", lambda: X)()
+    if not isinstance(values, np.ndarray):
+        return ""
+    if values.dtype.kind in "mM":
+        return "(X - X[0]) / numpy.timedelta64(1, 's') turns times into seconds"
+    is_list = values.dtype.kind == "O" and values.ndim == 1
+    return "pass numpy.vstack(X)" if is_list and all(np.ndim(x) == 1 for x in values[:100]) else ""
+
+
+def _check_frame(X: Any, name: str) -> None:
+    """Raise if columns of a data frame are not numbers, or their names are not told apart."""
+    names = list(X.columns)
+    kinds = sorted({type(each).__name__ for each in names})
+    if "str" in kinds and len(kinds) > 1:
+        raise ValueError(
+            f"names of columns of {name} must be of one kind, got {' and '.join(kinds)}; X.columns "
+            "= X.columns.astype(str) makes them text"
+        )
+    twice = [str(each) for each, number in Counter(names).items() if number > 1]
+    if twice:
+        raise ValueError(
+            f"names of columns of {name} must be unique, got {_listed(map(repr, twice))} more than "
+            "once; X.to_numpy() is the table without names"
+        )
+    wrong = {
+        str(each): str(dtype)
+        for at, (each, dtype) in enumerate(zip(names, list(X.dtypes), strict=True))
+        if not _is_numeric(X, at, str(dtype).lower())
+    }
+    if not wrong:
+        return
+    polars = type(X).__module__.startswith("polars")
+    cure = (
+        f"X.drop({[*wrong][:6]})" if polars else f"X.drop(columns={[*wrong][:6]})"
+    ) + " leaves them out (names or times of rows belong into the index, labels into a variable)"
+    if len(wrong) == len(names):
+        # Without them nothing would be left.
+        whole = "X.cast(polars.Float64)" if polars else "X.astype(float)"
+        cure = f"{whole} reads numbers that are written as text"
+    columns = "column" if len(wrong) == 1 else "columns"
+    each = _listed(f"{key!r} ({dtype})" for key, dtype in wrong.items())
+    raise ValueError(printable(f"{name} must hold numbers only, got {columns} {each}; {cure}"))
+
+
+def _is_numeric(X: Any, position: int, dtype: str) -> bool:
+    """Whether a column holds numbers; of a column of objects the first cells are looked at."""
+    if dtype == "object" and hasattr(X, "iloc"):
+        cells = np.asarray(X.iloc[: min(len(X), 100), position], dtype=object).tolist()
+        return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
+    words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
+    return not dtype.startswith(words)
+
+
+def _listed(texts: Any, most: int = 6) -> str:
+    """Return the first few of some texts, and how many more there are."""
+    every = list(texts)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return f"{', '.join(every[:most])}{more}"

@@ -1,0 +1,303 @@
+"""The record that every loader and generator returns."""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_LABEL = "missing"
+"""Class of the rows without a label: pictures show it, scores leave it out."""
+
+MISSING = frozenset(
+    ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", NO_LABEL)
+)
+"""Cells (in lower case) that stand for a missing value."""
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or NaT, which differ from themselves, or NA of pandas."""
+    # NA is neither equal to itself nor different, and pandas need not be there.
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One column of labels.
+
+    Attributes
+    ----------
+    title : str
+        Name of the column; empty if unknown.
+    y : (n,) int64 or float64
+        Codes into ``names``; or plain values where the labels are measurements.
+    names : tuple of str
+        Name of each class; empty without classes.
+    period : float or None
+        Length of the circle that measurements run around.
+    palette : tuple of str
+        Color "#rrggbb" of each class, where the labels came with colors of their own.
+    """
+
+    title: str
+    y: NDArray[np.int64] | NDArray[np.float64]
+    names: tuple[str, ...]
+    period: float | None = None
+    palette: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which points have a label, (n,)."""
+        if not self.names:
+            return np.isfinite(np.asarray(self.y, dtype=np.float64))
+        return np.asarray(self.names, dtype=object)[self.y.astype(np.int64)] != NO_LABEL
+
+    @property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Labels as numbers, NaN where missing, (n,); None if they are words."""
+        if not self.names:
+            return self.y.astype(np.float64)
+        try:
+            values = [np.nan if name == NO_LABEL else read_number(name) for name in self.names]
+        except ValueError:
+            return None
+        return np.array(values)[self.y.astype(np.int64)]
+
+    @property
+    def texts(self) -> list[Any]:
+        """Name of the class of each point, or the measurement; (n,)."""
+        if self.names:
+            return [self.names[int(code)] for code in self.y]
+        return list(self.y.tolist())
+
+    @property
+    def words(self) -> str:
+        """Name and kind, for a line of text."""
+        around = f" around a circle of {self.period:g}" if self.period else ""
+        classes = len(self.names) - (NO_LABEL in self.names)
+        kind = f"{classes} class{'es' * (classes != 1)}" if self.names else f"a measurement{around}"
+        if missing := int(np.count_nonzero(~self.known)):
+            kind += f", {missing} missing"
+        return f"{self.title!r} ({kind})" if self.title else kind
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Observations with what is known about them.
+
+    Attributes
+    ----------
+    X : (n, n_features) float64
+        Rows are points, columns are columns.
+    y : (n,) int64 or float64, or None
+        Codes into ``label_names``; or plain values where the labels are measurements.
+    label_names : tuple of str
+        Name of each class, in the order of the codes; empty without classes.
+    latent : (n, m) float64 or None
+        The true latent, for synthetic data.
+    name : str
+        Short name for titles and file names.
+    image_shape : (int, int) or None
+        Height and width if each row is an image, row by row.
+    feature_names : tuple of str
+        Name of each column of ``X``; empty if unknown.
+    label_period : float or None
+        Length of the circle that labels which are measurements run around, such as 360.
+    label_title : str
+        Name of the column of labels; empty if unknown.
+    label_palette : tuple of str
+        Color "#rrggbb" of each class; empty where the labels have no colors of their own.
+    other_labels : tuple of Labels
+        Further columns of labels.
+    row_names : tuple of str
+        Name of each row; empty if unknown.
+    row_title : str
+        What names the rows, such as the header of their column; empty if unknown.
+    notes : tuple of str
+        What a file was taken for, and what was done to it.
+    remarks : tuple of str
+        What is likely to spoil an embedding.
+    steps : RowSteps or None
+        What was done to the rows of ``X``, learnt from them; see `ikd_graph._preprocessing`.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64] | NDArray[np.float64] | None = None
+    label_names: tuple[str, ...] = ()
+    latent: NDArray[np.float64] | None = None
+    name: str = "data"
+    image_shape: tuple[int, int] | None = None
+    feature_names: tuple[str, ...] = ()
+    label_period: float | None = None
+    label_title: str = ""
+    label_palette: tuple[str, ...] = ()
+    other_labels: tuple[Labels, ...] = ()
+    row_names: tuple[str, ...] = ()
+    row_title: str = ""
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    steps: Any = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of points."""
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.X.shape[1]
+
+    @property
+    def labels(self) -> NDArray[np.str_] | None:
+        """Class name of each point, or None without classes."""
+        if self.y is None or not self.label_names:
+            return None
+        return np.asarray(self.label_names)[self.y.astype(np.int64)]
+
+    @property
+    def all_labels(self) -> tuple[Labels, ...]:
+        """Every column of labels, the one that colors points first."""
+        if self.y is None:
+            return ()
+        first = Labels(
+            self.label_title, self.y, self.label_names, self.label_period, self.label_palette
+        )
+        return (first, *self.other_labels)
+
+
+def encode_labels(
+    values: NDArray[Any], names: tuple[str, ...] = ()
+) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
+    """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
+
+    Labels that all read as numbers are a measurement if some are not whole, or most of ten or more
+    occur once, else classes. Missing
+    ones are NaN in a measurement, and a last class ``NO_LABEL`` among classes. ``names`` is a
+    wished order, used if every label is one of them or a code 0 .. len(names) - 1; otherwise
+    classes are sorted so that "2" comes before "16" and "16" before "32 TE".
+    """
+    texts = np.array(plain_texts(values), dtype=object)
+    missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
+    present = texts[~missing]
+    with suppress(ValueError):
+        numbers = np.array([read_number(text) for text in present])
+        if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not present.size:
+            y = np.full(texts.shape, np.nan)
+            y[~missing] = numbers
+            return y, ()
+        if not names and _is_measurement(numbers):
+            y = np.full(texts.shape, np.nan)
+            y[~missing] = numbers
+            return y, ()
+        # Beyond 2**53 neighboring numbers are equal: their digits tell them apart.
+        if np.abs(numbers).max() <= 2**53:
+            present = np.array([str(int(number)) for number in numbers], dtype=object)
+        if names and set(present) <= set(map(str, range(len(names)))):
+            present = np.array([names[int(code)] for code in present], dtype=object)
+    classes = set(present)
+    order = names if classes <= set(names) else tuple(sorted(sorted(classes), key=_natural))
+    position = {name: code for code, name in enumerate(order)}
+    codes = np.full(texts.shape, len(order), dtype=np.int64)
+    codes[~missing] = [position[text] for text in present]
+    return codes, (*order, NO_LABEL) if missing.any() else order
+
+
+def read_number(text: str) -> float:
+    """Return a text as a number, where 1_1 is a name; raise ValueError if it is none.
+
+    Examples
+    --------
+    >>> read_number("1e3")
+    1000.0
+    """
+    if "_" in text:
+        raise ValueError(f"an underscore is no part of a number, got {text!r}")
+    # Typeset tables have the sign of mathematics.
+    return float(text.replace("\u2212", "-", 1))
+
+
+def _is_measurement(numbers: NDArray[np.float64]) -> bool:
+    """Whether most of many whole numbers occur once: minutes, altitudes; classes have members."""
+    _, counts = np.unique(numbers, return_counts=True)
+    return len(numbers) >= 2 * FEWEST_OF_A_CLASS and 2 * np.sum(counts == 1) > len(numbers)
+
+
+def plain_texts(values: Any) -> list[str]:
+    """Cells as text without blanks around it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_texts(np.array([b"a ", 2, None], dtype=object))
+    ['a', '2', 'None']
+    """
+    return [
+        (value.decode(errors="replace") if isinstance(value, bytes) else str(value)).strip()
+        for value in np.asarray(values).tolist()
+    ]
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Sorting key: runs of digits as numbers, before words; a number by itself with its sign."""
+    runs = [text] if re.fullmatch(r"-\d+", text) else re.split(r"(\d+)", text)
+    return [
+        (float(run), "") if re.fullmatch(r"-?\d+", run) else (float("inf"), run)
+        for run in runs
+        if run
+    ]
+
+
+FEWEST_OF_A_CLASS = 5
+"""Points of the smallest class below which a five-fold cross-validation cannot hold it."""
+
+MOST_CLASSES = 60
+"""Beyond as many whole numbers labels are a measurement too, as in the pictures."""
+
+
+def class_codes(labels: Labels) -> NDArray[np.int64] | None:
+    """Code of the class of each point, 0 .. n_classes - 1; None without at least two classes.
+
+    Parameters
+    ----------
+    labels : Labels
+        One label for each point.
+
+    Returns
+    -------
+    (n,) int64 or None
+        -1 for points without a label. Classes that no point has are left out.
+    """
+    if not labels.names:
+        return None
+    labeled, codes = labels.known, np.full(len(labels.y), -1)
+    names = labels.y[labeled].astype(np.int64)
+    present, codes[labeled] = np.unique(names, return_inverse=True)
+    return codes if 1 < present.size < names.size else None
+
+
+def label_quantity(labels: Labels) -> NDArray[np.float64] | None:
+    """Labels as numbers, where they are a measurement.
+
+    A measurement in whole numbers is read as classes. What tells it from numbered classes is that
+    it has more values than classes do, or than can be told from so few points.
+
+    Parameters
+    ----------
+    labels : Labels
+        One label for each point.
+
+    Returns
+    -------
+    (n,) float64 or None
+        NaN where unknown; None if labels are no measurement or say nothing.
+    """
+    if labels.numbers is None:
+        return None
+    values = np.where(np.isfinite(labels.numbers), labels.numbers, np.nan)
+    n_values = np.unique(values[~np.isnan(values)]).size
+    if labels.names and n_values <= min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS):
+        return None
+    return values if n_values > 1 and np.count_nonzero(~np.isnan(values)) >= 10 else None

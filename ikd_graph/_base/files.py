@@ -1,0 +1,104 @@
+"""Files are written whole or not at all."""
+
+import errno
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from .suggest import suggest
+
+Content = str | bytes | Callable[[BinaryIO], object]
+"""Text (stored as UTF-8), bytes, or a function that writes to an open binary file."""
+
+
+def missing_file(kind: str, path: Path) -> str:
+    """Say that a file is not there, and what it may be called."""
+    near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    hint = suggest(path.name, [name for name in near if name != path.name])
+    return f"the {kind} file must exist, got {str(path)!r}{hint or '; check the spelling'}"
+
+
+def write_whole(path: str | os.PathLike[str], content: Content) -> Path:
+    """Write a file under another name in the same folder, then rename it.
+
+    A reader sees the old file or the new one, never half of one, also when the writing process is
+    interrupted or the disk is full. ``content`` is text (stored as UTF-8), bytes, or a function
+    that writes to an open binary file; the folder must exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(folder + "/note.txt", "whole").read_text()
+    'whole'
+    """
+    target = Path(path)
+    return write_together(target.parent, {target.name: content})[0]
+
+
+def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content]) -> list[Path]:
+    """Write files into a folder that exists: all of them appear, or none does.
+
+    All are written under other names first, which is where disks are full and contents fail.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_together(folder, {"a.txt": "a", "b.txt": "b"})]
+    ['a.txt', 'b.txt']
+    """
+    targets = [Path(folder) / name for name in files]
+    if not Path(folder).is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder to write to must exist", str(folder))
+    for target in targets:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder is where a file should be", str(target))
+        if target.exists() and not target.is_file():
+            # Renaming would put a file in its place, and whoever reads from it would wait for ever.
+            raise OSError(errno.EINVAL, "a pipe or a device is where a file should be", str(target))
+    mark = secrets.token_hex(4)
+    # Short, whatever the name is: names have a largest length.
+    drafts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]
+    try:
+        for draft, target, content in zip(drafts, targets, files.values(), strict=True):
+            try:
+                _write(draft, content)
+            except OSError as error:
+                # A full disk does not say for which file it was.
+                raise OSError(error.errno, error.strerror, str(target)) from error
+            if target.exists():
+                draft.chmod(target.stat().st_mode)
+        for draft, target in zip(drafts, targets, strict=True):
+            draft.replace(target)
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+    return targets
+
+
+def _write(path: Path, content: Content) -> None:
+    """Write a new file, to the disk itself."""
+    with path.open("xb") as file:
+        if callable(content):
+            content(file)
+        else:
+            # Names of files may hold bytes that are no text: they are written as they are shown.
+            if isinstance(content, str):
+                content = content.encode("utf-8", "backslashreplace")
+            file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def check_writable(folder: str | os.PathLike[str]) -> None:
+    """Raise OSError if files cannot be written to a folder, which may have to be made."""
+    path = Path(folder).absolute()
+    ancestor = next(parent for parent in (path, *path.parents) if parent.exists())
+    if not ancestor.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "a file is where a folder should be", str(ancestor))
+    with tempfile.TemporaryFile(dir=ancestor):
+        pass

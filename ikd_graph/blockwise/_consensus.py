@@ -1,0 +1,142 @@
+"""All blocks aligned at once to a consensus: generalized Procrustes from a good start."""
+
+import numpy as np
+
+from .._base import validation as check
+from .._base.types import Floats
+from .._base.validation import validate
+from ._exact import merge_exact
+from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
+from ._record import SolvedBlocks, check_solved
+from ._rigid import place_groups
+from ._rounds import ANCHOR_WEIGHT, Rounds
+
+_TRIAL_ROUNDS = 10
+"""Rounds that each of two starts gets before the better one goes on."""
+
+_CLEARLY_LOWER = 0.5
+"""Where both starts are right their sums are mostly within a factor of two by then, so that a
+smaller gain says nothing: an embedding with a part mirrored may be the lower one by chance."""
+
+
+@validate(
+    check_solved,
+    check_start,
+    n_points=check.optional(check.count),
+    start=check.optional(check.table),
+    max_rounds=check.whole(1),
+    tolerance=check.positive,
+)
+def merge(
+    solved: SolvedBlocks,
+    n_points: int | None = None,
+    *,
+    start: Floats | None = None,
+    max_rounds: int = 200,
+    tolerance: float = 1e-5,
+) -> MergeResult:
+    """Align all blocks at once to a consensus: generalized Procrustes from a good start.
+
+    Rounds of two steps: every block is fitted rigidly to the consensus, and every point moves to
+    the weighted mean of where its blocks would put it. Neither step can raise the weighted sum of
+    squares between the two: the step from the points to these means is half its gradient, which
+    L-BFGS follows.
+
+    Weights are the inverse standard deviations of a point's distances in the block, from the
+    sampling variance of the correlations behind them. (Inverse variances would be right if
+    sampling were the only error; blocks disagree for other reasons too.)
+
+    The sum of squares has many local minima, so the start matters. The geodesic solution of the
+    same graph is a good one, for it knows where things are at large. The greedy merger is the
+    other: it is exact on exact data. Both get some rounds, and the given start goes on unless the
+    greedy one then has less than half its sum: blocks that share little fit nearly as well with a
+    part of the whole mirrored, which only the start can tell. Where a motion of the greedy
+    merger rests on fewer than M + 1 shared points, blocks leave angles or whole components open,
+    and the given start joins in as one more block of all points with a small weight, which settles
+    what is open and next to nothing else. Its weight grows with the square of the noise of the
+    blocks, which is what they disagree by: where data are weak, cliques of a few points tell less
+    of the shape than the geodesic solution does.
+
+    Parameters
+    ----------
+    solved, n_points : see `merge_greedy`
+        Blocks with their own coordinates, and the number of points in all.
+    start : (n_points, M) ndarray of float64, optional
+        Where the points are at first, in the units of the latent; by default the greedy merger.
+    max_rounds : int
+        Most rounds; `converged` says whether they were enough.
+    tolerance : float
+        The rounds end where two on end promise to lower the sum of squares by less, relatively.
+
+    Returns
+    -------
+    MergeResult
+        Coordinates (in the frame of the start, if one is given), components, residuals, the order
+        of the greedy merger, the weight of the start and how the rounds ended. Components that
+        share no point do not influence each other; without a start each is centered at 0.
+
+    Raises
+    ------
+    ValueError
+        If the start does not fit or a parameter is out of range.
+
+    Warns
+    -----
+    UserWarning
+        If the greedy merger is the start and rests on fewer than M + 1 shared points somewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise, cliques, graph, kernels
+    >>> kernel, line = kernels.SquaredExponential(), np.arange(6.0)
+    >>> g = graph.threshold(kernel.covariance((line[:, None] - line) ** 2), 0.1)
+    >>> solved = blockwise.solve(g, cliques.cover(g, 3), kernel, 1)
+    >>> merged = blockwise.merge(solved, 6, start=line[:, None])
+    >>> merged.coordinates.round(6).ravel()
+    array([0., 1., 2., 3., 4., 5.])
+    >>> merged.converged
+    True
+    """
+    n_points = n_points or solved.n_points
+    greedy = merge_pairs(solved, n_points)
+    if start is None:
+        if greedy.n_weak:
+            warn_weak(greedy)
+        consensus = Rounds(solved, n_points)
+        descent = consensus.descend(greedy.coordinates, max_rounds, tolerance)
+        objective, residuals = consensus.fit_of(descent.points)
+        points = groups_centered(descent.points, greedy.labels)
+    else:
+        frame = np.array(start, dtype=np.float64, order="C")
+        exact = merge_exact(solved, frame)
+        if exact is not None:
+            objective, residuals = Rounds(solved, n_points).fit_of(exact)
+            return greedy._replace(
+                coordinates=exact, residuals=residuals, n_weak=0, objective=objective
+            )
+        # The start joins in where blocks leave something open.
+        is_open = greedy.n_weak or greedy.labels.any()
+        consensus = Rounds(solved, n_points, frame if is_open else None)
+        merged = place_groups(greedy.coordinates, greedy.labels, frame)
+        trials = [consensus.descend(points, _TRIAL_ROUNDS, tolerance) for points in (frame, merged)]
+        from_greedy = trials[1].value < _CLEARLY_LOWER * trials[0].value
+        descent = consensus.descend(trials[from_greedy].points, max_rounds, tolerance)
+        objective, residuals = consensus.fit_of(descent.points)
+        weight = consensus.weight_for(objective, frame)
+        if not from_greedy and weight > max(consensus.anchor_weight, ANCHOR_WEIGHT):
+            consensus = Rounds(solved, n_points, frame, weight)
+            descent = consensus.descend(descent.points, max_rounds, tolerance)
+            objective, residuals = consensus.fit_of(descent.points)
+        # Blocks do not mind where all of it lies: bring it back to where the start was.
+        whole = np.zeros(n_points, dtype=np.int64)
+        points = place_groups(descent.points, whole, frame)
+    return greedy._replace(
+        coordinates=points,
+        residuals=residuals,
+        start_weight=consensus.anchor_weight,
+        n_weak=0 if start is not None else greedy.n_weak,
+        objective=objective,
+        n_rounds=descent.n_rounds,
+        converged=descent.converged,
+    )

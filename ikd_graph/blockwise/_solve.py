@@ -1,0 +1,165 @@
+"""Every clique's own latent: Algorithm 1 on many small blocks in one parallel pass."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import eigen
+from .._base import validation as check
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
+from ..cliques import Blocks, Cliques, any_cliques, check_blocks
+from ..graph import CsrGraph, GraphLike, any_graph
+from ..kernels import StationaryKernel, as_kernel
+from ._eigen import solve_cliques
+from ._record import SolvedBlocks, check_solved
+
+
+def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -> None:
+    check_blocks("cliques", cliques, graph.n_nodes)
+
+
+@validate(
+    _check_members,
+    graph=any_graph,
+    cliques=any_cliques,
+    kernel=as_kernel,
+    n_components=check.count,
+    reference=check.one_of(eigen.REFERENCES),
+    n_observed=check.observations,
+)
+def solve(
+    graph: GraphLike,
+    cliques: Cliques | Blocks | Iterable[ArrayLike],
+    kernel: StationaryKernel,
+    n_components: int,
+    reference: str = "center",
+    *,
+    n_observed: int | NDArray[np.integer] = 1,
+) -> SolvedBlocks:
+    """Solve the inverse kernel eigenproblem of every clique (Li & Wu 2024, Alg. 1, Section 2.4).
+
+    The covariances of a clique are all edges, so nothing but the graph is read: memory is
+    proportional to the edges and the cliques. Signs of eigenvectors are pinned; a clique whose
+    points span fewer than M dimensions gets zeros in the others.
+
+    Parameters
+    ----------
+    graph : CsrGraph, networkx.Graph or scipy sparse array
+        Graph whose weights are correlations in (0, 1], see `graph.as_graph`.
+    cliques : Cliques or iterable of (k,) int arrays
+        Cliques of the graph: all, some, or those of `networkx.find_cliques`.
+    kernel : str or StationaryKernel
+        Kernel to invert.
+    n_components : int
+        M, number of latent coordinates.
+    reference : {"center", "min_max", "min_mean"}
+        Origin of each clique's inner products: its center, or the point whose largest or mean
+        squared distance to the others is smallest (Section 2.5).
+    n_observed : int or (m,) array_like of int
+        Number N of columns behind the correlations, or that of each entry of the graph where they
+        differ. Distances of few columns are less precise.
+
+    Returns
+    -------
+    SolvedBlocks
+        Coordinates of every clique in a frame of its own, with what its spectrum says.
+
+    Raises
+    ------
+    ValueError
+        If a block is not a clique of the graph, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise, cliques, graph, kernels
+    >>> line = np.arange(6.0)
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold(corr, 0.1)
+    >>> solved = blockwise.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> abs(solved.coordinates[:3, 0]).round(6)
+    array([1., 0., 1.])
+    """
+    assert isinstance(cliques, Blocks)
+    sq_dist = kernel.sq_distance(graph.weights)
+    variance = _distance_variance(kernel, graph.weights, sq_dist) / np.asarray(n_observed)
+    # BLAS on one thread also for callers without a fit around them: it is called in parallel.
+    with single_threaded_blas():
+        spectra = solve_cliques(cliques, graph, sq_dist, variance, reference, n_components)
+    bad = np.flatnonzero(spectra.n_missing)
+    if bad.size:
+        raise ValueError(
+            f"blocks must be cliques of the graph, got {bad.size} with "
+            f"{int(spectra.n_missing.sum())} pairs that are not edges: blocks {check.few(bad)}; "
+            "find them by cliques.cover or cliques.maximal_cliques on the same graph"
+        )
+    return SolvedBlocks(
+        blocks=cliques,
+        coordinates=spectra.coordinates,
+        precision=_precision(spectra.spread),
+        eigenvalues=spectra.values,
+        explained_variance_ratio=spectra.fractions[:, 0].copy(),
+        negative_mass=spectra.fractions[:, 1].copy(),
+        n_clipped=int(spectra.n_clipped.sum()),
+    )
+
+
+def _check_spectra(solved: SolvedBlocks) -> None:
+    check.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
+
+
+@validate(check_solved, _check_spectra)
+def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
+    """Order blocks by their size and, of equals, by how far they reach.
+
+    What is merged first then does not depend on the order of the points, of which the order of
+    cliques is made.
+
+    Parameters
+    ----------
+    solved : SolvedBlocks
+        Solved blocks in any order.
+
+    Returns
+    -------
+    SolvedBlocks
+        The same blocks, the largest first; of those with as many points, the one with the largest
+        leading eigenvalue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise, cliques, graph, kernels
+    >>> line = np.array([0.0, 1.0, 2.0, 2.5, 3.0])
+    >>> corr = kernels.SquaredExponential().covariance((line[:, None] - line) ** 2)
+    >>> g = graph.threshold(corr, 0.2)
+    >>> solved = blockwise.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> blockwise.largest_first(solved).blocks.sizes
+    array([3, 3, 2])
+    """
+    order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
+    return solved.take(order)
+
+
+def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) -> Floats:
+    r"""Variance of a distance from a sample correlation r, times the number of observations.
+
+    var(r) = (1 - r²)² / N goes through d = f⁻¹(r) and √d: var(√d) = (1 - r²)² / (4 N d f'(d)²).
+    Equal points have 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slope = kernel.derivative(sq_dist)
+        variance = (1.0 - corr * corr) ** 2 / (4.0 * sq_dist * slope * slope)
+    variance[~np.isfinite(variance)] = 0.0
+    return variance
+
+
+def _precision(spread: Floats) -> Floats:
+    """Inverse of mean variances, at most 10 000 times the median one."""
+    positive = spread[spread > 0.0]
+    # Copies of a point are known exactly, but may not outvote everything else.
+    floor = 1e-4 * float(np.median(positive)) if positive.size else 1.0
+    return 1.0 / np.maximum(spread, floor)

@@ -1,0 +1,1 @@
+"""What people come for, one module each: a computation, its record, its tables."""

@@ -1,0 +1,159 @@
+"""Is it real: a table against randomly shifted ones."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from ..._base import limits
+from ..._base import validation as check
+from ..._base.table import evenly_spaced
+from ..._base.types import Floats
+from ..._base.validation import check_enough_columns, check_enough_rows, validate
+
+__all__ = ["LEVEL", "ChanceTest", "chance_test"]
+
+LEVEL = 0.05
+"""p value above which nothing beyond chance was found."""
+
+_ORDERED = 4.0  # standard deviations: one table in ten thousand by chance
+
+
+class ChanceTest(NamedTuple):
+    """Outcome of `chance_test`; printed, a clause."""
+
+    p_value: float
+    n_draws: int  # randomized tables
+    n_exceeding: int  # of them, those with at least as much structure
+    shifted: str  # by themselves: "columns", or "rows" where columns follow one another
+    ordered: bool  # whether rows follow one another, which the shifted tables keep
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether rows are related by no more than chance, not even to the next ones."""
+        return self.p_value > LEVEL and not self.ordered
+
+    def __str__(self) -> str:
+        if self.p_value > LEVEL:
+            beyond = "the order of the rows" if self.ordered else "chance"
+            return f"nothing beyond {beyond} was found (p = {self.p_value:.2g})"
+        return (
+            f"more structure than {self.n_draws - self.n_exceeding} of {self.n_draws} randomly "
+            f"shifted tables (p = {self.p_value:.2g})"
+        )
+
+
+@validate(n_draws=check.count, n_exceeding=check.count, random_state=check.seed)
+def chance_test(
+    X: Floats, *, n_draws: int = 199, n_exceeding: int = 10, random_state: int | None = 0
+) -> ChanceTest:
+    r"""Test whether the rows of a table are related by more than their order.
+
+    Without a latent the columns are unrelated series along the rows: the expected correlation of
+    two rows depends only on how far apart they are. The statistic is the sum of squares of what
+    correlations deviate from the mean of their lag, over all pairs of rows, of normal scores within
+    each column. Under the null hypothesis it changes little when every column is shifted along the
+    rows, around the end, by a random number of its own, which keeps its values and its
+    autocorrelation. Where columns follow one another more than rows do (time along the columns),
+    rows and columns change parts.
+
+    Slow series drift together by chance. Where values follow one another, the test is one of their
+    innovations: what the value before, times one coefficient for all series, leaves of each value.
+    The coefficient is the median over the series of the slope at lag 1, less the bias that few
+    values give it (Kendall, Biometrika 41, 1954), so that it is 1 of random walks.
+
+    Draws end early once ``n_exceeding`` tables reach the statistic (Besag and Clifford, Biometrika
+    78, 1991). How often the test rejects, and what: docs/decisions/010-is-it-real.md.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) ndarray of float64
+        Points in rows; rows or columns that follow in time, in that order. Of more than 300 rows
+        or columns as many evenly spaced ones.
+    n_draws : int
+        Largest number of shifted tables; 1 / (``n_draws`` + 1) is the smallest p value.
+    n_exceeding : int
+        Number of tables at which the test ends.
+    random_state : int or None
+        Seed of the shifts.
+
+    Returns
+    -------
+    ChanceTest
+        The p value and how it came about.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows or columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.normal(size=(60, 40))
+    >>> chance_test(noise).p_value > 0.05
+    True
+    >>> print(chance_test(noise + rng.normal(size=(60, 1)) * rng.normal(size=40)))
+    more structure than 199 of 199 randomly shifted tables (p = 0.005)
+    """
+    check_enough_rows(X.shape[0])
+    check_enough_columns(X.shape[1], "correlation")
+    X = X[np.ix_(*(evenly_spaced(n, limits.TESTED) for n in X.shape))]
+    scores = _normal_scores(X)
+    (observed, order), (across, order_across) = _structure(scores), _structure(scores.T)
+    shifted = "columns" if order >= order_across else "rows"
+    ordered = shifted == "columns" and order > _ORDERED
+    if shifted == "rows":
+        scores, observed = scores.T, across
+    if max(order, order_across) > _ORDERED:
+        innovations = _innovations(X) if shifted == "columns" else _innovations(X.T).T
+        scores = _normal_scores(innovations)
+        scores = scores if shifted == "columns" else scores.T
+        observed = _structure(scores)[0]
+    n, width = scores.shape
+    rng = np.random.default_rng(random_state)
+    reached = drawn = 0
+    while drawn < n_draws and reached < n_exceeding:
+        at = (np.arange(n)[:, None] + rng.integers(n, size=width)) % n
+        reached += _structure(np.take_along_axis(scores, at, axis=0))[0] >= observed
+        drawn += 1
+    ended = reached == n_exceeding
+    p_value = reached / drawn if ended else (reached + 1) / (drawn + 1)
+    return ChanceTest(p_value, drawn, int(reached), shifted, ordered)
+
+
+def _normal_scores(X: Floats) -> Floats:
+    """Return normal scores of the values within each column."""
+    return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
+
+
+def _innovations(series: Floats) -> Floats:
+    """Return what the value before leaves of each value of the columns, (n - 1, p)."""
+    before, after = series[:-1], series[1:]
+    lagged = before - before.mean(axis=0)
+    squares = np.einsum("ij,ij->j", lagged, lagged)
+    varying = squares > 0.0
+    if not varying.any():
+        return after
+    slopes = np.einsum("ij,ij->j", lagged, after)[varying] / squares[varying]
+    slope = float(np.median(slopes))
+    # Kendall: the expected slope is short of the true one by (1 + 3 slope) / n.
+    return np.asarray(after - min(slope + (1.0 + 3.0 * slope) / len(before), 1.0) * before)
+
+
+def _structure(scores: Floats) -> tuple[float, float]:
+    """Squared correlations of rows about the mean of each lag, and how far those means stand out.
+
+    The second is in standard deviations of what unrelated rows without an order have.
+    """
+    rows = scores - scores.mean(axis=1, keepdims=True)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    rows /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    left, right = np.triu_indices(len(rows), 1)
+    corr, lag = (rows @ rows.T)[left, right], right - left - 1
+    total, counts = float((corr**2).sum()), np.bincount(lag)
+    by_lag = float((np.bincount(lag, corr) ** 2 / counts).sum())
+    order = by_lag / max(total / corr.size, np.finfo(float).tiny) - counts.size
+    return total - by_lag, order / float(np.sqrt(2.0 * counts.size))

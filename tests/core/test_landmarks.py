@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from ikd_graph import IKD, graph, strategies
+from ikd_graph._base import limits
+from ikd_graph.metrics import affine_r2
+from ikd_graph.strategies import landmarks
+
+
+def waves(n, seed=0, n_features=60):
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(0.0, 4.0, (n, 2))
+    phase = rng.uniform(0.0, 2.0 * np.pi, n_features)
+    return np.cos(latent @ rng.normal(size=(2, n_features)) + phase), latent
+
+
+@pytest.mark.parametrize("strategy", ["eigen", "geodesic"])
+@pytest.mark.parametrize("n_landmarks", [120, 500])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_as_many_landmarks_as_points_change_nothing(strategy, n_landmarks):
+    X, _ = waves(120)
+    settings = {"strategy": strategy, "refine": None, "graph": 8}
+    whole = IKD(2, n_landmarks=None, **settings).fit(X)
+    model = IKD(2, n_landmarks=n_landmarks, **settings).fit(X)
+    assert np.array_equal(model.embedding_, whole.embedding_)
+    assert model.landmarks_ is None
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
+    points = np.random.default_rng(seed).normal(size=(200, n_components))
+    nodes = np.arange(2 * n_components + 3)
+    found = landmarks.solve(nodes, cdist(points[nodes], points), np.square, n_components)
+    np.testing.assert_allclose(
+        cdist(found.coordinates, found.coordinates), cdist(points, points), atol=1e-7
+    )
+
+
+def test_a_landmark_counts_as_the_points_that_are_nearest_to_it():
+    # Of copies, the landmarks' own problem is that of all points: classical scaling of the copies.
+    rng = np.random.default_rng(0)
+    lengths = cdist(points := rng.normal(size=(9, 4)), points) ** 0.7
+    copies = np.r_[:9, np.repeat(np.arange(9), rng.integers(0, 6, 9))]
+    found = landmarks.solve(np.arange(9), lengths[:, copies], np.square, 3)
+    squares = lengths[np.ix_(copies, copies)] ** 2
+    centered = squares - squares.mean(axis=0)
+    values, vectors = np.linalg.eigh(-0.5 * (centered - centered.mean(axis=1, keepdims=True)))
+    expected = vectors[:, :-4:-1] * np.sqrt(values[:-4:-1])
+    signs = np.sign(np.sum(expected * found.coordinates, axis=0))
+    np.testing.assert_allclose(found.coordinates, signs * expected, atol=1e-10)
+    np.testing.assert_allclose(found.eigenvalues, values[:-4:-1])
+
+
+@pytest.mark.parametrize("path", ["distance", "covariance"])
+def test_a_tenth_of_the_points_gives_nearly_the_whole_embedding(path):
+    X, _ = waves(2000)
+    settings = {"strategy": strategies.Geodesic(path), "affinity": "correlation", "graph": 8}
+    whole, few = (
+        IKD(2, n_landmarks=count, refine=None, random_state=0, **settings).fit_transform(X)
+        for count in (None, 200)
+    )
+    assert affine_r2(whole, few) > 0.99
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_estimator_with_landmarks_places_all_rows(dtype):
+    X, latent = waves(800)
+    X = X.astype(dtype)
+    settings = {"n_landmarks": 0.1, "graph": 10, "refine": None, "random_state": 0}
+    settings["strategy"] = "geodesic"
+    model = IKD(2, **settings).fit(X)
+    assert model.landmarks_.shape == (80,)
+    assert affine_r2(latent, model.embedding_) > 0.95
+    assert model.embedding_.dtype == dtype
+    assert np.array_equal(model.transform(X[::7]), model.embedding_[::7])
+    again = IKD(2, n_jobs=2, **(settings | {"random_state": None})).fit(X)
+    assert np.array_equal(again.embedding_, model.embedding_)
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("ikd_graph._fit.available", lambda: 10**6)
+    X, _ = waves(400)
+    settings = {"affinity": "correlation", "graph": 8, "refine": None}
+    for parameters in ({"n_landmarks": None}, {"strategy": "eigen"}):
+        with pytest.raises(MemoryError, match=r"must fit into memory, got 5120000 bytes .* fewer"):
+            IKD(2, **parameters, **settings).fit(X)
+    IKD(2, n_landmarks=100, **settings).fit(X)
+    with pytest.raises(MemoryError, match=r"400 points and 300 must fit"):
+        IKD(2, n_landmarks=300, **settings).fit(X)
+
+
+def test_many_points_have_landmarks_and_no_threshold(monkeypatch):
+    monkeypatch.setattr(limits, "SOLVED_WHOLE", 100)
+    X = np.random.default_rng(0).normal(size=(400, 3)) @ np.random.default_rng(1).normal(
+        size=(3, 150)
+    )
+    model = IKD(2, strategy="geodesic", refine=None, random_state=0).fit(X)
+    assert model.landmarks_.size == 300
+    assert model.settings_.graph == graph.Neighbors(10, prune=True)
+    assert (
+        "distances between all of 400 points would fill" in model.settings_.reasons["n_landmarks"]
+    )

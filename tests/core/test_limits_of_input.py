@@ -1,0 +1,62 @@
+"""Little memory, extreme rows, saddles: what is answered is whole, and alone as among others."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from ikd_graph import IKD
+from ikd_graph._base.memory import available
+
+EUCLIDEAN = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean"}
+
+
+def rows(n=40, p=25, noise=0.3):
+    r = np.random.default_rng(0)
+    t = r.uniform(0, 1, (n, 2))
+    X = np.sin(2.0 * t @ r.normal(size=(2, p)) + r.uniform(0, 6, p))
+    return X + noise * r.normal(size=(n, p))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of address space")
+def test_the_limit_of_address_space_is_asked_and_text_is_read_below_it(tmp_path):
+    import subprocess
+
+    np.savetxt(tmp_path / "t.csv", rows(), delimiter=",")
+    code = (
+        "import resource, sys\n"
+        "from ikd_graph import datasets\n"
+        "from ikd_graph._base.memory import available\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 200 * 2**20,) * 2)\n"
+        "print(available() <= 200 * 2**20, datasets.load(sys.argv[1]).X.shape)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "t.csv")], capture_output=True, text=True
+    )
+    assert said.stdout == "True (40, 25)\n", said.stderr[-300:]
+    assert available() is None or available() > 0
+
+
+@pytest.mark.parametrize("size", [1e-75, 1e-150, 1e-300, 0.0])
+def test_a_tiny_row_is_placed_alone_as_among_others(size):
+    X = rows()
+    model = IKD(**EUCLIDEAN).fit(X)
+    tiny = np.full((1, 25), size)
+    alone, among = model.transform(tiny), model.transform(np.vstack([tiny, X[:3] + 0.1]))
+    np.testing.assert_array_equal(alone[0], among[0])
+    with pytest.raises(ValueError, match="multiply X by a power of ten"):
+        IKD(**EUCLIDEAN).fit(X * 1e-75)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_standard_errors_of_a_row_are_known_wherever_it_is_placed(scale):
+    r = np.random.default_rng(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for noise in (0.05, 0.8):
+            model = IKD(refine="likelihood", affinity="correlation").fit(rows(noise=noise))
+            Z, errors = model.transform(scale * r.normal(size=(60, 25)), return_std=True)
+            np.testing.assert_array_equal(np.isfinite(Z), np.isfinite(errors))
+            assert (errors[np.isfinite(Z)] > 0).all()

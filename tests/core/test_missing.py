@@ -1,0 +1,473 @@
+"""Missing values: refused by default, or filled in from the nearest rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import multivariate_normal
+from tables import process
+
+from ikd_graph import IKD, covariance, diagnose, graph, kernels, missing, refine
+from ikd_graph.cli import main
+from ikd_graph.metrics import affine_r2
+
+
+def table(n=60, width=60, seed=0, fraction=0.2, noise=0.2):
+    """Samples of a Gaussian process with holes, its latent, and the table without holes."""
+    rng = np.random.default_rng(seed)
+    z = np.sort(rng.random(n))[:, None] * 4.0
+    whole = process(z, width, noise, seed)
+    X = np.where(rng.random(whole.shape) < fraction, np.nan, whole)
+    return X, z, whole
+
+
+def quick(**more):
+    return IKD(1, missing="impute", affinity="correlation", graph=7, refine=None, **more)
+
+
+@pytest.mark.parametrize("affinity", ["auto", "correlation", "cosine", "covariance", "euclidean"])
+def test_the_latent_is_found_in_spite_of_holes(affinity):
+    lost = []
+    for seed in range(3):
+        X, z, whole = table(seed=seed, fraction=0.3)
+        model = IKD(1, missing="pairwise", affinity=affinity, refine="stress").fit(X)
+        without = IKD(1, affinity=affinity, refine="stress").fit_transform(whole)
+        lost.append(affine_r2(z, without) - affine_r2(z, model.embedding_))
+        assert np.array_equal(model.transform(X), model.embedding_)
+    assert np.mean(lost) < 0.02
+
+
+def naive_fill(row, rows):
+    """Means over the five rows nearest over shared columns that have a value, by loops."""
+    squares = np.nanmean((rows - row) ** 2, axis=1)
+    filled = row.copy()
+    for column in np.flatnonzero(np.isnan(row)):
+        near = [i for i in np.argsort(squares) if np.isfinite(rows[i, column])][:5]
+        weights = 1.0 / np.sqrt(squares[near])
+        filled[column] = weights @ rows[near, column] / weights.sum()
+    return filled
+
+
+def test_holes_are_filled_as_by_a_naive_twin():
+    X, _, whole = table()
+    filled, known = missing.fill(X[:9], X), np.isfinite(X[:9])
+    assert np.array_equal(filled[known], X[:9][known])
+    for at in range(9):
+        np.testing.assert_allclose(filled[at], naive_fill(X[at], X), atol=1e-9)
+    by_mean = np.nanmean(X, axis=0) - whole[:9]
+    assert np.abs((filled - whole[:9])[~known]).mean() < 0.5 * np.abs(by_mean[~known]).mean()
+
+
+def test_new_rows_with_holes_are_placed_each_by_itself():
+    X, z, whole = table(seed=1)
+    model = quick().fit(X[::2])
+    placed = model.transform(X[1::2])
+    assert np.corrcoef(placed.ravel(), z[1::2].ravel())[0, 1] ** 2 > 0.9
+    assert np.array_equal(model.transform(X[5:6]), placed[2:3])
+    assert np.isfinite(model.score(X[1::2]))
+    assert np.isfinite(model.inverse_transform(placed)).all()
+    assert model.transform(whole[1::2]).shape == placed.shape
+
+
+@pytest.mark.parametrize("descent", ["local", "annealed"])
+def test_new_rows_are_placed_after_a_likelihood_of_rows_with_holes(descent):
+    X, _, whole = table(30, 40, fraction=0.05)
+    how = refine.Likelihood(descent=descent, max_iter=10)
+    model = IKD(1, missing="pairwise", affinity="correlation", refine=how).fit(X)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    for new in (1.01 * X, whole):
+        assert np.abs(model.transform(new) - model.embedding_).max() < np.ptp(model.embedding_)
+
+
+def test_masks_and_pandas_na_are_missing_values():
+    X = table()[0]
+    expected = quick().fit_transform(X)
+    masked = np.ma.masked_invalid(X)
+    masked.data[np.isnan(X)] = 1e6
+    assert np.array_equal(quick().fit_transform(masked), expected)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X).convert_dtypes()
+    assert frame.isna().sum().sum() == np.isnan(X).sum()
+    # Its columns lie one after the other in memory: the last bits of sums are others.
+    assert np.allclose(quick().fit_transform(frame), expected, atol=1e-9)
+
+
+def test_by_default_they_are_refused_with_the_ways_out():
+    X = table()[0]
+    with pytest.raises(ValueError, match=r"contains NaN.* got 60 rows.*missing='pairwise'.*impute"):
+        IKD().fit(X)
+    with pytest.raises(ValueError, match="missing='pairwise'"):
+        IKD().fit(np.ma.masked_invalid(X))
+    model = IKD(1, graph=5, refine=None).fit(np.nan_to_num(X))
+    with pytest.raises(ValueError, match=r"contains NaN.* got 1 row with missing values: 3;"):
+        model.transform(np.where(np.arange(60)[:, None] == 3, X, 0.5))
+    with pytest.raises(ValueError, match="missing='pairwise' must know the observations"):
+        IKD(missing="pairwise", affinity="precomputed").fit(np.eye(9))
+
+
+def test_empty_rows_and_columns_are_named():
+    X = table()[0]
+    for axis, name in ((0, "row"), (1, "column")):
+        empty = X.copy()
+        np.moveaxis(empty, axis, 0)[7] = np.nan
+        with pytest.raises(ValueError, match=f"every {name} of X must hold a value, got 1 .*: 7"):
+            quick().fit(empty)
+    with pytest.warns(UserWarning, match=r"1 of 2 rows cannot be compared .* get NaN: 1$"):
+        placed = quick().fit(X).transform([X[0] + 0.01, np.full(60, np.nan)])
+    assert np.isfinite(placed).all(axis=1).tolist() == [True, False]
+
+
+def test_a_model_with_holes_is_saved(tmp_path):
+    X = table()[0]
+    model = quick().fit(X)
+    model.save(tmp_path / "x")
+    assert np.array_equal(IKD.load(tmp_path / "x").transform(X), model.embedding_)
+
+
+def sessions(seed=0, n_sessions=3, rows=40, width=100, shared=40, noise=0.5, thin=False):
+    """Sessions that share columns with their neighbors and no rows; their latent; all values."""
+    rng = np.random.default_rng(seed)
+    z, step = rng.uniform(size=(n_sessions * rows, 2)) * [4.0, 2.5], width - shared
+    if thin:
+        z[:, 1] = np.sin(2.0 * z[:, 0])
+    whole = process(z, width + step * (n_sessions - 1), noise, seed)
+    X = np.full(whole.shape, np.nan)
+    for k in range(n_sessions):
+        part = slice(k * rows, (k + 1) * rows), slice(k * step, k * step + width)
+        X[part] = whole[part]
+    return X, z, whole
+
+
+@pytest.mark.parametrize("kind", ["correlation", "cosine", "euclidean"])
+def test_a_pair_is_compared_over_the_columns_that_both_rows_have(kind):
+    X = table()[0][:12]
+    found = covariance.pairwise(X, kind)
+    for i in range(12):
+        for j in range(12):
+            both = np.isfinite(X[i]) & np.isfinite(X[j])
+            a, b = X[i][both], X[j][both]
+            assert found.counts[i, j] == both.sum()
+            expected = {
+                "correlation": np.corrcoef(a, b)[0, 1],
+                "cosine": a @ b / np.sqrt((a @ a) * (b @ b)),
+                "euclidean": ((a - b) ** 2).mean() * X.shape[1],
+            }[kind]
+            assert found.values[i, j] == pytest.approx(expected, abs=1e-12)
+    assert np.array_equal(found.values, found.values.T)
+
+
+def test_unknown_pairs_are_no_edges_and_change_nothing():
+    X, z, _ = sessions()
+    model = IKD(2, missing="pairwise", graph=0.3, refine="stress").fit(X)
+    low, high, weights = graph.edges(model.graph_)
+    counts = covariance.pairwise(X).counts
+    assert (counts[low, high] >= 20).all()
+    assert (weights > 2.5 / np.sqrt(counts[low, high])).all()
+    assert affine_r2(z, model.embedding_) > 0.8
+    some = IKD(2, missing=missing.Pairwise(50), graph=0.3, refine="stress")
+    with pytest.raises(ValueError, match=r"at least 50 columns .* 3 groups .*: 40 rows"):
+        some.fit(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sessions_without_a_common_row_are_nearly_as_good_as_the_whole_table(seed):
+    X, z, whole = sessions(seed)
+    model = IKD(2, missing="pairwise").fit(X)
+    complete = IKD(2).fit(whole)
+    assert affine_r2(z, model.embedding_) > affine_r2(z, complete.embedding_) - 0.03
+    assert (model.fixed_ == "fixed").all()
+    back = model.inverse_transform(model.embedding_)
+    known = np.isfinite(X)
+    assert np.corrcoef(back[known], whole[known])[0, 1] > 0.8
+    # Values that nobody measured are predicted by the rows that have the column.
+    assert np.corrcoef(back[~known], whole[~known])[0, 1] > 0.7
+    assert np.isfinite(model.score(X))
+
+
+@pytest.mark.slow
+def test_a_thin_map_is_unfolded_and_a_cheap_fold_is_named():
+    found = []
+    for seed in (0, 1, 3):
+        X, z, _ = sessions(seed, n_sessions=5, thin=True)
+        with pytest.warns(UserWarning, match="mirrored"):
+            model = IKD(2, missing="pairwise").fit(X)
+        found.append(affine_r2(z, model.embedding_))
+        assert 0.15 < (model.fixed_ != "fixed").mean() < 0.8
+        # What may be mirrored is one end of the curve, or a session.
+        joints = model.joints_
+        ends = [np.abs(np.corrcoef(part, z[:, 0])[0, 1]) for part in joints.parts[5:]]
+        assert min(ends) > 0.5
+        assert (joints.kinds[5:] != "fixed").any()
+        assert "may be mirrored: that costs" in str(joints)
+    assert np.median(found) > 0.95
+
+
+def test_the_likelihood_of_known_entries_is_that_of_scipy():
+    X, z, _ = sessions(n_sessions=2, rows=8, width=20, shared=6)
+    X[3, :2] = np.nan
+    fit = refine.known_likelihood(z, X, "squared_exponential")
+    cov = fit.variance * np.exp(-0.5 * ((fit.latent[:, None] - fit.latent) ** 2).sum(axis=-1))
+    cov += fit.noise * np.eye(len(X))
+    expected = 0.0
+    for column in X.T:
+        at = np.flatnonzero(np.isfinite(column))
+        expected += multivariate_normal.logpdf(column[at], cov=cov[np.ix_(at, at)])
+    assert fit.log_likelihood == pytest.approx(expected, rel=1e-9)
+
+
+def test_groups_without_a_common_column_are_never_joined():
+    X, _, whole = sessions()
+    X[:40, 100:] = np.nan
+    X[40:, :100] = np.nan
+    X[40:80, 100:160] = whole[40:80, 100:160]
+    match = r"2 groups .*: 80 rows \(40, 41, .*; 40 rows \(0, 1, "
+    for strategy in ("geodesic", "blockwise"):
+        with pytest.raises(ValueError, match=match):
+            IKD(2, missing="pairwise", strategy=strategy).fit(X)
+
+
+def test_the_order_of_rows_and_the_bits_of_a_single_row_do_not_matter():
+    X, _, _ = sessions(1)
+    fitted = IKD(2, missing="pairwise", refine="stress").fit(X[:100])
+    order = np.random.default_rng(0).permutation(100)
+    other = IKD(2, missing="pairwise", refine="stress").fit(X[order])
+    np.testing.assert_allclose(other.embedding_, fitted.embedding_[order], atol=1e-8)
+    placed = fitted.transform(X[100:])
+    assert np.array_equal(fitted.transform(X[103:104]), placed[3:4])
+
+
+def test_sparse_rows_hold_nan_where_a_value_is_unknown():
+    X = table(fraction=0.1)[0]
+    dense = IKD(1, missing="pairwise", refine=None).fit_transform(X)
+    assert np.array_equal(
+        IKD(1, missing="pairwise", refine=None).fit_transform(sp.csr_array(X)), dense
+    )
+
+
+def test_a_model_of_unknown_pairs_is_saved(tmp_path):
+    X, _, _ = sessions()
+    model = IKD(2, missing=missing.Pairwise(30)).fit(X[::2])
+    model.save(tmp_path / "x")
+    again = IKD.load(tmp_path / "x")
+    assert np.array_equal(again.transform(X[1::2]), model.transform(X[1::2]))
+    assert again.missing == model.missing or again.missing.min_columns == 30
+
+
+def test_diagnose_says_how_many_pairs_are_known():
+    X, _, _ = sessions()
+    diagnosis = diagnose(X, missing="pairwise")
+    counts = np.isfinite(X).astype(int) @ np.isfinite(X).T
+    assert diagnosis.known.n_known == (counts[np.triu_indices(120, 1)] >= 20).sum()
+    assert diagnosis.known.block == (40, 100)
+    text = diagnosis.findings()["known pairs"]
+    assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
+    with pytest.raises(ValueError, match="NaN"):
+        diagnose(X)
+    masked = np.ma.masked_invalid(X)
+    masked.data[np.isnan(X)] = 1e6
+    assert diagnose(masked, missing="pairwise") == diagnosis
+    # Rows of the block are those of the table: the third session has them.
+    X[:80][np.random.default_rng(0).random((80, 220)) < 0.1] = np.nan
+    part = diagnose(X, missing="pairwise")
+    assert part.rows.tolist() == list(range(80, 120))
+    assert np.isin(part.trusted_pairs, part.rows).all()
+    assert part.map([f"s{row}" for row in range(120)]).points.hover[0] == "s80"
+
+
+def test_columns_of_a_table_with_holes_are_asked_for():
+    X, _, whole = table()
+    model = IKD(1, missing="pairwise", refine=None).fit(X)
+    with pytest.raises(ValueError, match=rf"got a table with {np.isnan(X).sum()} missing values"):
+        model.columns()
+    assert len(model.columns(whole[:, :8], null="permute")) == 8
+    filled = IKD(1, missing="impute", refine=None).fit(X)
+    assert len(filled.columns(null="permute")) == X.shape[1]
+
+
+def test_embed_of_unknown_cells_writes_all_but_the_columns(tmp_path, capsys):
+    X, _, _ = table(n=40, width=40)
+    file = tmp_path / "holes.csv"
+    np.savetxt(file, X, delimiter=",")
+    words = ["embed", str(file), "--components", "1", "--missing", "pairwise", "--refine", "none"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"holes_embedding.csv", "holes_embedding.png", "holes_report.html"} <= written
+    assert "holes_columns.csv" not in written
+    assert f"{np.isnan(X).sum()} missing cells" in " ".join(capsys.readouterr().err.split())
+
+
+def test_roots_of_negative_values_are_no_missing_values():
+    X, _, _ = table()
+    with pytest.raises(ValueError, match="X must not be negative for affinity='hellinger'"):
+        IKD(1, missing="pairwise", affinity="hellinger").fit(X)
+    model = IKD(1, missing="pairwise", affinity="hellinger", refine=None).fit(np.abs(X))
+    with pytest.raises(ValueError, match="X must not be negative for affinity='hellinger'"):
+        model.transform(X[:2] - 10.0)
+
+
+def test_rows_that_cannot_be_compared_are_told_why():
+    X, _, _ = table()
+    model = IKD(1, missing="pairwise", affinity="correlation", refine=None).fit(X)
+    few = np.where(np.arange(X.shape[1]) < 5, 1.0 + np.arange(X.shape[1]), np.nan)[None]
+    with pytest.warns(UserWarning, match="or sharing fewer than 20 columns with each"):
+        assert np.isnan(model.transform(few)).all()
+    with (
+        pytest.warns(UserWarning, match="get NaN: 0"),
+        pytest.raises(ValueError, match="a row that transform can place, got none of 1; pass"),
+    ):
+        model.score(few)
+    X[3] = np.where(np.isnan(X[3]), np.nan, 2.0)
+    with pytest.raises(ValueError, match=r"rows of X must vary .* 1 constant row\(s\): 3; drop"):
+        IKD(1, missing="pairwise", affinity="correlation").fit(X)
+
+
+def test_diagnose_says_what_to_do_with_holes_at_random():
+    X, _, _ = table()
+    with pytest.raises(ValueError, match=r"got \d+ rows with missing values: 0, 1.*'pairwise'"):
+        diagnose(X)
+    X = np.where(np.eye(60, dtype=bool) | np.eye(60, k=1, dtype=bool), X, np.nan)
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    with pytest.raises(ValueError, match=r"block without holes .* got \d rows? and .*; fill in"):
+        diagnose(np.where(np.eye(60, dtype=bool), 1.0, X), missing="pairwise")
+
+
+def test_a_session_that_contradicts_the_others_is_free():
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(120, 2)) * [4.0, 2.5]
+    elsewhere = np.random.default_rng(1).permutation(z[40:80])
+    whole = process(np.vstack([z, elsewhere]), 220, 0.3, 0)
+    # In the columns that it shares with the first session, rows of the second are exchanged.
+    whole[40:80, :100] = whole[120:, :100]
+    X = np.full((120, 220), np.nan)
+    for k in range(3):
+        part = slice(40 * k, 40 * k + 40), slice(60 * k, 60 * k + 100)
+        X[part] = whole[part]
+    with pytest.warns(UserWarning, match=r"joints? (is|are) open, so that of 120 points .* free"):
+        model = IKD(2, missing="pairwise", refine="likelihood").fit(X)
+    assert (model.fixed_[40:80] == "free").all()
+    assert "may lie elsewhere: their correlations with other rows differ" in str(model.joints_)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [2.0**-100, 2.0**100])
+def test_holes_are_filled_alike_in_any_unit(size):
+    X, _, _ = table()
+    X = X.astype(np.float32)
+    expected = missing.fill(X, X)
+    scaled = X * np.float32(size)
+    np.testing.assert_array_equal(missing.fill(scaled, scaled), expected * np.float32(size))
+
+
+@pytest.mark.filterwarnings("error")
+def test_variances_of_equal_points_are_fitted_under_a_kernel_with_a_kink():
+    X, z, _ = table(n=30)
+    z[1::2] = z[::2]
+    variance, noise = refine.known_variances(X, z, kernels.GammaExponential(gamma=1.0))
+    assert variance > 0.0
+    assert noise > 0.0
+
+
+def placed_r2(model, placed, z, new):
+    """R² of latent values of new rows, by the affine map that takes the embedding to the truth."""
+    design = np.column_stack([model.embedding_, np.ones(len(model.embedding_))])
+    fit = np.linalg.lstsq(design, z[~new], rcond=None)[0]
+    error = z[new] - np.column_stack([placed, np.ones(new.sum())]) @ fit
+    return 1.0 - (error**2).sum() / ((z[new] - z[new].mean(axis=0)) ** 2).sum()
+
+
+WAYS = {
+    "likelihood": {"affinity": "correlation", "refine": "likelihood"},
+    "closed form": {"affinity": "correlation", "graph": 7, "refine": None},
+    "distances": {"affinity": "euclidean", "strategy": "geodesic"},
+    "standardized": {"affinity": "standardized_euclidean", "strategy": "geodesic"},
+    "projection": {"strategy": "linear", "affinity": "euclidean"},
+    "all pairs": {"strategy": "eigen", "affinity": "correlation", "refine": None},
+}
+
+
+@pytest.mark.parametrize("rule", ["pairwise", "impute"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.filterwarnings("ignore:.*covariance <= 0")
+def test_rows_with_holes_are_placed_by_a_fit_without_any(way, rule, tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(120, 2)) * [2.0, 1.5]
+    whole, new = process(z, 80, 0.2, 0), np.arange(120) >= 90
+    X = np.where(rng.random((30, 80)) < 0.3, np.nan, whole[new])
+    plain = IKD(2, **WAYS[way]).fit(whole[~new])
+    model = IKD(2, missing=rule, **WAYS[way]).fit(whole[~new])
+    assert np.abs(model.embedding_ - plain.embedding_).max() < 1e-10
+    assert np.array_equal(model.transform(whole[new]), plain.transform(whole[new]))
+    placed = model.transform(X)
+    best = placed_r2(plain, plain.transform(whole[new]), z, new)
+    assert placed_r2(model, placed, z, new) > best - 0.03
+    # Each by itself, whatever the other rows have.
+    assert np.array_equal(model.transform(X[3:4]), placed[3:4])
+    mixed = np.vstack([whole[new][:2], X[3:5]])
+    assert np.array_equal(model.transform(mixed)[2:], placed[3:5])
+    assert model.score(X) == pytest.approx(plain.score(whole[new]), abs=25.0)
+    assert np.median(model.placement_residuals(X)) < np.ptp(model.embedding_)
+    model.save(tmp_path / "x")
+    assert np.array_equal(IKD.load(tmp_path / "x").transform(X), placed)
+    if way == "likelihood":
+        usual = plain.transform(whole[new], return_std=True)[1]
+        errors = model.transform(X, return_std=True)[1]
+        wider = np.median(errors / usual)
+        assert 1.03 < wider < 1.2 if rule == "pairwise" else 0.9 < wider < 1.1
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_row_of_few_values_cannot_be_placed_by_a_fit_without_holes(kind):
+    whole = table()[2]
+    model = IKD(1, missing="pairwise", affinity="euclidean", refine=None).fit(whole)
+    X = whole[:3] + 0.01
+    X[0, 3] = X[1, 20:] = X[2, 19:] = np.nan
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .* with too few values.* get NaN: 2$"):
+        placed = model.transform(sp.csr_array(X) if kind == "sparse" else X)
+    assert np.isfinite(placed).ravel().tolist() == [True, True, False]
+    np.testing.assert_allclose(placed[:2], model.embedding_[:2], atol=0.2)
+
+
+def test_holes_in_a_large_sparse_row_are_unknown(monkeypatch):
+    from ikd_graph._base import limits
+
+    monkeypatch.setattr(limits, "DENSE_ENTRIES", 100)
+    rng = np.random.default_rng(0)
+    whole = rng.poisson(np.exp(table(width=200)[2])) * 1.0
+    model = IKD(1, missing="pairwise", affinity="cosine", graph=7).fit(sp.csr_array(whole[:50]))
+    X = np.where(rng.random((10, 200)) < 0.1, np.nan, whole[50:])
+    off = model.transform(sp.csr_array(X)) - model.transform(sp.csr_array(whole[50:]))
+    assert np.abs(off).max() < 0.2 * np.ptp(model.embedding_)
+
+
+def stations(seed=0):
+    """Stations that all have 60 days, one of which has every day."""
+    X = process(np.linspace(0.0, 3.0, 39)[:, None], 400, 0.3, seed)
+    holes = np.random.default_rng(seed).random(X.shape) < 0.3
+    holes[0] = holes[:, :60] = False
+    return np.where(holes, np.nan, X)
+
+
+def test_the_largest_block_without_holes_is_that_of_columns_without_holes():
+    X = stations()
+    with pytest.warns(UserWarning, match="order of the rows"):
+        diagnosis = diagnose(X, 1, missing="pairwise")
+    assert diagnosis.known.block == (39, 60)
+    model = IKD("auto", missing="pairwise").fit(X)
+    assert model.n_components_ <= 2
+    assert "a block without holes" in model.settings_.reasons["n_components"]
+
+
+def test_a_block_without_holes_is_found_greedily():
+    rng = np.random.default_rng(0)
+    X = process(rng.uniform(size=(90, 1)) * 3.0, 90, 0.3, 0)
+    holes = rng.random(X.shape) < 0.3
+    holes[20:60, 30:75] = False
+    rows, columns = diagnose(np.where(holes, np.nan, X), 1, missing="pairwise").known.block
+    assert rows * columns >= 40 * 45
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_holes_are_filled_alike_at_any_level(dtype):
+    X = table()[0].round(3)
+    level = dtype(4096.0) if dtype is np.float32 else 1e8
+    filled = missing.fill(X.astype(dtype) + level, X.astype(dtype) + level) - level
+    np.testing.assert_allclose(filled, missing.fill(X, X), atol=2e-3)

@@ -1,0 +1,172 @@
+"""The paper's experiments in examples/paper: each runs small, and its tables are those stored."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from ikd_graph import datasets, kernels, metrics
+from ikd_graph.datasets import fixed_latent, gplvm_data
+from ikd_graph.jobs import baselines
+from ikd_graph.metrics import affine_r2
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+import paper  # noqa: E402
+from paper import __main__ as runner  # noqa: E402
+from paper import _answers, _lab, _peers, _published_form, _recovery  # noqa: E402
+
+ELSEWHERE = {
+    "fig8",
+    "fig10",
+    "fig11",
+    "fig13",
+    "paired",
+}  # need data that do not come with a package
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in paper.NAMES if n not in ELSEWHERE])
+def test_an_experiment_runs_small_and_writes_three_files(name, tmp_path):
+    runner.main([name, "--quick", "-o", str(tmp_path)])
+    assert {p.name for p in tmp_path.iterdir()} == {f"{name}.{end}" for end in ("csv", "md", "png")}
+    table = _lab.Table.read(name, paper.load(name), tmp_path)
+    assert not any(t["failure"] for t in table.trials)
+    assert all(np.isfinite(row["mean"]) for row in table.summary() if "n" in row)
+    assert (tmp_path / f"{name}.md").read_text() == table.to_markdown()
+
+
+@pytest.mark.slow
+def test_peers_run_from_a_checkout(tmp_path):
+    command = [sys.executable, "-m", "benchmarks.peers", "--quick", "-o", str(tmp_path)]
+    subprocess.run(command, cwd=EXAMPLES.parent, check=True)
+    counted = _lab.Table.read("peers", paper.load("fig3"), tmp_path).trials
+    cliques = {t["score"] for t in counted if t["task"] == "maximal cliques"}
+    assert len(cliques) == 1
+
+
+def test_a_missing_data_set_does_not_stop_the_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("IKD_GRAPH_DATA", str(tmp_path))
+    runner.main(["fig10", "fig3", "--quick", "-o", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert printed.count("fig10: left out, the data set 'coil20'") == 1
+    assert "fig3.png" in printed
+
+
+def test_published_values_stand_beside_the_means():
+    experiment = paper.load("fig4")
+    cell = {"latent": "medium", "kernel": "matern", "N": 200, "cpu_seconds": 1.0, "failure": ""}
+    values = {"ikd": (0.9, 1.0), "pca": (0.6, 0.7)}
+    trials = [
+        {**cell, "method": method, "r2_affine": value, **_lab.origin()}
+        for method, pair in values.items()
+        for value in pair
+    ]
+    ours, pca, gplvm = _lab.Table("fig4", experiment, trials).summary()
+    assert (ours["mean"], ours["published"]) == (pytest.approx(0.95), 0.8246)
+    assert (pca["n"], pca["se"], pca["published"]) == (2, pytest.approx(0.05), 0.656)
+    assert (gplvm["method"], gplvm["published"]) == ("gplvm", 0.7533)
+    assert "mean" not in gplvm
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in runner.RESULTS.glob("*.csv")))
+def test_committed_tables_are_those_of_the_committed_trials(name):
+    table = _lab.Table.read(name, paper.load(name), runner.RESULTS)
+    assert (runner.RESULTS / f"{name}.md").read_text() == table.to_markdown()
+    assert (runner.RESULTS / f"{name}.png").stat().st_size > 5_000
+
+
+def test_the_answers_are_those_of_the_committed_trials():
+    text = _answers.README.read_text(encoding="utf-8")
+    assert _answers.written(text) == text
+    assert _answers.written(text.replace("| `ikd` | 0.", "| `ikd` | 1.")) == text
+
+
+def test_trials_repeat_with_their_number_and_differ_from_one_another():
+    cell = _recovery.gplvm_cell({"N": 50}, fixed_latent("medium"), 50, "matern", ("pca",))
+    first, again, second = (_recovery.trial(cell, t)[0]["r2_affine"] for t in (0, 0, 1))
+    assert first == again != second
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_published_form_reaches_what_was_published():
+    kernel, latent = kernels.SquaredExponential(length_scale=0.5), fixed_latent("medium")
+    scores = []
+    for seed in range(4):
+        X = gplvm_data(latent, 200, kernel="squared_exponential", seed=seed).X
+        scores.append(affine_r2(latent, _published_form.embed(X, 3, kernel)))
+    # Published: .928.
+    assert np.mean(scores) > 0.9
+
+
+@pytest.mark.parametrize(("mapping", "line"), [("gp", 0.980), ("sine", 0.992), ("bump_l1", 0.988)])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_published_form_of_fig_2_reaches_what_was_published(mapping, line):
+    cells = importlib.import_module("paper.fig2").cells(False)
+    cell = next(c for c in cells if c.columns == {"mapping": mapping, "N": 100})
+    row = _recovery.trial(cell, 0, only=("published_form",))[0]
+    assert abs(row["r2_affine"] - line) < 0.01
+
+
+@pytest.mark.skipif("IKD_GRAPH_PUBLISHED" not in os.environ, reason="needs the published trials")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_published_form_gives_the_published_values_on_the_published_samples():
+    module = importlib.import_module("paper.paired")
+    gaps = [
+        module.trial(name, 100, t, ("published_form",))[0]["above published ikd"]
+        for name in ("hard", "easy")
+        for t in range(4)
+    ]
+    assert np.median(np.abs(gaps)) < 0.003
+
+
+@pytest.mark.slow
+def test_the_gplvm_of_gpy_embeds():
+    pytest.importorskip("GPy")
+    data = datasets.gplvm_data("medium", 20, noise=0.3, seed=0)
+    found = baselines.embed("gplvm", data.X[::4], 2, start=data.latent[::4, :2])
+    assert found.failure == ""
+    assert metrics.affine_r2(data.latent[::4], found.value) > 0.3
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.SquaredExponential(length_scale=0.5),
+        kernels.RationalQuadratic(alpha=2.0, length_scale=0.5),
+        kernels.GammaExponential(length_scale=0.5),
+        kernels.Matern(nu=1.5, length_scale=0.5),
+        kernels.Matern(nu=2.5),
+    ],
+)
+def test_kernels_of_gpy_agree_with_ours(kernel):
+    gpy = pytest.importorskip("GPy")
+    latent = np.random.default_rng(0).normal(size=(8, 2))
+    theirs = _peers.gpy_kernel(gpy.kern, kernel, 2).K(latent)
+    np.testing.assert_allclose(theirs, kernel.covariance(cdist(latent, latent, "sqeuclidean")))
+
+
+def test_the_autoencoder_embeds():
+    pytest.importorskip("torch")
+    data = datasets.swiss_roll(200)
+    found = baselines.embed("vae", data.X, 2)
+    assert found.failure == ""
+    assert found.value.shape == (200, 2)
+
+
+def test_a_diffusion_map_is_the_random_walk_of_a_naive_one():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2.0)
+    walk = weights / weights.sum(axis=1, keepdims=True)
+    found = _peers.diffusion_map(X, 2, epsilon=2.0, time_steps=3)
+    values = np.sort(np.linalg.eigvals(walk).real)[::-1]
+    for column, value in zip(found.T, values[1:3], strict=True):
+        np.testing.assert_allclose(walk @ column, value * column, atol=1e-10)
+    once = _peers.diffusion_map(X, 2, epsilon=2.0)
+    np.testing.assert_allclose(found, once * values[1:3] ** 2, atol=1e-12)

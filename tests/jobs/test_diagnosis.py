@@ -1,0 +1,290 @@
+"""What an embedding can be worth: significant pairs, split halves, noise, words and warnings."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+from scipy.signal import lfilter
+
+import ikd_graph
+from ikd_graph import IKD, covariance, datasets, graph, model_selection
+from ikd_graph._base import limits
+from ikd_graph.jobs.diagnose._diagnosis import diagnose
+from ikd_graph.metrics import affine_r2
+from ikd_graph.plotting import plot
+
+
+def drawn(n_observed, noise, *, seed=0, n_points=60):
+    """Data of a line, drawn from the model."""
+    line = np.random.default_rng(0).permutation(np.linspace(0.0, 4.0, n_points))[:, None]
+    return datasets.gplvm_data(line, n_observed, noise=noise, seed=seed).X
+
+
+def autoregressive(n_points, n_columns, past, seed=0):
+    """Unrelated rows whose columns follow one another."""
+    white = np.random.default_rng(seed).normal(size=(n_points, n_columns + 200))
+    return lfilter([1.0], [1.0, -past], white, axis=1)[:, 200:]
+
+
+def quietly(X, n_components=1, **more):
+    """A diagnosis whose warnings are looked at elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return ikd_graph.diagnose(X, n_components, **more)
+
+
+@pytest.fixture(scope="module")
+def strong():
+    return diagnose(drawn(400, 0.1, n_points=40), 1)
+
+
+@pytest.fixture(scope="module")
+def weak():
+    return quietly(drawn(40, 3.0, n_points=24), 2)
+
+
+def test_counts_of_correlations_are_those_of_numpy_and_networkx():
+    X = drawn(150, 0.7)
+    found = quietly(X)
+    corr = np.corrcoef(X)
+    rows = stats.zscore(X, axis=1)
+    apart = np.corrcoef(rows - rows.mean(axis=0))[np.triu_indices(60, 1)]
+    assert found.share_above_two == pytest.approx(np.mean(apart > 2 / 149**0.5), abs=2e-3)
+    g = nx.Graph()
+    g.add_nodes_from(range(60))
+    g.add_edges_from(found.trusted_pairs.tolist())
+    parts = [len(part) for part in nx.connected_components(g)]
+    assert found.mean_degree == pytest.approx(np.mean([k for _, k in g.degree]))
+    assert (found.components, found.largest_component) == (len(parts), max(parts))
+    names = [f"p{k}" for k in range(60)]
+    (a, b), first = found.trusted_pairs[0], found.pairs(names)[0]
+    assert first == (f"p{a}", f"p{b}", pytest.approx(corr[a, b]))
+    assert found.pairs()[-1][2] == min(pair[2] for pair in found.pairs())
+    assert sum(found.correlation_counts) == 60 * 59 // 2
+
+
+def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
+    assert strong.warnings == ()
+    assert strong.moments.fit_the_model
+    assert strong.p_value == 0.005
+    assert strong.holds_together
+    assert strong.agreement > 0.95
+    assert strong.reliability > 0.95
+    # The noise has a hundredth of the signal's variance.
+    assert strong.noise_fraction == pytest.approx(0.01, abs=0.01)
+
+
+def test_bad_data_are_warned_of_once():
+    with pytest.warns(UserWarning, match="two halves of the features") as told:
+        found = diagnose(drawn(40, 3.0), 2)
+    assert len(told) == 1
+    assert str(told[0].message) == "; ".join(found.warnings)
+    assert told[0].filename == __file__
+    assert found.halves_disagree
+
+
+@pytest.mark.slow
+def test_less_noise_lets_halves_agree(strong, weak):
+    middle = quietly(drawn(100, 1.0))
+    assert weak.agreement < middle.agreement < strong.agreement
+
+
+def test_the_numbers_are_those_of_the_default_fit():
+    for X in (drawn(200, 0.3), datasets.swiss_roll(120).X):
+        found = quietly(X, 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(2, random_state=0).fit(X)
+        assert found.agreement == pytest.approx(model.agreement_, nan_ok=True)
+        assert found.reliability == pytest.approx(model.reliability_, nan_ok=True)
+        printed = model.candidates_[0].r2 if model.candidates_ else np.nan
+        assert found.held_out_r2 == pytest.approx(printed, nan_ok=True)
+        assert found.parameters["affinity"] == model.settings_.affinity
+
+
+def test_columns_that_follow_in_time_are_counted_and_cut_into_runs():
+    X = autoregressive(94, 1000, 0.9)
+    found = quietly(X, 2)
+    assert found.n_effective == pytest.approx(1000 * (1 - 0.81) / (1 + 0.81), rel=0.1)
+    assert found.n_trusted == 0
+    assert found.chance.is_noise
+    assert found.share_above_two < 2 * 0.023
+    assert not found.agreement > 0.3
+    assert "count as" in found.findings()["columns"]
+    # Without order the same columns are as good as independent ones.
+    shuffled = X[:, np.random.default_rng(0).permutation(1000)]
+    assert covariance.effective_columns(shuffled) == 1000
+
+
+def test_levels_of_rows_are_warned_of_and_the_cure_works():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(8, 40)), 15, axis=0) + 1.5 * rng.normal(size=(120, 40))
+    X += rng.uniform(3000.0, 9000.0, 120)[:, None]
+    found = quietly(X)
+    # Distances are distances between levels, which the default leaves out where the rest predicts.
+    level = IKD(1, affinity="euclidean", refine="stress").fit_transform(X)[:, 0]
+    assert abs(np.corrcoef(level, X.mean(axis=1))[0, 1]) > 0.999
+    if found.parameters["affinity"] != "correlation":
+        assert "row means hold 100.0%" in found.warnings[0]
+        assert found.steps[0].flags == ("--standardize-rows",)
+        assert found.steps[-1].python.count("correlation")
+    assert quietly(covariance.unit_rows(X)).row_levels == ()
+
+
+def test_a_common_mode_is_named_and_the_cure_shows_what_it_hid():
+    rng = np.random.default_rng(0)
+    sectors = np.repeat(rng.normal(size=(3, 800)), 8, axis=0)
+    X = 2.0 * rng.normal(size=800) + sectors + rng.normal(size=(24, 800))
+    found = quietly(X, 2)
+    assert found.has_common_direction
+    # What all rows share makes no pair significant, but hides in the fits that are compared.
+    assert found.n_trusted == 3 * 28
+    cured = quietly(covariance.remove_mean_row(X), 2, n_removed=1)
+    assert not cured.has_common_direction
+    assert cured.n_effective == 799
+    assert {(a // 8, b // 8) for a, b in cured.trusted_pairs.tolist()} == {(0, 0), (1, 1), (2, 2)}
+    assert cured.n_trusted == 3 * 28
+    (step,) = (one for one in found.steps if "--remove-mean-row" in one.flags)
+    assert "n_removed=1" in step.python
+
+
+@pytest.mark.slow
+def test_of_very_noisy_tables_the_default_finds_as_much_as_linear_methods():
+    found = []
+    for seed in range(20):
+        latent = np.random.default_rng(seed).normal(size=(250, 2))
+        X = datasets.gplvm_data(latent, 60, noise=2.0, seed=seed).X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            models = IKD(2), IKD(2, strategy="eigen"), IKD(2, strategy="linear")
+            found.append([affine_r2(latent, model.fit_transform(X)) for model in models])
+    default, eigen, linear = np.mean(found, axis=0)
+    assert default >= max(eigen, linear) - 0.03
+
+
+def test_nothing_is_foretold_of_noise_and_no_line_says_otherwise():
+    found = quietly(np.random.default_rng(0).normal(size=(250, 60)), 2)
+    assert found.n_trusted == 0
+    assert found.chance.is_noise
+    assert "nothing beyond chance" in found.warnings[-2]
+    assert found.noise_fraction > 0.9
+    assert "connect all" not in found.summary()
+    assert found.agreement < 0.3
+
+
+@pytest.mark.slow
+def test_the_same_seed_makes_the_same_diagnosis(weak):
+    assert str(quietly(drawn(40, 3.0, n_points=24), 2)) == str(weak)
+
+
+def test_words_say_the_numbers_and_steps_run_as_they_stand(strong, weak):
+    assert str(weak) == weak.summary()
+    assert f"agree by R² {weak.agreement:.2f}" in weak.summary()
+    assert all(f"warning: {text}" in weak.summary() for text in weak.warnings)
+    assert "warning" not in strong.summary()
+    X = drawn(400, 0.1)
+    latent = IKD(1, **strong.parameters).fit_transform(X)
+    np.testing.assert_array_equal(latent, IKD(1).fit_transform(X))
+    names = {name: getattr(ikd_graph.strategies, name) for name in ikd_graph.strategies.__all__}
+    names |= {name: getattr(graph, name) for name in ("Threshold", "Neighbors")}
+    names |= {"IKD": IKD, "graph": graph, "covariance": covariance, "diagnose": quietly}
+    names |= vars(ikd_graph.kernels) | vars(ikd_graph.refine)
+    for step in strong.steps:
+        model = eval(step.python, names)
+        np.testing.assert_array_equal(model.fit_transform(X), latent)
+
+
+@pytest.mark.slow
+def test_many_points_are_sampled_and_pairs_have_the_numbers_of_all(monkeypatch):
+    monkeypatch.setattr(limits, "DIAGNOSED_WHOLE", 50)
+    monkeypatch.setattr(limits, "DIAGNOSED_SAMPLE", 24)
+    X = drawn(200, 0.1)
+    found = quietly(X)
+    assert (found.n_points, found.n_used) == (60, 24)
+    assert "24 points, chosen at random, were examined" in found.summary()
+    assert found.moments != model_selection.moments(X)
+    (a, b), r = found.trusted_pairs[0], found.trusted_correlations[0]
+    assert r == pytest.approx(np.corrcoef(X)[a, b])
+    assert quietly(X) == found
+
+
+def test_few_columns_are_not_halved():
+    found = quietly(np.random.default_rng(0).normal(size=(30, 3)), 2)
+    assert np.isnan(found.agreement)
+    assert "too few features" in found.summary()
+    assert not any("two halves" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("X", "more", "message"),
+    [
+        (np.ones((5, 4)), {}, "rows of X must vary"),
+        (np.eye(5), {"n_components": 5}, "n_components must be less than the number of points"),
+        (np.eye(5), {"fdr": 1.5}, "fdr must"),
+        (np.full((5, 4), np.nan), {}, "contains NaN"),
+    ],
+)
+def test_what_cannot_be_diagnosed_says_why(X, more, message):
+    with pytest.raises(ValueError, match=message):
+        diagnose(X, **more)
+
+
+def test_the_map_draws_the_significant_pairs_between_named_points():
+    line = np.linspace(0.0, 3.0, 15)[:, None]
+    X = datasets.gplvm_data(line, 300, noise=0.1).X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = diagnose(X, 2)
+    names = [f"site {k}" for k in range(15)]
+    chart = found.map(names)
+    assert chart.points.at.shape == (15, 2)
+    (lines,) = chart.curves
+    ends = np.column_stack([lines.x, lines.y]).reshape(-1, 3, 2)[:, :2]
+    drawn = found.trusted_pairs[: len(ends)]
+    assert 0 < len(drawn) == min(found.n_trusted, 5 * 15)
+    np.testing.assert_array_equal(ends, found.embedding[drawn])
+    ax = found.plot(plot.axes(11, 5.6), names, ["a", "b", "c"] * 5)
+    pairs, measures, where = (one for one in ax.figure.axes)
+    assert pairs is ax
+    # All three have their axes, and the map its names.
+    assert [one.axison for one in (pairs, measures, where)] == [True, True, True]
+    assert pairs.get_xlabel() == "correlation"
+    assert {text.get_text() for text in where.texts} <= set(names)
+    assert len(where.texts) > 7
+    assert "significantly" in where.get_title(loc="left")
+
+
+def test_every_pair_is_counted_where_all_correlations_are_one():
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(8, 2))
+        diagnosis = quietly(X)
+        assert sum(diagnosis.correlation_counts) == 28
+        assert diagnosis.charts()
+
+
+def test_sparse_rows_are_diagnosed_as_dense_ones(monkeypatch):
+    X = sp.random(60, 30, 0.3, random_state=0, format="csc")
+    dense = X.toarray()
+    assert repr(quietly(X)) == repr(quietly(dense))
+    assert repr(quietly(X, missing="pairwise")) == repr(quietly(dense))
+    monkeypatch.setattr(limits, "DIAGNOSED_WHOLE", 50)
+    monkeypatch.setattr(limits, "DIAGNOSED_SAMPLE", 40)
+    assert quietly(X).n_used == 40
+    X.data[0] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN: got 1 row with missing values: \d+;"):
+        ikd_graph.diagnose(X)
+
+
+def test_correlations_next_to_one_are_told_from_one():
+    X = np.cos(np.arange(12.0)[:, None] / 40.0 + np.linspace(0.0, 6.0, 60))
+    text = str(quietly(X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)))
+    assert "by 1 or more" not in text
+
+
+@pytest.mark.parametrize("value", [-1, 2.5, "x", 2**32])
+def test_a_seed_that_is_none_is_refused(value):
+    with pytest.raises(ValueError, match="random_state must be an integer from 0"):
+        diagnose(np.random.default_rng(0).normal(size=(20, 30)), random_state=value)

@@ -1,0 +1,79 @@
+"""The page on the way through the code names functions that a fit calls, in their order."""
+
+import functools
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ikd_graph
+from ikd_graph import IKD
+
+PACKAGE = Path(ikd_graph.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "code.md"
+IN_A_KERNEL = {"graph": 0.5, "kernel": "squared_exponential", "refine": None}
+FITS = {
+    "The default": {},
+    "Geodesic": {"strategy": "geodesic", "affinity": "correlation", **IN_A_KERNEL},
+    "Blockwise": {"strategy": "blockwise", "affinity": "correlation", **IN_A_KERNEL},
+}
+
+
+def stops(title):
+    """The functions of a table, as the page has them."""
+    (section,) = re.findall(rf"^## {title}.*?(?=^## |\Z)", PAGE.read_text(), re.M | re.S)
+    return re.findall(r"^\| `(\S+?\.py:\S+?)` \|", section, re.M)
+
+
+CLASSES = {
+    str(path): re.findall(r"^class (\w+)", path.read_text(), re.M) for path in PACKAGE.rglob("*.py")
+}
+
+
+@functools.cache
+def names_of(code):
+    """Names by which the page may call some code: Python 3.10 has no qualified ones."""
+    if code.co_filename not in CLASSES:
+        return frozenset()
+    path = Path(code.co_filename).relative_to(PACKAGE).as_posix()
+    owners = ["", *(f"{name}." for name in CLASSES[code.co_filename])]
+    return frozenset(f"{path}:{owner}{code.co_name}" for owner in owners)
+
+
+def follow(work, wanted):
+    """The stops that are reached in their order."""
+    reached = []
+
+    def watch(frame, event, _):
+        waits = event == "call" and len(reached) < len(wanted)
+        if waits and wanted[len(reached)] in names_of(frame.f_code):
+            reached.append(wanted[len(reached)])
+
+    sys.setprofile(watch)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return reached
+
+
+@pytest.fixture(scope="module")
+def roll():
+    rng = np.random.default_rng(0)
+    angle, width = 4.0 * np.sqrt(rng.uniform(0.1, 1.0, 200)), rng.uniform(0.0, 4.0, 200)
+    points = np.c_[angle * np.cos(angle), width, angle * np.sin(angle)]
+    return points @ rng.standard_normal((3, 40)) + 0.05 * rng.standard_normal((200, 40))
+
+
+@pytest.mark.parametrize("title", FITS)
+def test_a_fit_calls_the_functions_in_their_order(title, roll):
+    wanted = stops(title)
+    assert len(wanted) > 10
+    assert follow(lambda: IKD(2, **FITS[title]).fit(roll), wanted) == wanted
+
+
+def test_a_function_that_is_not_called_is_seen(roll):
+    wanted = ["estimator/_ikd.py:IKD.fit", "alignment/_consensus.py:merge"]
+    assert follow(lambda: IKD(2).fit(roll), wanted) == wanted[:1]

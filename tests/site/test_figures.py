@@ -1,0 +1,122 @@
+"""Figures on pages of the site are those of committed files, or settings that are named here."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ikd_graph import cliques, covariance
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+MEASURED = {
+    "columns": {"docs/decisions/016-columns-of-a-map.md": "3 10"},
+    "peers": {
+        "benchmarks/peers/results/peers.md": "5.7 0.679 0.7 0.727 13.0 0.735 13.5 0.773 0.991 0.4 "
+        "0.2 0.686 0.002 0.007 0.006 0.030"
+    },
+    "initialize": {
+        "benchmarks/initialize.md": "0.161 0.160 0.210 0.212 0.879 0.436 0.487 0.562 0.456 0.909"
+    },
+    "reproducibility": {"benchmarks/same_everywhere.md": "0.9"},
+    "mathematics": {"docs/decisions/018-one-variance.md": ".738 .844"},
+    "large": {"docs/decisions/005-neighbor-search.md": "0.97"},
+}
+"""Figures of a page by the file that they come from, which names its command."""
+
+READINGS = {"columns"}
+"""Pages with readings of real tables, whose sentences tests of their own compute again."""
+
+SETTINGS = {
+    "cliques": "0.8",  # a threshold
+    "columns": "5 .6 .4 .5 .8",  # a rate and thresholds
+    "compare": "95 0.01 0.02",  # an interval, and differences that count
+    "faq": "0.7",  # a level of reliability
+    "index": "95",  # an interval
+    "initialize": ".01",  # a bound, of the table that the page includes
+    "large": "2.5",  # 300 distances of eight bytes, and what belongs to them
+    "code": "2.4 2.5",  # sections of the paper
+    "mathematics": "2.1 2.2 2.4 2.5 0.2 0.5 0.4",  # sections of the paper, and a rule
+    "messages": "0.4 0.7 .5 .8 5 .05 1.5",  # levels
+    "parameters": "0.1 0.6",  # thresholds
+    "reproducibility": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
+    "start": "3.10 7.3",  # versions
+    "uncertainty": "95 1.96",  # an interval
+    "weak": "0.005",  # as a message has it
+}
+"""Figures that were set, not measured."""
+
+
+def prose(page):
+    """Text of a page without code, links and formulas."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```|`[^`]*`|\]\([^)]*\)", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"^(\$\$.*?\$\$)", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def figures(page):
+    """Decimal numbers and percentages of a page."""
+    return set(re.findall(r"(?<![\w.])(?:\d*\.\d+(?![\w.])|\d+(?= ?%))", prose(page)))
+
+
+PAGES = sorted(path.stem for path in DOCS.glob("*.md") if path.stem != "changelog")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_figure_of_a_page_has_a_source(page):
+    known = {*SETTINGS.get(page, "").split()}
+    known |= {figure for named in MEASURED.get(page, {}).values() for figure in named.split()}
+    if page in READINGS:
+        tests = (ROOT / "tests" / "site" / "test_stories.py").read_text() + Path(
+            __file__
+        ).read_text()
+        assert f"{page}.md" in tests
+        return
+    assert figures(page) <= known
+
+
+@pytest.mark.parametrize(
+    ("page", "source"), [(page, source) for page in MEASURED for source in MEASURED[page]]
+)
+def test_the_source_of_a_figure_has_it_and_names_a_command(page, source):
+    text = (ROOT / source).read_text(encoding="utf-8")
+    assert re.search(r"`[^`]*python [^`]*`", text) or source in (DOCS / f"{page}.md").read_text()
+    numbers = [float(number) for number in re.findall(r"\d*\.?\d+(?:e-?\d+)?", text)]
+    for figure in MEASURED[page][source].split():
+        digits = len(figure.partition(".")[2])
+        shown = {round(factor * number, digits) for number in numbers for factor in (1.0, 100.0)}
+        assert figure in prose(page), figure
+        assert float(figure) in shown, figure
+
+
+def test_what_is_said_of_other_computers_is_in_the_table():
+    with open(ROOT / "benchmarks" / "same_everywhere.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    moves: dict[bool, list[float]] = {True: [], False: []}
+    for row in rows:
+        if row["method"] != "UMAP":
+            moves[row["method"].endswith("errors")].append(float(row["move"]))
+    assert max(moves[False]) < 1e-12
+    assert max(moves[True]) < 1e-7
+    assert len({row["table"] for row in rows}) == 12
+
+
+def test_the_reading_of_the_channels(data_home):
+    text = " ".join((DOCS / "columns.md").read_text().split())
+    with np.load(data_home / "eeg_channels.npz") as file:
+        X = covariance.remove_mean_row(file["X"].astype(float))
+    stable = cliques.stability(X, 0.5)
+    table = stable.to_pandas()
+    fours = table["stability"][table["size"] == 4].to_numpy()
+    low, high = fours[fours < 0.9], fours[fours >= 0.9]
+    assert high.size == 4
+    shown = [np.floor(100.0 * value + 0.5 + 1e-9) / 100.0 for value in (high.min(), high.max())]
+    assert f"({shown[0]:.2f} to {shown[1]:.2f})".replace("0.", ".") in text
+    assert f"count as {stable.n_columns:.0f}" in text
+    assert len(cliques.communities(stable.cliques, 3)) == 2
+    between = [table["stability"][table["size"] > 3].min(), low.max()]
+    shown = [f"{np.floor(100.0 * value + 0.5 + 1e-9) / 100.0:.2f}"[1:] for value in between]
+    assert "those between patches have {} to {}".format(*shown) in text

@@ -1,0 +1,418 @@
+"""Pages: one HTML file that needs nothing else."""
+
+import json
+import re
+import sys
+from base64 import b64decode
+from copy import copy
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import networkx as nx
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from tables import quiet
+
+from ikd_graph import IKD, datasets, graph, refine, report
+from ikd_graph._base.format import format_number
+from ikd_graph.datasets import Dataset, Labels
+from ikd_graph.jobs.compare import Comparison, Row, sentences
+from ikd_graph.plotting import charts, colors, figures, plot
+from ikd_graph.plotting.charts import Chart, Curve
+from ikd_graph.report import page
+from ikd_graph.report.cliques import threshold_of
+
+VOID = {"meta", "link", "input", "br", "img"}
+EVIL = '<script>alert("1")</script>&\u2028<!--<a href="x">'
+
+
+class Outline(HTMLParser):
+    """Checks that tags are balanced; gathers links, scripts and figures by their titles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.figures, self.scripts = [], [], {}, []
+        self.points = {}
+        self.title = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.links += [value for key, value in attrs if key in ("src", "href")]
+        assert not any(key.startswith("on") for key in found)
+        self.title = found.get("aria-label", self.title)
+        if tag == "script":
+            self.scripts.append(found)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["script"] and "type" in self.scripts[-1]:
+            if "id" in self.scripts[-1]:
+                self.points = json.loads(data)
+            else:
+                self.figures[self.title] = json.loads(data)
+
+
+def outline(html):
+    """Structure of a page, which asks for nothing from elsewhere and describes valid figures."""
+    text = re.sub(r"<script>/\*\*.*?</script>", "<script></script>", html, flags=re.DOTALL)
+    assert len(text) < 1_000_000
+    found = Outline(text)
+    assert all(link.startswith("data:") for link in found.links)
+    assert not re.search(r"https?://", text)
+    assert "nan" not in re.sub("<[^>]*>", "", text).replace("nano", "").split()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
+    assert policy.startswith("default-src 'none'")
+    assert "'unsafe-eval'" not in policy
+    assert policy.count("'sha256-") == sum("type" not in script for script in found.scripts)
+    for spec in found.figures.values():
+        go.Figure(spec["data"], spec["layout"])
+    return found
+
+
+def unpacked(packed):
+    return np.frombuffer(b64decode(packed["bdata"]), dtype="<" + packed["dtype"])
+
+
+def drawn_points(spec, visible=True):
+    """Traces of points that are drawn: (name, coordinates)."""
+    return [
+        (trace.get("name", ""), np.column_stack([unpacked(trace["x"]), unpacked(trace["y"])]))
+        for trace in spec["data"]
+        if trace["mode"] == "markers" and trace.get("visible", True) is visible
+    ]
+
+
+def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
+    rng = np.random.default_rng(0)
+    data = Dataset(
+        X=rng.normal(size=(12, 30)).cumsum(axis=0), y=np.arange(12) % 2, name=EVIL,
+        label_names=(EVIL, "b"), label_title=EVIL, row_names=(EVIL,) * 12, row_title=EVIL,
+        remarks=(EVIL,), notes=(EVIL,), other_labels=(Labels(EVIL, np.arange(12) / 9.0, ()),),
+    )  # fmt: skip
+    model = IKD(strategy="geodesic", graph=4, refine=None).fit(data.X)
+    html = report.embed_page(model, data, EVIL, {EVIL: {"knn": 0.5}}, steps=[(EVIL, EVIL)])
+    found = outline(html)
+    assert [script for script in found.scripts if "type" not in script] == [{}, {}]
+    spec = found.figures[f"embedding of {EVIL}"]
+    assert found.points["names"] == [EVIL] * 12
+    # Plotly takes a few tags in text.
+    assert "<a" not in json.dumps([spec, found.points["hover"]])
+    shown = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert "alert(" not in shown.replace("alert(&#34;", "")
+    curve = Curve(EVIL, np.arange(2.0), np.arange(2.0), "#123456")
+    chart = Chart(EVIL, EVIL, EVIL, curves=(curve,), rows=(EVIL,), mark=(1.0, EVIL))
+    assert "<a" not in json.dumps(figures.figure(chart))
+
+
+def test_numbers_in_a_table_sort_by_value_and_stand_right():
+    block = page.table(["name", "score"], [["a", 0.5], ["b", np.nan], ["c", np.inf]])
+    html = page.render("Kind", "t", "l", [("Scores", [block])])
+    assert outline(html).figures == {}
+    assert len(html) < 40_000  # no library without a figure
+    assert re.findall(r'data-v="(.*?)"', html) == ["0.5", "", ""]
+    assert html.count("–") == 2
+    assert 'class="n"><button type="button">score' in html
+
+
+def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(50, 3)), rng.integers(-1, 3, 50)
+    names = tuple(f"r{k}" for k in range(50))
+    ages = np.where(np.arange(50) == 5, np.nan, np.linspace(0, 1, 50))
+    data = Dataset(
+        X=Z, y=y, label_names=("a", "b", "c"), label_title="kind", row_names=names,
+        label_palette=("#112233",), other_labels=(Labels("age", ages, ()),),
+    )  # fmt: skip
+    paints = [colors.paint_labels(labels) for labels in data.all_labels]
+    spec = figures.figure(charts.scatter(Z, *paints, rows=np.arange(50)))
+    described = colors.described(data, np.arange(50), {"score": list("ab" * 25)})
+    assert described["names"] == [*names]
+    assert described["hover"][6] == f"r6<br>kind: {'abc'[y[6]]}<br>age: {ages[6]}<br>score: a"
+    assert [name for name, _ in drawn_points(spec)] == ["a", "b", "c", "no label"]
+    for code, (_, at) in zip((0, 1, 2, -1), drawn_points(spec), strict=True):
+        np.testing.assert_allclose(at, Z[y == code, :2], rtol=1e-6)
+    kinds, numbers = spec["data"][:4], spec["data"][4:]
+    assert kinds[0]["marker"]["color"] == "#112233"
+    assert unpacked(kinds[1]["customdata"]).tolist() == np.flatnonzero(y == 1).tolist()
+    assert [trace["visible"] for trace in numbers] == [False, False]
+    assert unpacked(numbers[0]["customdata"]) == 5
+    np.testing.assert_allclose(unpacked(numbers[1]["marker"]["color"]), np.delete(ages, 5))
+    (menu,) = spec["layout"]["updatemenus"]
+    assert menu["buttons"][1]["args"] == [{"visible": [False] * 4 + [True] * 2}, [*range(6)]]
+
+
+def test_a_sample_keeps_each_class_in_proportion_and_the_page_says_so():
+    codes = np.repeat([0, 1, 2], [9000, 900, 100])
+    data = Dataset(X=np.zeros((10_000, 2)), y=codes, label_names=("a", "b", "c"))
+    rows = colors.rows_to_draw(data, 1000)
+    assert rows.size == np.unique(rows).size == 1000
+    np.testing.assert_allclose(np.bincount(codes[rows]), [900, 90, 10], atol=1)
+    assert colors.drawn_note(rows, 10_000).startswith(" 1,000 of 10,000")
+    assert colors.drawn_note(colors.rows_to_draw(data), 10_000) == ""
+
+
+ODD = [
+    Chart("empty"),
+    Chart("nothing", curves=(Curve("a", np.zeros(0), np.zeros(0), "#000000"),), log_y=True),
+    Chart("gaps", curves=(Curve("a", np.arange(2.0), np.full(2, np.nan), "#000000"),)),
+    Chart("single", curves=(Curve("a", np.ones(1), np.ones(1), "#000000", np.ones(1)),)),
+    charts.counts([], "x", "y"),
+    charts.counts([7], "x", "y"),
+    charts.level_bars({}),
+    charts.scatter(np.full((3, 2), np.nan), errors=np.full((3, 2), np.nan)),
+    charts.scatter(np.arange(3.0), errors=np.ones(3)),
+]
+
+
+@pytest.mark.parametrize("chart", ODD, ids=lambda chart: chart.title)
+def test_odd_charts_are_still_figures_on_pages_and_on_paper(chart):
+    spec = figures.figure(chart)
+    assert "NaN" not in json.dumps(spec)
+    go.Figure(spec["data"], spec["layout"])
+    assert len(plot.png(plot.chart(chart, ax=plot.axes()), dpi=40)) > 500
+
+
+def test_what_is_missing_is_named_with_its_cure(monkeypatch):
+    page._templates.cache_clear()
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(
+        ImportError, match=r'need plotly and jinja2; pip install "ikd_graph\[plot\]"'
+    ):
+        page.render("Kind", "t", "l", [])
+
+
+def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
+    """Comparison whose rows have the scores given: method -> one score for each level."""
+    rng = np.random.default_rng(0)
+    data = Dataset(X=rng.normal(size=(30, 5)), name="made", row_names=tuple("abcdefghij" * 3))
+    found = Comparison(data, "maximum_likelihood", {"graph": "7 nearest <neighbors>"}, [], {}, {})
+    for title, values in scores.items():
+        for noise, value in zip(levels, values, strict=True):
+            row = Row(title, title, None, noise, np.nan, np.nan, np.nan, {})
+            if title in (failures or {}):
+                found.rows.append(row._replace(failure=failures[title]))
+                continue
+            found.rows.append(row._replace(score=value, error=0.01, seconds=1.0))
+            found.scores[title, noise] = value + 0.001 * rng.normal(size=(1, n_draws))
+            found.embeddings[title, noise] = rng.normal(size=(30, 2))
+    return found
+
+
+def test_the_comparison_page_agrees_with_the_terminal():
+    levels = (0.0, 0.5, 1.0)
+    scores = {"blockwise": [0.99, 0.8, 0.5], "geodesic": [0.9, 0.8, 0.7], "umap": [0, 0, 0]}
+    result = comparison(scores, levels, {"umap": "not <installed>"})
+    html = report.compare_page(result, picture=b"PNG")
+    text = unescape(re.sub("<[^>]*>", "", html))
+    assert all(sentence in text for sentence in sentences(result))
+    assert text.count("not <installed>") == 6  # under three pictures and in three rows
+    found = outline(html)
+    assert "geodesic, noise 0.5" in found.figures
+    assert len(found.figures) == 1 + 2 * 3 + 1
+    ((_, at),) = drawn_points(found.figures["blockwise, noise 0"])
+    np.testing.assert_allclose(at, result.embeddings["blockwise", 0.0], rtol=1e-6)
+    (curves,) = [spec for title, spec in found.figures.items() if "against noise" in title]
+    assert [t["legendgroup"] for t in curves["data"] if t.get("fill")] == ["blockwise", "geodesic"]
+    for said, gap in zip(found.points["hover"], result.disagreement, strict=True):
+        assert said.endswith(f"disagreement: {gap:.2g}")
+
+
+def clique_view(seed=0):
+    rng = np.random.default_rng(seed)
+    at = np.linspace(0, 6, 40)[:, None]
+    X = np.sin(at * rng.uniform(0.5, 1.5, 30) + rng.uniform(0, 6, 30))
+    data = Dataset(X=X, y=(at[:, 0] > 3).astype(int), label_names=("early", "late"), name="bend")
+    model = IKD(
+        strategy="blockwise", affinity="correlation", graph=graph.Threshold(0.6, 4), refine=None
+    )
+    # A bend is nearly a line, of which the landmarks of a merge may warn.
+    return report.view_cliques(quiet(model, X), data)
+
+
+@pytest.fixture(scope="module")
+def view():
+    return clique_view()
+
+
+def test_the_page_of_cliques_is_complete(view):
+    warned = ["pass --n-neighbors 7, <b>not</b> a--b"]
+    html = report.cliques_page(view, "ikd-graph cliques bend", picture=b"PNG", warnings=warned)
+    assert '<noscript><img src="data:image/png;base64,UE5H"' in html
+    assert "<li>pass --n-neighbors 7, &lt;b&gt;not&lt;/b&gt; a--b</li>" in html
+    found = outline(html).figures
+    (slider,) = found["what a threshold does"]["layout"]["sliders"]
+    levels = view.levels
+    assert len(slider["steps"]) == levels.threshold.size
+    for step, threshold, edges in zip(slider["steps"], levels.threshold, levels.edges, strict=True):
+        assert step["args"][0]["shapes[2].x0"] == threshold
+        assert step["args"][0]["title.text"].startswith(f"{format_number(edges)} edge")
+    assert slider["active"] == int(np.flatnonzero(levels.threshold == 0.6)[0])
+    discs = [trace for trace in found["graph of cliques"]["data"] if trace["mode"] == "markers"]
+    assert [trace.get("name") for trace in discs] == ["early", "late", None]
+    assert unpacked(discs[2]["x"]).size == len(view.links)
+    assert "early × " in discs[0]["text"][0]
+    (_, at), = drawn_points(found["disagreement on the embedding"])  # fmt: skip
+    np.testing.assert_allclose(at, view.model.embedding_, rtol=1e-6)
+    said = outline(html).points["hover"]
+    for row in range(40):
+        held = [k for k, clique in enumerate(view.model.cliques_) if row in clique]
+        assert said[row].endswith("cliques: " + ", ".join(map(str, held)))
+
+
+def test_the_points_that_cliques_disagree_about_are_named(view):
+    model = copy(view.model)
+    model.merge_residuals_ = np.r_[np.full(38, 0.1) + np.linspace(0, 0.01, 38), 5.0, 9.0]
+    model.merge_start_weight_ = 0.26
+    data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
+    named = replace(view, model=model, data=data)
+    rows, limit = named.disagreed()
+    assert rows.tolist() == [39, 38]
+    assert 0.1 < limit < 5.0
+    said = " ".join(named.advice())
+    assert re.search(r"The cliques disagree about 2 points by more than .*: s39, s38\.", said)
+    assert "the geodesic solution has 0.3 times their total weight in the merge" in said
+    found = named.statistics()
+    assert found["disagreed_about"]["points"] == ["s39", "s38"]
+    assert found["cliques"][0]["members"] == [f"s{row}" for row in view.model.cliques_[0]]
+    largest = max(view.model.cliques_, key=len)
+    assert ", ".join(f"s{row}" for row in largest) in report.cliques_page(named)
+    model.merge_residuals_ = np.zeros(40)
+    assert named.disagreed()[0].size == 0
+    assert not any("geodesic" in text for text in view.advice())
+
+
+def test_links_between_components_are_no_edges_or_cliques():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(8, 300)), 6, axis=0) + 0.5 * rng.normal(size=(48, 300))
+    X = np.vstack([X, X[:2]])
+    model = IKD(strategy="blockwise", affinity="correlation", graph=0.5, refine=None)
+    quiet(model, X)
+    view = report.view_cliques(model, Dataset(X=X))
+    reference = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
+    expected = [c for c in nx.find_cliques(reference) if len(c) > 1]
+    assert view.n_links > 0
+    facts = view.facts()
+    assert facts["edges"] == reference.number_of_edges()
+    assert facts["components"] == 8
+    assert facts["maximal cliques"] == format_number(len(expected))
+    at = int(np.flatnonzero(view.levels.threshold == 0.5)[0])
+    assert view.levels.edges[at] == reference.number_of_edges()
+    assert view.levels.cliques[at] == len(expected)
+    # Those that are listed are among them, with the copies of their rows, and cover every edge.
+    listed = {frozenset(clique.tolist()) - {48, 49} for clique in view.cliques}
+    assert listed <= {frozenset(c) for c in expected}
+    assert all((0 in clique) == (48 in clique) for clique in view.cliques)
+    assert view.summary["edge_coverage"] == 1.0
+    assert f"8 components joined by {view.n_links} links" in report.cliques_page(view)
+
+
+def groups_of_rows():
+    rng = np.random.default_rng(1)
+    X = np.repeat(3.0 * rng.normal(size=(3, 8)), 15, axis=0) + rng.normal(size=(45, 8))
+    return np.vstack([X, X[:2]])
+
+
+TABLES = {
+    "curve": lambda: (clique_view().data.X, {}),
+    "weak": lambda: (np.random.default_rng(0).normal(size=(40, 60)), {"graph": 0.1}),
+    "counts": lambda: (datasets.spike_counts(60, 40).X, {"affinity": "hellinger", "graph": 0.7}),
+    "groups": lambda: (groups_of_rows(), {"affinity": "euclidean", "graph": 0.6}),
+    "digits": lambda: (datasets.digits().X[:120], {"graph": graph.Threshold(0.75, 3)}),
+    "neighbors": lambda: (datasets.half_moons(80).X, {"affinity": "euclidean", "graph": 5}),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
+    X, options = TABLES[name]()
+    options = {"affinity": "correlation", "graph": 0.6, "kernel": "squared_exponential"} | options
+    model = IKD(strategy="blockwise", refine=None, **options)
+    view = report.view_cliques(quiet(model, X), Dataset(X=X))
+    facts, levels = view.facts(), view.levels
+    removed = facts.get("edges removed as short-circuit edges", 0)
+    n_above = facts.get("edges above the threshold")
+    used = threshold_of(model)
+    if used is not None:
+        at = int(np.flatnonzero(levels.threshold == used)[0])
+        assert levels.edges[at] == (facts["edges"] if n_above is None else n_above) + removed
+        if n_above is None and not removed:
+            assert facts["maximal cliques"] == format_number(int(levels.cliques[at]))
+            assert facts["components"] == levels.components[at]
+    assert facts["largest clique"] >= view.cliques.sizes.max() >= 2
+    # What the advice says of thresholds is so, and its cures work.
+    said = " ".join(view.advice())
+    again = {**options, "strategy": "geodesic", "refine": None}
+    top = levels.connected_up_to
+    if top > 0.02:
+        below = quiet(IKD(**again | {"graph": graph.Threshold(top - 0.01, prune=False)}), X)
+        above = quiet(IKD(**again | {"graph": graph.Threshold(top + 0.01, prune=False)}), X)
+        assert below.component_labels_.max() == 0 < above.component_labels_.max()
+        assert f"connected up to a threshold of {top:.3g}" in said
+    else:
+        joined = quiet(IKD(**again | {"graph": graph.Threshold(0.3, disconnected="join")}), X)
+        assert graph.component_labels(joined.graph_).max() == 0
+    assert (view.n_links > 0) == ("alone fix their positions" in said)
+
+
+def test_looking_at_cliques_needs_a_model_that_has_some():
+    X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
+    model = IKD(strategy="geodesic", graph=0.2, refine=None).fit(X)
+    with pytest.raises(ValueError, match="must be fitted with strategy='blockwise'"):
+        report.view_cliques(model, Dataset(X=X))
+
+
+def test_the_page_of_an_embedding_tells_what_was_done(view):
+    html = report.embed_page(
+        view.model, view.data, "ikd-graph embed bend", warnings=["beware <this>"],
+        steps=[("Then:", "ikd-graph x")], picture=b"PNG",
+    )  # fmt: skip
+    found = outline(html)
+    text = unescape(re.sub("<[^>]*>", "", html))
+    for line in str(view.model.settings_).splitlines():
+        assert line.partition("=")[2] in text
+    for said in ("beware <this>", "Then:", "ikd-graph x", "ikd-graph embed bend"):
+        assert said in text
+    spec = found.figures["embedding of bend"]
+    Z = np.vstack([at for _, at in drawn_points(spec)])
+    np.testing.assert_allclose(Z, view.model.embedding_, rtol=1e-6)
+    assert "neighbors of a point" in found.figures
+
+
+def test_three_dimensions_are_drawn_in_pairs(monkeypatch):
+    data = datasets.gplvm_data("medium", 60, noise=0.1)
+    search = refine.Likelihood(descent="annealed")
+    model = quiet(IKD(3, refine=search, strategy="geodesic"), data.X[:60])
+    data = replace(data, X=data.X[:60], y=None, latent=None)
+    page_of_it = outline(report.embed_page(model, data))
+    found = page_of_it.figures
+    solid = found["in three dimensions"]["data"][0]
+    assert solid["type"] == "scatter3d"
+    np.testing.assert_allclose(unpacked(solid["z"]), model.embedding_[:, 2], rtol=1e-5)
+    (_, at), = drawn_points(found["dimensions 2 and 3"])  # fmt: skip
+    np.testing.assert_allclose(at, model.embedding_[:, 1:], rtol=1e-5)
+    main = found[f"embedding of {data.name}"]["data"]
+    (line,) = [trace for trace in main if trace.get("name") == "± 1 standard error"]
+    width = unpacked(line["x"])[:25].max() - model.embedding_[0, 0]
+    assert width == pytest.approx(model.standard_errors_[0, 0], rel=1e-3)
+    size = np.linalg.norm(model.standard_errors_[0])
+    assert page_of_it.points["hover"][0].endswith(f"uncertainty: ± {size:.2g}")
+    # So do the picture of the model and that of a notebook.
+    assert len(model.plot(ax=plot.axes()).lines) == 1
+    html = model._repr_html_()
+    Outline(html)
+    assert model._repr_mimebundle_()["text/html"] == html
+    assert "data:image/png;base64," in html
+    assert "reliability" in html
+    assert "data:image/png" not in IKD()._repr_html_()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "data:image/png" not in model._repr_html_()
