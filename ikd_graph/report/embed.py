@@ -1,6 +1,6 @@
 """Page of one embedding: the picture, how it was made, why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -12,9 +12,10 @@ from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD, lead
 from ..jobs.label_scores import format_scores
-from ..plotting import charts, colors
-from ..plotting.figures import figure
+from ..plotting import charts
+from ..plotting.charts import Chart
 from . import page
+from .points import DrawnPoints
 
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
@@ -79,7 +80,7 @@ def embed_page(
     True
     """
     written = {title or "labels": format_scores(score) for title, score in (scores or {}).items()}
-    rows = colors.rows_to_draw(data)
+    drawn = DrawnPoints(data)
     errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
@@ -90,7 +91,7 @@ def embed_page(
         data.name,
         lead(model, data.n_features),
         [
-            ("", [_pictures(model, data, rows, errors)]),
+            ("", [_pictures(model, drawn, errors)]),
             ("What was read", [page.block("list", data.notes)]),
             ("Labels", [page.block("pairs", written)]),
             ("Columns that make the map", _columns(columns)),
@@ -98,7 +99,7 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=colors.described(data, rows, more),
+        described=drawn.described(more),
         **{"warnings": data.remarks, **around},
     )
 
@@ -130,28 +131,22 @@ def _with_error(value: float, error: float) -> tuple[float, str]:
     return float(value), f"{value:.2f} ± {error:.2f}"
 
 
-def _pictures(
-    model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
-) -> page.Block:
+def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None) -> page.Block:
     """Draw the embedding with what may color it; of more dimensions also all pairs."""
-    Z, m = model.embedding_[rows], model.embedding_.shape[1]
-    paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
-    options: dict[str, Any] = {
-        "fractions": colors.variance_fractions(model.embedding_),
-        "errors": None if errors is None else errors[rows],
-        "rows": np.arange(rows.size),
-    }
-    main = charts.scatter(Z, *paints, title=f"embedding of {data.name}", **options)
-    caption = _axes_note(model, errors) + colors.drawn_note(rows, data.n_samples)
+    Z, m = model.embedding_, model.embedding_.shape[1]
+    error_bars = None if errors is None else errors[drawn.rows]
+
+    def chart(title: str, dims: Sequence[int] = (0, 1)) -> Chart:
+        return drawn.scatter(Z, *drawn.paints, title=title, dims=dims, errors=error_bars)
+
+    main, caption = chart(f"embedding of {drawn.data.name}"), _axes_note(model, errors) + drawn.note
     drawings = [page.drawing(main, caption=caption, size="main")]
     if m > 2:
-        solid = charts.scatter(Z, *paints, dims=range(3), title="in three dimensions", **options)
+        solid = chart("in three dimensions", range(3))
         drawings.append(page.drawing(solid, "In three dimensions", size="main"))
         for a, b in combinations(range(min(m, 4)), 2):
-            heading = f"dimensions {a + 1} and {b + 1}"
-            chart = charts.scatter(Z, *paints, title=heading, dims=(a, b), **options)
-            spec = figure(chart, small=True, legend=False)
-            drawings.append(page.drawing(spec, heading, size="small", title=heading))
+            title = f"dimensions {a + 1} and {b + 1}"
+            drawings.append(page.drawing(chart(title, (a, b)), title, size="small"))
     return page.figures(*drawings, linked=True)
 
 
@@ -159,7 +154,7 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
     """Return what the two axes of the picture are, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    fractions = colors.variance_fractions(model.embedding_)
+    fractions = charts.variance_fractions(model.embedding_)
     across, upwards = (charts.axis_name(dim, fractions) for dim in range(2))
     few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
     shown = "Ellipses are one standard error." if few else "Uncertain points are pale."

@@ -63,14 +63,19 @@ def figures(*drawings: Block, linked: bool = False) -> Block:
     return {"kind": "figures", "items": drawings, "linked": linked}
 
 
-def drawing(
-    spec: Chart | dict[str, Any], heading: str = "", caption: str = "", size: str = "",
-    title: str = "",
-) -> Block:  # fmt: skip
-    """Return a chart, or what plotly draws, with its heading, its caption and its title."""
-    if isinstance(spec, Chart):
-        title, spec = title or spec.title, figure(spec)
+def drawing(chart: Chart | None, heading: str = "", caption: str = "", size: str = "") -> Block:
+    """Return a chart, if there is one, with its heading and its caption.
+
+    Its size is "main", "small" or "key" (only the legend), or what is left beside another.
+    """
+    spec = None if chart is None else figure(chart, size)
+    title = "" if chart is None else chart.title
     return {"spec": spec, "title": title, "heading": heading, "caption": caption, "size": size}
+
+
+def frame(table_of: Any) -> Block:
+    """Table of a pandas DataFrame."""
+    return table(table_of.columns, table_of.itertuples(index=False))
 
 
 def table(
