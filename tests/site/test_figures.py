@@ -43,7 +43,7 @@ SETTINGS = {
     "messages": "0.4 0.7 .5 .8 5 .05 1.5",  # levels
     "parameters": "0.1 0.6",  # thresholds
     "reproducibility": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
-    "start": "3.10 7.3",  # versions
+    "start": "3.11 7.3",  # versions
     "uncertainty": "95 1.96",  # an interval
     "weak": "0.005",  # as a message has it
 }
