@@ -72,7 +72,7 @@ def _draw(ax: Any, model: IKD, Z: Any, data: Dataset) -> None:
         model.embedding_, old, names=("model",), palette=("#c3c8ce",), legend=False, ax=ax
     )
     named = plot.names_of_points(data.row_names)
-    title = "over the model (gray)"
+    title = "new rows (the model is gray)"
     plot.embedding(
         Z, new, names=(data.name,), label_title=title, palette=(SECOND,), points=named, ax=ax
     )

@@ -158,9 +158,11 @@ def _covariances(errors: Floats) -> Floats:
 
 
 def _faded(errors: Floats) -> Floats:
-    """Opacity of points, (n,): those with large or unknown errors are pale."""
-    typical = np.median(errors[np.isfinite(errors)]) if np.isfinite(errors).any() else 1.0
-    return np.clip(0.8 * typical / np.nan_to_num(errors, nan=np.inf), 0.1, 0.8)
+    """Opacity of points, (n,): those with large or unknown errors are pale, if any are known."""
+    known = np.isfinite(errors)
+    if not known.any():
+        return np.full(errors.shape, 0.8)
+    return np.clip(0.8 * np.median(errors[known]) / np.where(known, errors, np.inf), 0.1, 0.8)
 
 
 def _error_bar(at: Floats, errors: Floats) -> tuple[Curve, ...]:

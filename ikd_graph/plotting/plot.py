@@ -421,8 +421,10 @@ def _room_beside(
     corner, (2, 2). Names whose points have the fewest neighbors choose first; each takes the side
     where it covers the fewest dots, then the nearest.
     """
-    steps = (1.0, 0.5, 0.0, -0.5, -1.0)
-    sides = np.array([side for side in product(steps, steps) if max(map(abs, side)) == 1.0])
+    around = [
+        side for side in product((1.0, 0.5, 0.0, -0.5, -1.0), repeat=2) if 1.0 in np.abs(side)
+    ]
+    sides = np.array(sorted(around, key=lambda side: np.abs(side).sum()))
     near = np.linalg.norm(at[:, None] - at, axis=2) < _DISTANCES[-1]
     taken = np.zeros((0, 2, 2))  # lower left and upper right corner of each name
     shifts = {}
@@ -585,9 +587,10 @@ def small_multiples(
 
 def _panel(ax: Axes, cell: Any, Z: ArrayLike, paint: Paint, title: str, caption: str = "") -> Axes:
     """Return a small scatter in a cell of a grid, with its title above and a caption below."""
-    what = charts.scatter(Z, paint, size=2.5 if len(charts.columns(Z)) < 500 else 1.5)
-    panel = figure_of(ax).add_subplot(cell)
-    chart(what._replace(xlabel=caption, ylabel=""), ax=panel, legend=False)
+    what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
+    assert what.points is not None
+    points = what.points._replace(size=0.6 * what.points.size)
+    chart(what._replace(points=points, xlabel=caption, ylabel=""), ax=panel, legend=False)
     bare(panel)
     _as_word(panel.set_title(shortened(title), loc="left", fontsize=SMALL, color=INK))
     return panel

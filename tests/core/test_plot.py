@@ -17,7 +17,6 @@ from matplotlib.text import Text
 from ikd_graph import IKD
 from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.plotting import charts, colors, figures, plot
-from ikd_graph.plotting.charts import Chart, Curve
 
 
 @pytest.fixture(autouse=True)
@@ -390,5 +389,3 @@ def test_the_text_of_a_mark_stays_over_its_picture(mark):
     assert not ax.get_legend().get_window_extent().overlaps(box)
     label = figures.figure(what)["layout"]["shapes"][0]["label"]
     assert label["xanchor"] == ("right" if mark > 0.5 else "left")
-
-
