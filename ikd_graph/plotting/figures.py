@@ -79,7 +79,8 @@ def figure(chart: Chart, size: str = "") -> dict[str, Any]:
         layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
         layout["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
     tools = points is not None and size not in ("small", "key")
-    config = {"displaylogo": False, "displayModeBar": tools}
+    # No button sends data anywhere.
+    config = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": tools}
     return {"data": _traces(chart, size), "layout": layout, "config": config}
 
 
@@ -127,7 +128,7 @@ def _dots(points: Points, rows: NDArray[np.bool_], color: Any) -> Trace:
         packed(value[rows]) if isinstance(value, np.ndarray) else value
         for value in (1.5 * points.size, points.opacity)
     )
-    trace = {
+    trace: Trace = {
         "type": "scattergl" if len(points.at) > MANY else "scatter",
         "mode": "markers",
         "showlegend": False,

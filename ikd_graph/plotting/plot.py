@@ -260,7 +260,8 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
                   bbox_to_anchor=(0.5, height), ncols=3, borderaxespad=0.1)  # fmt: skip
     if what.names is not None:
         if what.has_dots:
-            ax.scatter(*what.names.at.T, s=5.0, color=INK, linewidths=0, zorder=2.5)
+            x, y = what.names.at.T
+            ax.scatter(x, y, 5.0, color=INK, linewidths=0, zorder=2.5)
         _write_names(ax, what.names, None if what.points is None else what.points.at)
     return ax
 
@@ -401,7 +402,7 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     panel = ax.get_window_extent().get_points() * points_of_page
     for row, shift in _room_beside(at, boxes.reshape(-1, 2), panel, np.vstack([at, dots])).items():
         text = ax.annotate(
-            words[row], names.at[row], xytext=shift, textcoords="offset points",
+            words[row], names.at[row], xytext=(float(shift[0]), float(shift[1])), textcoords="offset points",
             ha="center", va="center", color=INK, fontsize=size, annotation_clip=False, zorder=3,
             arrowprops={"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2},
         )  # fmt: skip
@@ -410,39 +411,28 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
 
 _DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)
 """Points of the page by which the edge of a name may lie away from its point."""
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
-def _room_beside(
-    at: Floats, boxes: Floats, panel: Floats, dots: Floats
-) -> dict[int, tuple[float, float]]:
-    """Shifts of names from their points, so that no two overlap, by row; none where no room is.
+def _room_beside(at: Floats, boxes: Floats, panel: Floats, dots: Floats) -> dict[int, Floats]:
+    """Shifts of names from their points that cover no other name and no dot, by row.
 
     ``boxes`` are widths and heights, (k, 2), and ``panel`` the lower left and the upper right
-    corner, (2, 2). Names whose points have the fewest neighbors choose first; each takes the side
-    where it covers the fewest dots, then the nearest.
+    corner, (2, 2). Names whose points have the fewest neighbors choose first, the nearest room.
     """
-    around = [
-        side for side in product((1.0, 0.5, 0.0, -0.5, -1.0), repeat=2) if 1.0 in np.abs(side)
-    ]
-    sides = np.array(sorted(around, key=lambda side: np.abs(side).sum()))
     near = np.linalg.norm(at[:, None] - at, axis=2) < _DISTANCES[-1]
-    taken = np.zeros((0, 2, 2))  # lower left and upper right corner of each name
+    taken = np.stack([dots - 1.5, dots + 1.5], axis=1)  # lower left and upper right corners
     shifts = {}
     for row in np.argsort(near.sum(axis=1), kind="stable").tolist():
         half = 0.5 * boxes[row]
-        tries = np.concatenate([sides * (half + distance) for distance in _DISTANCES])
-        low, high = at[row] + tries - half, at[row] + tries + half
-        free = ((low >= panel[0]) & (high <= panel[1])).all(axis=1)
-        apart = (high[:, None] <= taken[:, 0]) | (low[:, None] >= taken[:, 1])
-        free &= apart.any(axis=2).all(axis=1)
-        if not free.any():
-            continue
-        inside = (dots > low[:, None] - 1.5) & (dots < high[:, None] + 1.5)
-        # A dot that is covered weighs as much as two steps away.
-        cost = 2 * inside.all(axis=2).sum(axis=1) + np.repeat(range(len(_DISTANCES)), len(sides))
-        best = np.where(free, cost, np.inf).argmin()
-        shifts[row] = (float(tries[best, 0]), float(tries[best, 1]))
-        taken = np.concatenate([taken, [[low[best], high[best]]]])
+        for distance, side in product(_DISTANCES, _SIDES):
+            shift = np.multiply(side, half + distance)
+            box = np.array([at[row] + shift - half, at[row] + shift + half])
+            apart = (box[1] <= taken[:, 0]) | (box[0] >= taken[:, 1])
+            inside = (box[0] >= panel[0]) & (box[1] <= panel[1])
+            if inside.all() and apart.any(axis=1).all():
+                shifts[row], taken = shift, np.append(taken, [box], axis=0)
+                break
     return shifts
 
 
@@ -684,5 +674,5 @@ def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:
     """Draw an open circle around points that nothing fixes."""
     if is_open.any():
         x, y = _in_the_plane(points)[is_open].T
-        ring = {"facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.8}
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.8}
         ax.scatter(x, y, 70, label="not fixed", zorder=4, **ring)

@@ -148,7 +148,8 @@ def test_names_of_points_do_not_cover_one_another(ax):
     )
     sizes = np.array([(Text.get_window_extent(text).size) for text in ax.texts])
     gaps = np.abs(middles[:, None] - middles) - 0.5 * (sizes[:, None] + sizes)
-    assert ((gaps > 0).any(axis=2) | np.eye(7, dtype=bool)).all()
+    assert len(ax.texts) > 5
+    assert ((gaps > 0).any(axis=2) | np.eye(len(ax.texts), dtype=bool)).all()
 
 
 def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighter():

@@ -255,6 +255,7 @@ def test_a_lasso_chooses_the_rows_that_are_saved(show, fitted):
     expected = [f"r{k}" for k in np.flatnonzero(Z[:, 0] < edge)]
     assert sorted(row[0] for row in rows[1:]) == sorted(expected)
     assert text == f"Save {len(expected)} chosen rows as CSV"
+    assert browser.run("return document.querySelector('[data-title^=Share]')") is None
     chosen = [int(row[0][1:]) for row in rows[1:]]
     saved = [[float(c) for c in row[1:]] for row in rows[1:]]
     np.testing.assert_allclose(saved, Z[chosen, :2], 1e-5)
