@@ -42,7 +42,7 @@ def figure(chart: Chart, size: str = "") -> dict[str, Any]:
     escaped, because plotly takes a few tags.
     """
     shown, points = not chart.equal, chart.points
-    axis = {"showgrid": shown, "zeroline": False, "showticklabels": shown, "hoverformat": ".4~g"}
+    axis = {"showgrid": shown, "showticklabels": shown}
     layout: dict[str, Any] = {
         "showlegend": size != "small",
         "hovermode": "x unified" if len(chart.curves) > 1 and points is None else "closest",
@@ -79,9 +79,7 @@ def figure(chart: Chart, size: str = "") -> dict[str, Any]:
         layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
         layout["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
     tools = points is not None and size not in ("small", "key")
-    # No button sends data anywhere.
-    config = {"displaylogo": False, "showSendToCloud": False, "displayModeBar": tools}
-    return {"data": _traces(chart, size), "layout": layout, "config": config}
+    return {"data": _traces(chart, size), "layout": layout, "tools": tools}
 
 
 def _traces(chart: Chart, size: str) -> list[Trace]:
@@ -115,7 +113,7 @@ def _paint(points: Points, paint: Paint, scale: bool = True) -> list[Trace]:
         "cmax": paint.ends[1],
         "colorscale": [[k / (len(paint.stops) - 1), color] for k, color in enumerate(paint.stops)],
         "showscale": scale,
-        "colorbar": {"title": {"text": escape(paint.title)}, "thickness": 12, "outlinewidth": 0},
+        "colorbar": {"title": {"text": escape(paint.title)}},
     }
     missing = [] if finite.all() else [_dots(points, ~finite, colors.MUTED)]
     return [*missing, quantity]

@@ -402,7 +402,7 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     panel = ax.get_window_extent().get_points() * points_of_page
     for row, shift in _room_beside(at, boxes.reshape(-1, 2), panel, np.vstack([at, dots])).items():
         text = ax.annotate(
-            words[row], names.at[row], xytext=(float(shift[0]), float(shift[1])), textcoords="offset points",
+            words[row], names.at[row], xytext=shift, textcoords="offset points",
             ha="center", va="center", color=INK, fontsize=size, annotation_clip=False, zorder=3,
             arrowprops={"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2},
         )  # fmt: skip
@@ -414,7 +414,9 @@ _DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
-def _room_beside(at: Floats, boxes: Floats, panel: Floats, dots: Floats) -> dict[int, Floats]:
+def _room_beside(
+    at: Floats, boxes: Floats, panel: Floats, dots: Floats
+) -> dict[int, tuple[float, float]]:
     """Shifts of names from their points that cover no other name and no dot, by row.
 
     ``boxes`` are widths and heights, (k, 2), and ``panel`` the lower left and the upper right
@@ -431,7 +433,8 @@ def _room_beside(at: Floats, boxes: Floats, panel: Floats, dots: Floats) -> dict
             apart = (box[1] <= taken[:, 0]) | (box[0] >= taken[:, 1])
             inside = (box[0] >= panel[0]) & (box[1] <= panel[1])
             if inside.all() and apart.any(axis=1).all():
-                shifts[row], taken = shift, np.append(taken, [box], axis=0)
+                shifts[row] = (float(shift[0]), float(shift[1]))
+                taken = np.append(taken, [box], axis=0)
                 break
     return shifts
 
