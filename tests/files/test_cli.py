@@ -1,6 +1,5 @@
 """The command line, called as the console script calls it."""
 
-import builtins
 import csv
 import inspect
 import json
@@ -151,24 +150,6 @@ def test_without_a_library_all_else_is_written_and_the_cure_is_named(
     names = {"table_columns.csv", "table_embedding.csv", "table_embedding.png"}
     names = (names | {"table_report.html"}) - {absent}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
-
-
-@pytest.mark.parametrize("command", ["embed", "compare", "diagnose", "cliques"])
-def test_pages_need_no_pandas(tmp_path, capsys, monkeypatch, command):
-    rng = np.random.default_rng(0)
-    X = np.column_stack([np.repeat(np.eye(3) * 4.0, 20, axis=0) + rng.normal(size=(60, 3))] * 8)
-    rows = [[*map(str, row), "abc"[k // 20]] for k, row in enumerate(X.tolist())]
-    heads = [*(f"m{k}" for k in range(X.shape[1])), "kind"]
-    (tmp_path / "t.csv").write_text("\n".join(map(",".join, [heads, *rows])))
-    ordinary = builtins.__import__
-
-    def absent(name, outside=None, *rest):
-        if name == "pandas" and (outside or {}).get("__name__", "").startswith("ikd_graph"):
-            raise ModuleNotFoundError("No module named 'pandas'")
-        return ordinary(name, outside, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", absent)
-    assert run(command, tmp_path / "t.csv", "--labels", "kind", "-o", tmp_path, "-q") == 0
     assert "no HTML" not in capsys.readouterr().err
     assert list(tmp_path.glob("*.html"))
 
