@@ -46,7 +46,10 @@ def cliques_page(result: CliqueInspection, command: str = "", **around: Any) -> 
             ("Cliques and the points they share", [page.figures(_network(result))]),
             ("What a threshold does", [page.figures(*_levels(result))]),
             ("Counts", [page.block("facts", result.facts()), page.figures(page.drawing(sizes))]),
-            ("Largest cliques", [page.block("note", note), page.frame(result.largest())]),
+            (
+                "Largest cliques",
+                [page.block("note", note), page.table(result.largest().astype({"clique": str}))],
+            ),
             ("Communities", _communities(result)),
             ("How well the cliques agree", [page.figures(_map(result, drawn))]),
         ],
@@ -130,7 +133,7 @@ def _communities(result: CliqueInspection) -> list[page.Block]:
     if not result.communities:
         return []
     note = page.block("note", result.describe_communities())
-    return [note, page.frame(result.largest_communities())]
+    return [note, page.table(result.largest_communities())]
 
 
 def _map(result: CliqueInspection, drawn: DrawnPoints) -> page.Block:

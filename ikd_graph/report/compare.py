@@ -85,16 +85,17 @@ def _panels(result: Comparison, drawn: DrawnPoints) -> list[page.Block]:
 
 def _scores(result: Comparison) -> page.Block:
     """Return a row for each method and noise level."""
-    marks = list(dict.fromkeys(name for row in result.rows for name in row.labels))
-    heads = ["method", "noise", SCORES[result.measure], "± standard error"]
-    heads += [*map(label_words, marks), "seconds", "failure"]
-    rows = [
-        [row.title, (row.noise, f"{row.noise:g}"), row.score, row.error]
-        + [row.labels.get(name, np.nan) for name in marks]
-        + [row.seconds, row.failure]
-        for row in result.rows
-    ]
-    return page.table(heads, rows, write="{:.3f}".format)
+    marks = dict.fromkeys(name for row in result.rows for name in row.labels)
+    heads = {
+        "title": "method",
+        "noise": "noise",
+        "score": SCORES[result.measure],
+        "error": "± standard error",
+        **{name: label_words(name) for name in marks},
+        "seconds": "seconds",
+        "failure": "failure",
+    }
+    return page.table(result.to_pandas(), heads, "{:.3f}".format)
 
 
 def _noise(result: Comparison) -> list[page.Block]:

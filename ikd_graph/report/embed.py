@@ -34,8 +34,9 @@ _CANDIDATES_NOTE = (
 _COLUMNS_NOTE = (
     "R² of rows that are predicted from the others on the map; false discovery rate against the "
     "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
-    "± its standard error. From 20 columns on, a column is judged on a map that was made without "
-    "it; of fewer, the map has fitted some of its noise: weak columns look better than they are."
+    "with its standard error (±). From 20 columns on, a column is judged on a map that was made "
+    "without it; of fewer, the map has fitted some of its noise: weak columns look better than "
+    "they are."
 )
 
 
@@ -108,27 +109,15 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     """Name the columns of each axis, and list the best predicted ones."""
     if found is None:
         return []
-    axes = range(found.fraction.shape[1])
-    rows = [
-        (
-            found.names[k],
-            float(found.r2[k]),
-            float(found.q_value[k]),
-            *(_with_error(found.fraction[k, axis], found.fraction_se[k, axis]) for axis in axes),
-        )
-        for k in range(min(most, len(found)))
-    ]
-    heads = ["column", "R²", "false discovery rate"]
-    heads += [f"fraction of dimension {axis + 1}" for axis in axes]
+    heads = {"column": "column", "r2": "R²", "q_value": "false discovery rate"}
+    for axis in range(1, found.fraction.shape[1] + 1):
+        heads[f"fraction_{axis}"] = f"fraction of dimension {axis}"
+        heads[f"fraction_se_{axis}"] = f"± of dimension {axis}"
     return [
         page.block("list", [found.summary, *found.sentences()]),
-        page.table(heads, rows),
+        page.table(found.to_pandas().head(most), heads),
         page.block("note", _COLUMNS_NOTE),
     ]
-
-
-def _with_error(value: float, error: float) -> tuple[float, str]:
-    return float(value), f"{value:.2f} ± {error:.2f}"
 
 
 def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None) -> page.Block:
@@ -151,15 +140,13 @@ def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None
 
 
 def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
-    """Return what the two axes of the picture are, and how its error bars are drawn."""
+    """Return what the picture shows, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    fractions = charts.variance_fractions(model.embedding_)
-    across, upwards = (charts.axis_name(dim, fractions) for dim in range(2))
     few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
     shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
     return (
-        f"Across: {across}; upwards: {upwards}. Same scale both ways."
+        "Same scale both ways."
         + ("" if errors is None else f" {shown}")
         + " Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
     )
@@ -167,18 +154,26 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
 
 def _tried(model: IKD) -> list[page.Block]:
     """Candidates of "auto", the chosen one first."""
-    rows = []
-    for tried in model.candidates_:
-        apart = f"{tried.difference:+.3f} ± {tried.difference_error:.3f}"
-        shown = (
-            (tried.score, f"{tried.score:.3f} ± {tried.score_error:.3f}"),
-            (tried.difference, "chosen" if tried.chosen else apart),
-            (tried.r2, f"{tried.r2:.3f} ± {tried.r2_error:.3f}"),
-        )
-        words = tried.affinity.replace("_", " "), tried.strategy, tried.refine or "none"
-        rows.append((*words, *shown))
-    columns = ("affinity", "strategy", "refinement", "score", "difference", "held-out R²")
-    return [page.table(columns, rows), page.block("note", _CANDIDATES_NOTE)] if rows else []
+    import pandas as pd
+
+    if not model.candidates_:
+        return []
+    heads = {
+        "affinity": "affinity",
+        "strategy": "strategy",
+        "refine": "refinement",
+        "score": "score",
+        "score_error": "± of the score",
+        "difference": "difference to the best",
+        "difference_error": "± of the difference",
+        "r2": "held-out R²",
+        "r2_error": "± of R²",
+        "chosen": "chosen",
+    }
+    tried = page.table(
+        pd.DataFrame(model.candidates_).fillna({"refine": "none"}), heads, "{:.3f}".format
+    )
+    return [tried, page.block("note", _CANDIDATES_NOTE)]
 
 
 def _shares(model: IKD) -> dict[str, float]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from math import isfinite
-from numbers import Real
 from typing import Any
 
 from .._base.format import format_number, versions
@@ -73,33 +72,29 @@ def drawing(chart: Chart | None, heading: str = "", caption: str = "", size: str
     return {"spec": spec, "title": title, "heading": heading, "caption": caption, "size": size}
 
 
-def frame(table_of: Any) -> Block:
-    """Table of a pandas DataFrame."""
-    return table(table_of.columns, table_of.itertuples(index=False))
-
-
 def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    write: Callable[[Any], str] = format_number,
+    frame: Any, heads: Mapping[str, str] | None = None, write: Callable[[Any], str] = format_number
 ) -> Block:
-    """Table of text and numbers, which stand right; a click on a head sorts by value.
+    """Table of a data frame; numbers stand right, and a click on a head sorts by value.
 
-    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing;
-    ``write`` writes a number. What is not finite is a dash.
+    ``heads`` are the columns that are shown, with the words above them; ``write`` writes a number.
+    What is not finite is a dash.
     """
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    def fill(cell: Any) -> tuple[str, str | None]:
-        value, text = cell if isinstance(cell, tuple) else (cell, None)
-        if not isinstance(value, Real):
-            return value or "", None
-        number = float(value)
-        return (text or write(value), repr(number)) if isfinite(number) else ("–", "")
+    def fill(value: Any, is_number: bool) -> tuple[str, str | None]:
+        if not is_number:
+            return ("" if value is None else format_number(value)), None
+        return (write(value), repr(float(value))) if isfinite(value) else ("–", "")
 
-    items = [[fill(cell) for cell in row] for row in rows]
-    numeric = [any(row[k][1] is not None for row in items) for k in range(len(columns))]
-    return {"kind": "table", "heads": list(zip(columns, numeric, strict=True)), "items": items}
+    shown = frame if heads is None else frame[[*heads]].set_axis([*heads.values()], axis=1)
+    numeric = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in shown.dtypes]
+    rows = shown.itertuples(index=False)
+    return {
+        "kind": "table",
+        "heads": list(zip(shown, numeric, strict=True)),
+        "items": [[fill(*cell) for cell in zip(row, numeric, strict=True)] for row in rows],
+    }
 
 
 @cache

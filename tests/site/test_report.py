@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from tables import quiet
@@ -116,7 +117,7 @@ def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
 
 
 def test_numbers_in_a_table_sort_by_value_and_stand_right():
-    block = page.table(["name", "score"], [["a", 0.5], ["b", np.nan], ["c", np.inf]])
+    block = page.table(pd.DataFrame({"name": ["a", "b", "c"], "score": [0.5, np.nan, np.inf]}))
     html = page.render("Kind", "t", "l", [("Scores", [block])])
     assert outline(html).figures == {}
     assert len(html) < 40_000  # no library without a figure
