@@ -112,14 +112,15 @@ def paint(
         y = np.asarray(labels)
         if names is None:
             y, names = encode_labels(y) if period is None else (y, ())
+        elif len(names):
+            names = (*names, NO_LABEL)
+            y = np.where(np.isfinite(y) & (y >= 0), y, len(names) - 1)
         labels = Labels(title, y, tuple(map(str, names)), period, tuple(palette))
     numbers = labels.numbers if len(labels.names) > MOST_CLASSES or not labels.names else None
     if numbers is not None:
         values = numbers if labels.period is None else numbers % labels.period
         return Paint(labels.title, None, values, labels.period)
-    codes = np.where(np.isfinite(labels.y), labels.y, -1).astype(np.intp)
-    if NO_LABEL in labels.names:
-        codes[codes == labels.names.index(NO_LABEL)] = -1
+    codes = np.where(labels.known, labels.y, -1).astype(np.intp)
     return Paint(labels.title, Groups(labels.names, codes, labels.palette))
 
 

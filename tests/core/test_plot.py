@@ -258,6 +258,12 @@ def test_labels_become_classes_in_order(labels, names, codes):
     assert found.codes.tolist() == codes
 
 
+def test_positions_among_many_numbers_are_those_numbers():
+    names = [str(k) for k in range(100)]
+    np.testing.assert_array_equal(colors.paint([5, -1, 99], names).values, [5.0, np.nan, 99.0])
+    assert colors.paint([1, -1, 0], ["a", "b"]).groups.codes.tolist() == [1, -1, 0]
+
+
 def test_small_multiples_draw_the_same_points_in_the_same_colors(ax):
     rng = np.random.default_rng(0)
     panels = {"first": rng.normal(size=(12, 3)), "line": rng.normal(size=12)}
