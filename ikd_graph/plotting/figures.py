@@ -34,19 +34,16 @@ def packed(values: ArrayLike) -> dict[str, str]:
     return {"dtype": "f4", "bdata": b64encode(raw).decode("ascii")}
 
 
-def figure(chart: Chart, size: str = "") -> dict[str, Any]:
+def figure(chart: Chart) -> dict[str, Any]:
     """Traces and layout of a chart.
 
-    What depends on the colors of the page and its width is left to the page. A "small" chart has
-    no names of axes, tools or legend; of a "key" nothing but the legend is to be seen. Text is
+    What depends on the colors of the page and on the room there is left to the page. Text is
     escaped, because plotly takes a few tags.
     """
     shown, points = not chart.equal, chart.points
     axis = {"showgrid": shown, "showticklabels": shown}
     layout: dict[str, Any] = {
-        "showlegend": size != "small",
         "hovermode": "x unified" if len(chart.curves) > 1 and points is None else "closest",
-        "margin": {"l": 50, "r": 12, "t": 8, "b": 46},
         "xaxis": {**axis, "title": {"text": escape(chart.xlabel)}},
         "yaxis": {**axis, "title": {"text": escape(chart.ylabel)}},
     }
@@ -57,37 +54,25 @@ def figure(chart: Chart, size: str = "") -> dict[str, Any]:
     if chart.rows:
         names = {"tickvals": [*range(len(chart.rows))], "ticktext": [*map(escape, chart.rows)]}
         layout["yaxis"] |= {"autorange": "reversed", "showgrid": False, **names}
-        # Room for the texts at the ends.
-        layout["margin"]["r"] = 90
     if chart.mark is not None:
         layout["shapes"] = [_upright(chart)]
-        layout["margin"]["t"] = 26
     if points is not None:
         layout["legend"] = {"itemsizing": "constant"}
         if points.at.shape[1] == 3:
             layout |= _scene()
-        if len(points.paints) > 1 and size != "small":
+        if len(points.paints) > 1:
             layout["updatemenus"] = [_menu(points)]
         else:
             layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
-        # The tools stand above the picture and its legend, also where both are narrow.
-        layout["margin"]["t"] = 76 if len(points.paints) > 1 else 40
-    if size == "small":
-        layout["margin"] = dict.fromkeys("lrtb", 6)
-        del layout["xaxis"]["title"], layout["yaxis"]["title"]
-    if size == "key":
-        layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-        layout["legend"] |= {"orientation": "h", "y": 1.0, "x": 0}
-    tools = points is not None and size not in ("small", "key")
-    return {"data": _traces(chart, size), "layout": layout, "tools": tools}
+    return {"data": _traces(chart), "layout": layout}
 
 
-def _traces(chart: Chart, size: str) -> list[Trace]:
+def _traces(chart: Chart) -> list[Trace]:
     """Everything that a chart draws; points come first, so that others of the same are alike."""
     traces = []
     if chart.points is not None:
         for number, paint in enumerate(chart.points.paints):
-            painted = _paint(chart.points, paint, scale=size != "small")
+            painted = _paint(chart.points, paint)
             traces += [trace | {"visible": number == 0} for trace in painted]
     if chart.names is not None and chart.has_dots:
         traces.append(_named(chart.names))
@@ -95,7 +80,7 @@ def _traces(chart: Chart, size: str) -> list[Trace]:
     return traces + [_curve(curve) for curve in chart.curves]
 
 
-def _paint(points: Points, paint: Paint, scale: bool = True) -> list[Trace]:
+def _paint(points: Points, paint: Paint) -> list[Trace]:
     """Return a trace for each class, or one of a quantity and one of what has no value."""
     if paint.groups is not None:
         traces = []
@@ -112,7 +97,7 @@ def _paint(points: Points, paint: Paint, scale: bool = True) -> list[Trace]:
         "cmin": paint.ends[0],
         "cmax": paint.ends[1],
         "colorscale": [[k / (len(paint.stops) - 1), color] for k, color in enumerate(paint.stops)],
-        "showscale": scale,
+        "showscale": True,
         "colorbar": {"title": {"text": escape(paint.title)}},
     }
     missing = [] if finite.all() else [_dots(points, ~finite, colors.MUTED)]
@@ -174,8 +159,7 @@ def _menu(points: Points) -> dict[str, Any]:
         }
         for k, paint in enumerate(points.paints)
     ]
-    place = {"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "pad": {"b": 6}}
-    return {"buttons": buttons, **place}
+    return {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
 
 
 def _upright(chart: Chart) -> dict[str, Any]:

@@ -90,12 +90,11 @@ def _scores(result: Comparison) -> page.Block:
         "title": "method",
         "noise": "noise",
         "score": SCORES[result.measure],
-        "error": "± standard error",
         **{name: label_words(name) for name in marks},
         "seconds": "seconds",
         "failure": "failure",
     }
-    return page.table(result.to_pandas(), heads, "{:.3f}".format)
+    return page.table(result.to_pandas(), heads, {"score": "error"}, "{:.3f}".format)
 
 
 def _noise(result: Comparison) -> list[page.Block]:

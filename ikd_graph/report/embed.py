@@ -34,7 +34,7 @@ _CANDIDATES_NOTE = (
 _COLUMNS_NOTE = (
     "R² of rows that are predicted from the others on the map; false discovery rate against the "
     "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
-    "with its standard error (±). From 20 columns on, a column is judged on a map that was made "
+    "± its standard error. From 20 columns on, a column is judged on a map that was made "
     "without it; of fewer, the map has fitted some of its noise: weak columns look better than "
     "they are."
 )
@@ -109,13 +109,13 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     """Name the columns of each axis, and list the best predicted ones."""
     if found is None:
         return []
+    axes = range(1, found.fraction.shape[1] + 1)
     heads = {"column": "column", "r2": "R²", "q_value": "false discovery rate"}
-    for axis in range(1, found.fraction.shape[1] + 1):
-        heads[f"fraction_{axis}"] = f"fraction of dimension {axis}"
-        heads[f"fraction_se_{axis}"] = f"± of dimension {axis}"
+    heads |= {f"fraction_{axis}": f"fraction of dimension {axis}" for axis in axes}
+    errors = {f"fraction_{axis}": f"fraction_se_{axis}" for axis in axes}
     return [
         page.block("list", [found.summary, *found.sentences()]),
-        page.table(found.to_pandas().head(most), heads),
+        page.table(found.to_pandas().head(most), heads, errors),
         page.block("note", _COLUMNS_NOTE),
     ]
 
@@ -163,17 +163,14 @@ def _tried(model: IKD) -> list[page.Block]:
         "strategy": "strategy",
         "refine": "refinement",
         "score": "score",
-        "score_error": "± of the score",
-        "difference": "difference to the best",
-        "difference_error": "± of the difference",
+        "difference": "difference",
         "r2": "held-out R²",
-        "r2_error": "± of R²",
         "chosen": "chosen",
     }
-    tried = page.table(
-        pd.DataFrame(model.candidates_).fillna({"refine": "none"}), heads, "{:.3f}".format
-    )
-    return [tried, page.block("note", _CANDIDATES_NOTE)]
+    errors = {name: f"{name}_error" for name in ("score", "difference", "r2")}
+    tried = pd.DataFrame(model.candidates_).fillna({"refine": "none"})
+    table = page.table(tried, heads, errors, "{:.3f}".format)
+    return [table, page.block("note", _CANDIDATES_NOTE)]
 
 
 def _shares(model: IKD) -> dict[str, float]:

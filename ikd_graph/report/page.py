@@ -67,34 +67,40 @@ def drawing(chart: Chart | None, heading: str = "", caption: str = "", size: str
 
     Its size is "main", "small" or "key" (only the legend), or what is left beside another.
     """
-    spec = None if chart is None else figure(chart, size)
+    spec = None if chart is None else figure(chart)
     title = "" if chart is None else chart.title
     return {"spec": spec, "title": title, "heading": heading, "caption": caption, "size": size}
 
 
 def table(
-    frame: Any, heads: Mapping[str, str] | None = None, write: Callable[[Any], str] = format_number
+    frame: Any,
+    heads: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
+    write: Callable[[Any], str] = format_number,
 ) -> Block:
     """Table of a data frame; numbers stand right, and a click on a head sorts by value.
 
-    ``heads`` are the columns that are shown, with the words above them; ``write`` writes a number.
-    What is not finite is a dash.
+    ``heads`` are the columns that are shown, with the words above them; ``errors`` are those with
+    the standard errors of others. ``write`` writes a number; what is not finite is a dash.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    def fill(value: Any, is_number: bool) -> tuple[str, str | None]:
-        if not is_number:
-            return ("" if value is None else format_number(value)), None
-        return (write(value), repr(float(value))) if isfinite(value) else ("–", "")
-
-    shown = frame if heads is None else frame[[*heads]].set_axis([*heads.values()], axis=1)
-    numeric = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in shown.dtypes]
-    rows = shown.itertuples(index=False)
-    return {
-        "kind": "table",
-        "heads": list(zip(shown, numeric, strict=True)),
-        "items": [[fill(*cell) for cell in zip(row, numeric, strict=True)] for row in rows],
-    }
+    heads, errors = heads or {name: name for name in frame}, errors or {}
+    columns, numeric = [], []
+    for name in heads:
+        values = frame[name].tolist()
+        numeric.append(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]))
+        if not numeric[-1]:
+            columns.append([("" if v is None else format_number(v), None) for v in values])
+            continue
+        texts = [write(value) if isfinite(value) else "–" for value in values]
+        if name in errors:
+            spreads = map(write, frame[errors[name]])
+            texts = [f"{text} ± {spread}" for text, spread in zip(texts, spreads, strict=True)]
+        sorted_by = [repr(value) if isfinite(value) else "" for value in values]
+        columns.append(list(zip(texts, sorted_by, strict=True)))
+    words = list(zip(heads.values(), numeric, strict=True))
+    return {"kind": "table", "heads": words, "items": list(zip(*columns, strict=True))}
 
 
 @cache

@@ -21,11 +21,31 @@
         scene: {xaxis: axis, yaxis: axis, zaxis: axis}, legend: narrow ? legend : {},
         hoverlabel: {bgcolor: ink, bordercolor: ink, font: {color: css("--paper"), size: 13}},
         modebar: {bgcolor: none, color: soft, activecolor: css("--accent")},
-        updatemenudefaults: {bgcolor: css("--wash"), bordercolor: line},
+        updatemenudefaults: {bgcolor: css("--wash"), bordercolor: line, pad: {b: 6}},
         newselection: {line: {color: ink, width: 1}}
       },
       data: {scatter: [{marker}], scattergl: [{marker}], scatter3d: [{marker}]}
     };
+  }
+
+  // Room around a figure. A small one has no words and no tools, of a key the legend is seen.
+  function fit({data, layout}, size) {
+    const {legend, shapes, updatemenus, xaxis, yaxis} = layout;
+    // The tools stand above the picture and its legend, also where both are narrow.
+    layout.margin = {l: 50, r: 12, t: updatemenus ? 76 : legend ? 40 : shapes ? 26 : 8, b: 46};
+    // Bars have their numbers at their ends.
+    if (data.some((trace) => trace.type === "bar" && trace.text.length)) { layout.margin.r = 90; }
+    layout.showlegend = size !== "small";
+    if (size === "small") {
+      delete layout.updatemenus;
+      layout.margin = {l: 6, r: 6, t: 6, b: 6};
+      xaxis.title = yaxis.title = undefined;
+      data.forEach((trace) => { trace.marker = {...trace.marker, showscale: false}; });
+    } else if (size === "key") {
+      xaxis.visible = yaxis.visible = false;
+      Object.assign(legend, {orientation: "h", y: 1, x: 0});
+    }
+    return Boolean(legend) && !size.match("small|key");
   }
 
   // What is said of each point is on the page once.
@@ -41,6 +61,7 @@
     near.unobserve(element);
     const spec = JSON.parse(holder.textContent);
     element.replaceChildren();
+    const tools = fit(spec, element.closest("figure").className);
     spec.layout.template = look(element);
     spec.data.filter((trace) => trace.customdata).forEach((trace) => {
       trace.text = numbers(trace.customdata).map((row) => described.hover[row]);
@@ -52,7 +73,7 @@
     spec.data.forEach((trace, k) => { trace.visible = (sibling?.data[k] ?? trace).visible; });
     // No button sends data anywhere.
     await Plotly.newPlot(element, spec.data, spec.layout, {responsive: true,
-      displaylogo: false, showSendToCloud: false, displayModeBar: spec.tools});
+      displaylogo: false, showSendToCloud: false, displayModeBar: tools});
     link(element);
   }
   const near = new IntersectionObserver((entries) => entries.filter((entry) =>
