@@ -275,13 +275,14 @@ def _is_narrow(what: Chart) -> bool:
 
 def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
-    draw: Any = ax.barh if lying else ax.bar
-    draw(bars.at, bars.lengths, bars.width, color=bars.color, label=bars.name or "_",
-         error_kw={"ecolor": INK, "elinewidth": 1}, **{"xerr" if lying else "yerr": bars.errors},
-    )  # fmt: skip
+    look: dict[str, Any] = {"color": bars.color, "label": bars.name or "_"}
+    look["error_kw"] = {"ecolor": INK, "elinewidth": 1}
+    if lying:
+        ax.barh(bars.at, bars.lengths, bars.width, xerr=bars.errors, **look)
+    else:
+        ax.bar(bars.at, bars.lengths, bars.width, yerr=bars.errors, **look)
     for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
-        ax.annotate(text, (length, at), xytext=(5, 0), va="center", fontsize=SMALL,
-                    textcoords="offset points", color=INK)  # fmt: skip
+        _write(ax, text, (length, at), (5, 0))
 
 
 def _draw_curve(ax: Axes, curve: Curve, named: bool) -> None:
@@ -292,8 +293,7 @@ def _draw_curve(ax: Axes, curve: Curve, named: bool) -> None:
         label=shortened(curve.name) or "_",
     )  # fmt: skip
     if named:
-        ax.annotate(curve.name, (curve.x[-1], curve.y[-1]), xytext=(8, 0), fontsize=SMALL,
-                    textcoords="offset points", va="center", color=curve.color)  # fmt: skip
+        _write(ax, curve.name, (curve.x[-1], curve.y[-1]), (8, 0), color=curve.color)
 
 
 def _draw_mark(ax: Axes, what: Chart) -> None:
@@ -301,9 +301,14 @@ def _draw_mark(ax: Axes, what: Chart) -> None:
     assert what.mark is not None
     at, text = what.mark
     ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
-    ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
-                textcoords="offset points", va="bottom", ha=what.mark_edge,
-                fontsize=SMALL, color=INK)  # fmt: skip
+    above = {"xycoords": ("data", "axes fraction"), "va": "bottom", "ha": what.mark_edge}
+    _write(ax, text, (at, 1.0), (0, 2), **above)
+
+
+def _write(ax: Axes, text: str, at: Any, shift: tuple[float, float], **look: Any) -> Any:
+    """Text at a position, shifted by points of the page."""
+    look = {"fontsize": SMALL, "color": INK, "va": "center", **look}
+    return _as_word(ax.annotate(text, at, xytext=shift, textcoords="offset points", **look))
 
 
 def _draw_points(ax: Axes, points: Points) -> None:
@@ -401,12 +406,10 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     dots = at if others is None else ax.transData.transform(others[:, :2]) * points_of_page
     panel = ax.get_window_extent().get_points() * points_of_page
     for row, shift in _room_beside(at, boxes.reshape(-1, 2), panel, np.vstack([at, dots])).items():
-        text = ax.annotate(
-            words[row], names.at[row], xytext=shift, textcoords="offset points",
-            ha="center", va="center", color=INK, fontsize=size, annotation_clip=False, zorder=3,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2},
-        )  # fmt: skip
-        _as_word(text).set_path_effects([withStroke(linewidth=1.8, foreground="white")])
+        line = {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2}
+        look = {"fontsize": size, "ha": "center", "zorder": 3, "annotation_clip": False}
+        text = _write(ax, words[row], names.at[row], shift, arrowprops=line, **look)
+        text.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
 
 
 _DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)

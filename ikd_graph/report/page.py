@@ -86,7 +86,8 @@ def table(
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     heads, errors = heads or {name: name for name in frame}, errors or {}
-    columns, numeric = [], []
+    columns: list[list[tuple[str, str | None]]] = []
+    numeric: list[bool] = []
     for name in heads:
         values = frame[name].tolist()
         numeric.append(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]))
@@ -97,7 +98,7 @@ def table(
         if name in errors:
             spreads = map(write, frame[errors[name]])
             texts = [f"{text} ± {spread}" for text, spread in zip(texts, spreads, strict=True)]
-        sorted_by = [repr(value) if isfinite(value) else "" for value in values]
+        sorted_by: list[str | None] = [repr(value) if isfinite(value) else "" for value in values]
         columns.append(list(zip(texts, sorted_by, strict=True)))
     words = list(zip(heads.values(), numeric, strict=True))
     return {"kind": "table", "heads": words, "items": list(zip(*columns, strict=True))}
