@@ -150,8 +150,6 @@ def test_without_a_library_all_else_is_written_and_the_cure_is_named(
     names = {"table_columns.csv", "table_embedding.csv", "table_embedding.png"}
     names = (names | {"table_report.html"}) - {absent}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
-    assert "no HTML" not in capsys.readouterr().err
-    assert list(tmp_path.glob("*.html"))
 
 
 def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
