@@ -173,8 +173,8 @@ class CliqueInspection:
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
         g, used, removed = self.graph, threshold_of(self.model), self.model.removed_edges_
-        n_above = None
-        if used is not None and self.model.settings_.graph.n_neighbors:
+        n_above, rule = None, self.model.settings_.graph
+        if used is not None and isinstance(rule, graph.Threshold) and rule.n_neighbors:
             n_above = int(np.count_nonzero(g.weights > used)) // 2
         facts = {
             "points": self.data.n_samples,
@@ -495,7 +495,8 @@ def _rule_of_correlations(model: IKD) -> Any:
             f"stability is that of correlations, got affinity={known!r}; "
             "pass affinity='correlation'"
         )
-    if isinstance(rule, CsrGraph) or getattr(rule, "fdr", None) is not None:
+    by_test = isinstance(rule, graph.Threshold) and rule.fdr is not None
+    if by_test or not isinstance(rule, graph.Rule):
         assert model.graph_ is not None
         return graph.subgraph(model.graph_, model._first)
     return lambda corr: rule.build(compare(corr, "precomputed"))
@@ -530,5 +531,5 @@ def _levels(model: IKD, X: Any, progress: Any) -> ThresholdScan:
 
 def threshold_of(model: IKD) -> float | None:
     """Threshold of the graph of a fitted model; None where neighbors alone make it."""
-    s0: float | None = getattr(model.settings_.graph, "s0_used", None)
-    return s0
+    rule = model.settings_.graph
+    return rule.s0_used if isinstance(rule, graph.Threshold) else None
