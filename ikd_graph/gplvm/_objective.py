@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from .._base.types import Floats
-from ..gplvm import SampleLikelihood, expected_information
 from ..kernels import StationaryKernel
+from ._gradient import SampleLikelihood
+from ._information import expected_information
 
 LEAST_NOISE = 1e-7
 """Smallest noise, relative to the mean variance: it keeps the model invertible."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import eigen, gplvm, kernels
+from .. import eigen, kernels
 from .._base import validation as check
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
@@ -20,10 +20,11 @@ from .._base.validation import validate
 from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
-from ._closed_forms import closed_form, random_closed_form
 from ._descent import Optimum, anneal, converge, cool
 from ._gaps import close_gaps
+from ._gradient import SampleLikelihood
 from ._objective import LEAST_NOISE, Clock, Objective
+from ._starts import closed_form, random_closed_form
 
 T = TypeVar("T")
 
@@ -107,7 +108,7 @@ def local_optimum(
         Latent, kernel and variances.
     """
     scale = float(np.trace(sample_cov)) / len(sample_cov)
-    sample = gplvm.SampleLikelihood(sample_cov / scale)
+    sample = SampleLikelihood(sample_cov / scale)
     objective = Objective(sample, kernel, latent.shape[1], Clock())
     if variances is None:
         start = anneal(objective, latent, "")
@@ -215,7 +216,7 @@ def likelihood(
     latents = {name: np.asarray(latent, np.float64)[order] for name, latent in starts.items()}
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
-        sample = gplvm.SampleLikelihood(cov)
+        sample = SampleLikelihood(cov)
         automatic = isinstance(noise_floor, str)
         least = (
             _noise_floor(sample.eigenvalues, n_observed)

@@ -1,12 +1,13 @@
 """Most likely latents of falling numbers of coordinates, each begun from the larger one."""
 
-from .. import eigen, gplvm
+from .. import eigen
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._descent import anneal, minimize
+from ._gradient import SampleLikelihood
 from ._objective import Clock, Objective
 
 NESTED_NOISE = 0.01
@@ -52,7 +53,7 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     >>> [each.shape for each in latents]
     [(30, 1), (30, 2), (30, 3)]
     """
-    objective = Objective(gplvm.SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
+    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
         at = anneal(objective, latent, "nested", _SOFT)

@@ -1,23 +1,19 @@
 """Likelihood refinement of many rows: a well-spread core is fitted and places the others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import gplvm
 from .._base import validation as check
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel
-from ._likelihood import LikelihoodFit, likelihood
+from ._likelihood import sample_covariance
 from ._local import local_likelihood
-
-if TYPE_CHECKING:
-    from ._objects import Likelihood
+from ._process import GaussianProcess
+from ._restarts import LikelihoodFit, likelihood
 
 MAX_POINTS = {"annealed": 250, "local": 1000}
 """Rows whose likelihood is searched, in some 2 000 evaluations or in 40: a few seconds of each. The
@@ -50,49 +46,53 @@ def fit_core(
     rows: ArrayLike,
     init: ArrayLike,
     kernel: str | StationaryKernel,
-    search: Likelihood,
+    descent: str,
     *,
+    restarts: int,
+    max_iter: int,
+    fit_shape: bool = False,
+    time_budget: float | None = None,
     centered: bool = True,
     max_points: int | None = None,
     random_state: int | None = None,
 ) -> CoreFit:
     """Fit the likelihood of a well-spread core and place all other rows by its process.
 
-    The parameters are those of `Likelihood.run`; ``search`` says how, its descent decided.
+    The parameters are those of `refine.Likelihood` and its ``run``, with nothing to choose.
     """
     values, init = np.asarray(rows), np.asarray(init, dtype=np.float64)
-    core = _farthest_points(init, MAX_POINTS[search.descent] if max_points is None else max_points)
+    core = _farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
     inside = np.ascontiguousarray(values[core], dtype=np.float64)
     with single_threaded_blas():
-        if search.descent == "local":
+        if descent == "local":
             fit = local_likelihood(
                 inside,
                 init[core],
                 kernel,
                 centered=centered,
-                max_iter=search.max_iter,
-                fit_shape=search.fit_shape,
-                time_budget=search.time_budget,
+                max_iter=max_iter,
+                fit_shape=fit_shape,
+                time_budget=time_budget,
             )
         else:
             fit = likelihood(
-                gplvm.sample_covariance(inside, centered),
+                sample_covariance(inside, centered),
                 values.shape[1],
                 kernel,
                 starts={"own": init[core]},
-                restarts=search.restarts,
-                fit_shape=search.fit_shape,
-                time_budget=search.time_budget,
+                restarts=restarts,
+                fit_shape=fit_shape,
+                time_budget=time_budget,
                 random_state=random_state,
             )
-        process = gplvm.GaussianProcess(
+        process = GaussianProcess(
             fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered
         )
         return CoreFit(_place_outside(process, values, init, core), core, fit)
 
 
 def _place_outside(
-    process: gplvm.GaussianProcess,
+    process: GaussianProcess,
     rows: NDArray[np.floating],
     init: Floats,
     core: NDArray[np.int64],

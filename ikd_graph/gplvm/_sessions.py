@@ -25,8 +25,8 @@ from .._base.types import Floats
 from .._base.validation import few
 from ..covariance import pairwise
 from ..kernels import StationaryKernel
-from ._closed_forms import closed_form, random_closed_form
-from ._known import STAGES, ColumnGroup, KnownFit, column_groups, descend, value_and_gradient
+from ._groups import STAGES, ColumnGroup, KnownFit, column_groups, descend, value_and_gradient
+from ._starts import closed_form, random_closed_form
 
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""

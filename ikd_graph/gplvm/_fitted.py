@@ -9,12 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import covariance, gplvm, refine, uncertainty
-from ._base import limits
-from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns
-from ._base.types import Floats, Integers
-from ._settings import Result
-from .similarity import PairwiseSimilarity, compare, with_holes
+from .. import covariance
+from .._base import limits
+from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
+from .._base.types import Floats, Integers
+from ..similarity import PairwiseSimilarity, compare, with_holes
+from . import _uncertainty as uncertainty
+from ._groups import (
+    MOST_WORK,
+    centered_known,
+    known_columns,
+    known_value,
+    known_variances,
+    work_of,
+)
+from ._likelihood import fit_variances, log_likelihood, sample_covariance
+from ._noise_model import NoiseModel, fit_noise_model
+from ._process import GaussianProcess, Prediction
 
 
 class FittedProcess:
@@ -36,13 +47,13 @@ class FittedProcess:
         Which of them are the distinct ones.
     """
 
-    result: Result
+    result: Any
     points: Floats
     rows: Any
     first: Integers
     computed: dict[str, Any]
 
-    def __init__(self, result: Result, points: Floats, rows: Any, first: Integers) -> None:
+    def __init__(self, result: Any, points: Floats, rows: Any, first: Integers) -> None:
         self.result, self.points, self.rows, self.first = result, points, rows, first
         self.computed = {}
 
@@ -107,20 +118,18 @@ class FittedProcess:
         return evenly_spaced(self.first.size, uncertainty.MAX_POINTS)
 
     @cached_property
-    def process(self) -> gplvm.GaussianProcess:
+    def process(self) -> GaussianProcess:
         """The process of the sampled rows as they were compared."""
         points, rows = self.points[self.sample], self._compared(self.sample)
         centered, core = self.result.similarity.centers_rows, self.result.core
         if core is not None:
             variance, noise = core.fit.variance, core.fit.noise
         else:
-            cov = gplvm.sample_covariance(rows, centered=centered)
-            variance, noise, _ = gplvm.fit_variances(points, cov, rows.shape[1], self.result.kernel)
-        return gplvm.GaussianProcess(
-            points, rows, self.result.kernel, variance, noise, centered=centered
-        )
+            cov = sample_covariance(rows, centered=centered)
+            variance, noise, _ = fit_variances(points, cov, rows.shape[1], self.result.kernel)
+        return GaussianProcess(points, rows, self.result.kernel, variance, noise, centered=centered)
 
-    def placing_process(self) -> gplvm.GaussianProcess | None:
+    def placing_process(self) -> GaussianProcess | None:
         """Return the process that places new rows; None where the embedding is not one of it."""
         settled = self.result.n_iter is not None and (self.is_local or not self.why_no_errors())
         settled &= not self.has_holes
@@ -176,7 +185,7 @@ class FittedProcess:
 
     # Values of X ----------------------------------------------------------------------------------
 
-    def noise_model(self) -> gplvm.NoiseModel:
+    def noise_model(self) -> NoiseModel:
         """Fit the noise model of the values of X, or take that of the likelihood."""
         if self.has_holes:
             return self._known_model()
@@ -184,24 +193,24 @@ class FittedProcess:
         whole = core is not None and core.core.size == self.first.size
         if core is not None and whole and self.result.settings.model_based:
             fit = core.fit
-            return gplvm.NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
+            return NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
         if "noise model" not in self.computed:
             sample = evenly_spaced(self.first.size, limits.SAMPLED)
             cov = self._sample_covariance(self.rows[self.first[sample]])
-            self.computed["noise model"] = gplvm.fit_noise_model(
+            self.computed["noise model"] = fit_noise_model(
                 self.points[sample], cov, self.rows.shape[1], self.result.kernel
             )
-        model: gplvm.NoiseModel = self.computed["noise model"]
+        model: NoiseModel = self.computed["noise model"]
         return model
 
-    def predict(self, points: Floats, *, with_errors: bool = False) -> gplvm.Prediction:
+    def predict(self, points: Floats, *, with_errors: bool = False) -> Prediction:
         """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
         if self.has_holes:
             return self._predict_known(points)
         sample, model = evenly_spaced(self.first.size, limits.SAMPLED), self.noise_model()
         mean = self.rows.mean(axis=0)
         rows = self.rows[self.first[sample]] - mean
-        process = gplvm.GaussianProcess(
+        process = GaussianProcess(
             self.points[sample], rows, model.kernel, model.variance, model.noise
         )
         predicted, std = process.predict(points)
@@ -210,7 +219,7 @@ class FittedProcess:
             std = np.hypot(std, uncertainty.row_deviations(self.process, bars, points))
             # Nothing is less certain than where nothing was measured.
             std = np.minimum(std, np.sqrt(model.variance))
-        return gplvm.Prediction(predicted + mean, std)
+        return Prediction(predicted + mean, std)
 
     def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
         """Compute the log likelihood of all columns of rows of X at points."""
@@ -220,13 +229,11 @@ class FittedProcess:
             if self.has_holes or not self.result.settings.model_based:
                 table = table - self._known_mean
             elif self.result.similarity.centers_rows:
-                table = refine.centered_known(table)
-            return refine.known_value(table, points, model.kernel, model.variance, model.noise)
+                table = centered_known(table)
+            return known_value(table, points, model.kernel, model.variance, model.noise)
         cov = self._sample_covariance(np.asarray(rows, dtype=np.float64))
         return float(
-            gplvm.log_likelihood(
-                points, cov, rows.shape[1], model.kernel, model.variance, model.noise
-            )
+            log_likelihood(points, cov, rows.shape[1], model.kernel, model.variance, model.noise)
         )
 
     @cached_property
@@ -240,12 +247,12 @@ class FittedProcess:
         most = limits.SAMPLED
         while True:
             sample = evenly_spaced(self.first.size, most)
-            work = refine.work_of(np.isfinite(with_holes(self.rows)[self.first[sample]]))
-            if work <= 20.0 * refine.MOST_WORK or sample.size <= limits.FEWEST_COLUMNS:
+            work = work_of(np.isfinite(with_holes(self.rows)[self.first[sample]]))
+            if work <= 20.0 * MOST_WORK or sample.size <= limits.FEWEST_COLUMNS:
                 return sample
             most = sample.size // 2
 
-    def _known_model(self) -> gplvm.NoiseModel:
+    def _known_model(self) -> NoiseModel:
         """Signal and noise variance of largest likelihood of the known entries of X."""
         if "noise model" not in self.computed:
             kernel, sample = self.result.kernel, self._known_sample
@@ -254,28 +261,28 @@ class FittedProcess:
                 kernel = kernel.__class__(**{**vars(kernel), "length_scale": self._spread})
             rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
             points = self.points[sample]
-            variance, noise = refine.known_variances(rows, points, kernel)
-            value = refine.known_value(rows, points, kernel, variance, noise)
-            self.computed["noise model"] = gplvm.NoiseModel(variance, noise, value, kernel)
-        model: gplvm.NoiseModel = self.computed["noise model"]
+            variance, noise = known_variances(rows, points, kernel)
+            value = known_value(rows, points, kernel, variance, noise)
+            self.computed["noise model"] = NoiseModel(variance, noise, value, kernel)
+        model: NoiseModel = self.computed["noise model"]
         return model
 
     @property
     def _spread(self) -> float:
         return float(np.sqrt(self.points.var(axis=0).sum())) or 1.0
 
-    def _predict_known(self, points: Floats) -> gplvm.Prediction:
+    def _predict_known(self, points: Floats) -> Prediction:
         """Predict every column by the rows that have it; the error is the root mean square."""
         sample, model = self._known_sample, self._known_model()
         rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
         latent = self.points[sample]
         predicted = np.zeros((len(points), rows.shape[1]))
         squares = np.zeros(len(points))
-        for there, columns in refine.known_columns(rows):
+        for there, columns in known_columns(rows):
             if not there.size:
                 squares += columns.size * model.variance
                 continue
-            process = gplvm.GaussianProcess(
+            process = GaussianProcess(
                 latent[there],
                 rows[np.ix_(there, columns)],
                 model.kernel,
@@ -285,9 +292,7 @@ class FittedProcess:
             )
             predicted[:, columns], std = process.predict(points)
             squares += columns.size * std**2
-        return gplvm.Prediction(
-            predicted + self._known_mean, np.sqrt(squares / max(rows.shape[1], 1))
-        )
+        return Prediction(predicted + self._known_mean, np.sqrt(squares / max(rows.shape[1], 1)))
 
     def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""
@@ -298,4 +303,4 @@ class FittedProcess:
         """Covariance of rows: of samples of the model about their means, else about those of X."""
         if not self.result.settings.model_based:
             rows = rows - self.rows.mean(axis=0)
-        return gplvm.sample_covariance(rows, centered=self.result.similarity.centers_rows)
+        return sample_covariance(rows, centered=self.result.similarity.centers_rows)

@@ -1,4 +1,4 @@
-"""The refinements as objects that scikit-learn can clone and search."""
+"""Refine: move an embedding to lower stress, or to higher likelihood."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -8,13 +8,46 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from .._base.validation import check_choice, check_integer, check_positive, flag
-from ..graph import CsrGraph
-from ..kernels import StationaryKernel, get
-from ._by_core import MAX_POINTS, CoreFit, fit_core
-from ._local import MAX_ITER
-from ._pairs import Noise
-from ._stress import WEIGHTS, StressFit, stress
+from ._base.validation import check_choice, check_integer, check_positive, flag
+from .gplvm import (
+    MAX_ITER,
+    MAX_POINTS,
+    MOST_WORK,
+    NESTED_NOISE,
+    CoreFit,
+    KnownFit,
+    LikelihoodFit,
+    OptimumRecord,
+    fit_core,
+    known_likelihood,
+    likelihood,
+    local_likelihood,
+    nested_latents,
+    random_closed_form,
+)
+from .graph import CsrGraph
+from .kernels import StationaryKernel, get
+from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
+
+__all__ = [
+    "MOST_WORK",
+    "NESTED_NOISE",
+    "REFINEMENTS",
+    "CoreFit",
+    "KnownFit",
+    "Likelihood",
+    "LikelihoodFit",
+    "OptimumRecord",
+    "Stress",
+    "StressFit",
+    "distance_precision",
+    "known_likelihood",
+    "likelihood",
+    "local_likelihood",
+    "nested_latents",
+    "random_closed_form",
+    "stress",
+]
 
 
 @dataclass(repr=False)
@@ -185,13 +218,16 @@ class Likelihood(_Refinement):
         """
         self.check()
         descent = check_choice("descent", descent, MAX_POINTS)
-        search = replace(self, descent=descent) if self.descent == "auto" else self
         return fit_core(
             rows,
             latent,
             kernel,
-            search,
+            **{**self.get_params(), "descent": descent if self.descent == "auto" else self.descent},
             centered=centered,
             max_points=max_points,
             random_state=random_state,
         )
+
+
+REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
+"""Class of every refinement, by the name that `IKD` calls it."""
