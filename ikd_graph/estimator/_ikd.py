@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +31,7 @@ from .._base import limits
 from .._base.as_table import row_names
 from .._base.dask import is_dask, placed_lazily
 from .._base.progress import Stages
-from .._base.table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
+from .._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from .._base.threads import check_jobs, limit_threads
 from .._base.types import Floats, Integers
 from .._base.validation import (
@@ -819,7 +818,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._first, self._inverse, self._equal = first, inverse, equal
         self._points = result.coordinates
         self._rows: Any = rows if self._has_rows else None
-        self._fitted = gplvm.FittedProcess(result, self._points, self._rows, first)
+        self._fitted = gplvm.FittedProcess(
+            self._points,
+            self._rows,
+            first,
+            result.similarity,
+            result.kernel,
+            graph=g,
+            core=result.core,
+            model_based=settings.model_based,
+            is_refined=result.n_iter is not None,
+            is_local=getattr(settings.refine, "descent", "") == "local",
+            is_linear=result.n_iter is None and not strategy.uses_kernel,
+            random_state=settings.random_state,
+        )
         every = self._points[inverse]
         self.embedding_ = every[equal].astype(dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
@@ -863,12 +875,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.optima_ = expand_optima(result.core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
-        self._placement = self._prepared(result)
-
-    def _prepared(self, result: Result) -> gplvm.Placement:
-        """Return what placing rows needs next to the similarity of a result."""
-        linear = result.n_iter is None and not result.settings.strategy.uses_kernel
-        return gplvm.prepare(self._points, result.graph, result.similarity, linear=linear)
 
     def _keep_joints(self, result: Result, inverse: Integers) -> None:
         """Keep which points are fixed, and say how many are not."""
@@ -982,23 +988,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows = rows if self._has_rows else rows[:, self._first]
         if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
+        rule = missing.get(self.missing)
+        least = rule.least(rows.shape[1]) if isinstance(rule, missing.Pairwise) else None
         with limit_threads(self.n_jobs):
-            for fitted, these, part in self._parts(rows):
-                similarity = fitted.result.similarity
-                comparable = similarity.comparable(part)
-                at, part = new[these[comparable]], some_rows(part, np.flatnonzero(comparable))
-                if not at.size:
-                    continue
-                latent[at], residual[at] = gplvm.place(
-                    self._placement if fitted is self._fitted else self._prepared(fitted.result),
-                    similarity,
-                    part,
-                    process=fitted.placing_process(),
-                    verbose=self.verbose,
-                )
-                if errors:
-                    compared = similarity.modeled(dense_rows(part))
-                    std[at] = fitted.errors_of(compared, latent[at])
+            placed = self._fitted.place(rows, least, errors=errors, verbose=self.verbose)
+        latent[new], residual[new], std[new] = placed
         silent = new[np.isnan(residual[new])]
         if silent.size:
             warn(
@@ -1007,16 +1001,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
-
-    def _parts(self, rows: Any) -> Iterator[tuple[gplvm.FittedProcess, Integers, Any]]:
-        """Yield the fit over the columns that some rows have, their numbers, and their values."""
-        rule = missing.get(self.missing)
-        if not isinstance(rule, missing.Pairwise) or self._fitted.has_holes or not has_holes(rows):
-            yield self._fitted, np.arange(rows.shape[0]), rows
-            return
-        for columns, these in gplvm.known_columns(rows.T):
-            if columns.size >= rule.least(rows.shape[1]):
-                yield self._fitted.over(columns), these, rows[np.ix_(these, columns)]
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 

@@ -17,13 +17,12 @@ from ._core import fit_core as fit_core
 from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._groups import MOST_WORK as MOST_WORK
-from ._groups import KnownFit as KnownFit
 from ._groups import centered_known as centered_known
 from ._groups import known_columns as known_columns
-from ._groups import known_likelihood as known_likelihood
-from ._groups import known_variances as known_variances
 from ._groups import work_of as work_of
 from ._information import column_scores, expected_information
+from ._known import KnownFit as KnownFit
+from ._known import known_likelihood as known_likelihood
 from ._likelihood import fit_variances, log_likelihood, sample_covariance
 from ._local import MAX_ITER as MAX_ITER
 from ._local import local_likelihood as local_likelihood

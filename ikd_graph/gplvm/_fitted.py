@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,79 +14,54 @@ from .. import covariance
 from .._base import limits
 from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from .._base.types import Floats, Integers
-from ..similarity import PairwiseSimilarity, compare, with_holes
-from . import _uncertainty as uncertainty
-from ._groups import (
-    MOST_WORK,
-    centered_known,
-    known_columns,
-    known_value,
-    known_variances,
-    work_of,
-)
-from ._likelihood import fit_variances, log_likelihood, sample_covariance
-from ._noise_model import NoiseModel, fit_noise_model
+from ..graph import CsrGraph
+from ..kernels import StationaryKernel
+from ..similarity import PairwiseSimilarity, Similarity, compare, with_holes
+from ._core import CoreFit
+from ._groups import centered_known, known_columns, work_of
+from ._known import known_value
+from ._likelihood import fit_variances, sample_covariance
+from ._noise_model import NoiseModel, noise_model_of
+from ._out_of_sample import place, prepare
 from ._process import GaussianProcess, Prediction
+from ._uncertainty import (
+    MAX_POINTS,
+    LatentPosterior,
+    place_variances,
+    posterior,
+    reliability,
+    row_deviations,
+    supported_r2,
+)
 
 
+@dataclass
 class FittedProcess:
     """What the Gaussian-process model says of an embedding.
 
     There are two processes of the same points: of rows as they were compared, for error bars and
     the placement of new rows, and of the values of X, for predictions. What takes seconds is
     computed when it is first asked for, kept in ``computed``, and saved with the model.
-
-    Parameters
-    ----------
-    result : Result
-        The fit of the distinct rows.
-    points : (u, m) ndarray of float64
-        Coordinates of the distinct rows, in the frame of the embedding.
-    rows : (n, p) table or None
-        Rows of X, NaN where a value stays unknown; None where values between points were given.
-    first : (u,) ndarray of int64
-        Which of them are the distinct ones.
     """
 
-    result: Any
-    points: Floats
-    rows: Any
-    first: Integers
-    computed: dict[str, Any]
-
-    def __init__(self, result: Any, points: Floats, rows: Any, first: Integers) -> None:
-        self.result, self.points, self.rows, self.first = result, points, rows, first
-        self.computed = {}
-
-    def over(self, columns: Integers) -> FittedProcess:
-        """Return the same points and variances, and their errors, over some of the columns."""
-        if columns.size == self.rows.shape[1]:
-            return self
-        rows, settings = take_columns(self.rows, columns), self.result.settings
-        similarity = compare(
-            some_rows(rows, self.first),
-            self.result.similarity.name,
-            # A row may well be constant where others are not.
-            counts=True,
-            model_based=settings.model_based,
-        )
-        result = replace(self.result, similarity=similarity)
-        part = FittedProcess(result, self.points, rows, self.first)
-        if "error bars" in self.computed:
-            bars = self.computed["error bars"]
-            free = bars.free_columns * columns.size / self.rows.shape[1]
-            part.computed["error bars"] = bars._replace(free_columns=free)
-        return part
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the likelihood descended from the closed form alone."""
-        return getattr(self.result.settings.refine, "descent", "") == "local"
+    points: Floats  # (u, m) coordinates of the distinct rows, in the frame of the embedding
+    rows: Any  # (n, p) rows of X, NaN where a value stays unknown; None of values between points
+    first: Integers  # (u,) which of them are the distinct ones
+    similarity: Similarity  # of the distinct rows
+    kernel: StationaryKernel  # of the coordinates
+    graph: CsrGraph | None = None  # of the distinct rows
+    core: CoreFit | None = None  # the fit by likelihood
+    model_based: bool = False  # whether the columns are taken for samples of the model
+    is_refined: bool = False
+    is_local: bool = False  # whether the likelihood descended from the closed form alone
+    is_linear: bool = False  # whether the points are a projection of the rows
+    random_state: Any = None
+    computed: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def has_holes(self) -> bool:
         """Whether rows were compared over the columns that they share."""
-        return isinstance(self.result.similarity, PairwiseSimilarity)
+        return isinstance(self.similarity, PairwiseSimilarity)
 
     def why_no_errors(self) -> str:
         """Say why there are no standard errors; nothing where there are."""
@@ -101,57 +77,117 @@ class FittedProcess:
                 "a local descent stays near its closed form and is no maximum of the likelihood; "
                 "they come with refine='likelihood', descent='annealed'"
             )
-        if self.result.core is not None:
+        if self.core is not None:
             return ""
         least = limits.FEWEST_COLUMNS
         if self.rows.shape[1] < least:
             return f"they need at least {least} columns, got {self.rows.shape[1]}"
-        if not self.result.settings.model_based:
+        if not self.model_based:
             return "they come with refine='likelihood', descent='annealed'"
         return ""
 
     @cached_property
     def sample(self) -> Integers:
         """Distinct rows that the process is conditioned on: the core, or evenly spaced ones."""
-        if self.result.core is not None:
-            return self.result.core.core
-        return evenly_spaced(self.first.size, uncertainty.MAX_POINTS)
+        return evenly_spaced(self.first.size, MAX_POINTS) if self.core is None else self.core.core
 
     @cached_property
     def process(self) -> GaussianProcess:
         """The process of the sampled rows as they were compared."""
         points, rows = self.points[self.sample], self._compared(self.sample)
-        centered, core = self.result.similarity.centers_rows, self.result.core
-        if core is not None:
-            variance, noise = core.fit.variance, core.fit.noise
+        centered = self.similarity.centers_rows
+        if self.core is not None:
+            variance, noise = self.core.fit.variance, self.core.fit.noise
         else:
             cov = sample_covariance(rows, centered=centered)
-            variance, noise, _ = fit_variances(points, cov, rows.shape[1], self.result.kernel)
-        return GaussianProcess(points, rows, self.result.kernel, variance, noise, centered=centered)
+            variance, noise, _ = fit_variances(points, cov, rows.shape[1], self.kernel)
+        return GaussianProcess(points, rows, self.kernel, variance, noise, centered=centered)
 
-    def placing_process(self) -> GaussianProcess | None:
-        """Return the process that places new rows; None where the embedding is not one of it."""
-        settled = self.result.n_iter is not None and (self.is_local or not self.why_no_errors())
+    # New rows -------------------------------------------------------------------------------------
+
+    def place(
+        self, rows: Any, least: int | None, *, errors: bool = False, verbose: int = 0
+    ) -> tuple[Floats, Floats, Floats]:
+        """Coordinates and residuals of new rows, and standard errors where they are asked for.
+
+        Rows with holes are placed by the same fit over the columns that they have, at least
+        ``least`` (None: all); what cannot be compared gets NaN.
+        """
+        latent = np.full((rows.shape[0], self.points.shape[1]), np.nan)
+        residual, std = np.full(len(latent), np.nan), np.full(latent.shape, np.nan)
+        for fitted, numbers, part in self._parts(rows, least):
+            comparable = np.flatnonzero(fitted.similarity.comparable(part))
+            at, part = numbers[comparable], some_rows(part, comparable)
+            if not at.size:
+                continue
+            latent[at], residual[at] = place(
+                fitted._placement,
+                fitted.similarity,
+                part,
+                process=fitted._placing_process,
+                verbose=verbose,
+            )
+            if errors:
+                compared = fitted.similarity.modeled(dense_rows(part))
+                std[at] = fitted._errors_of(compared, latent[at])
+        return latent, residual, std
+
+    def _parts(self, rows: Any, least: int | None) -> Iterator[tuple[FittedProcess, Integers, Any]]:
+        """Yield the fit over the columns that some rows have, their numbers, and their values."""
+        holes = isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
+        if least is None or self.has_holes or not holes:
+            yield self, np.arange(rows.shape[0]), rows
+            return
+        for columns, numbers in known_columns(rows.T):
+            if columns.size >= least:
+                yield self._over(columns), numbers, rows[np.ix_(numbers, columns)]
+
+    def _over(self, columns: Integers) -> FittedProcess:
+        """Return the same points and variances, and their errors, over some of the columns."""
+        if columns.size == self.rows.shape[1]:
+            return self
+        rows, computed = take_columns(self.rows, columns), {}
+        if "error bars" in self.computed:
+            bars = self.computed["error bars"]
+            free = bars.free_columns * columns.size / self.rows.shape[1]
+            computed["error bars"] = bars._replace(free_columns=free)
+        # A row may well be constant where others are not.
+        similarity = compare(
+            some_rows(rows, self.first),
+            self.similarity.name,
+            counts=True,
+            model_based=self.model_based,
+        )
+        return replace(self, rows=rows, similarity=similarity, computed=computed)
+
+    @cached_property
+    def _placement(self) -> Any:
+        return prepare(self.points, self.graph, self.similarity, linear=self.is_linear)
+
+    @cached_property
+    def _placing_process(self) -> GaussianProcess | None:
+        """The process that places new rows; None where the embedding is not one of it."""
+        settled = self.is_refined and (self.is_local or not self.why_no_errors())
         settled &= not self.has_holes
         if not settled or self.rows is None or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return None
-        whole = self.result.core is not None or self.sample.size == self.first.size
+        whole = self.core is not None or self.sample.size == self.first.size
         return self.process if whole else None
 
     # Error bars -----------------------------------------------------------------------------------
 
-    def error_bars(self) -> uncertainty.LatentPosterior | None:
+    def error_bars(self) -> LatentPosterior | None:
         """Estimate how far the sampled rows are from the truth; None where that is not known."""
         if self.why_no_errors():
             return None
         if "error bars" not in self.computed:
-            seed, core = self.result.settings.random_state, self.result.core
-            self.computed["error bars"] = uncertainty.posterior(
+            seed = self.random_state
+            self.computed["error bars"] = posterior(
                 self.process,
                 int(seed) if isinstance(seed, (int, np.integer)) else None,
-                optima=() if core is None else core.fit.optima,
+                optima=() if self.core is None else self.core.fit.optima,
             )
-        bars: uncertainty.LatentPosterior = self.computed["error bars"]
+        bars: LatentPosterior = self.computed["error bars"]
         return bars
 
     def standard_errors(self) -> Floats:
@@ -163,7 +199,7 @@ class FittedProcess:
             outside = np.setdiff1d(np.arange(len(self.points)), self.sample)
             errors = np.empty(self.points.shape)
             errors[self.sample] = bars.standard_errors
-            errors[outside] = self.errors_of(self._compared(outside), self.points[outside])
+            errors[outside] = self._errors_of(self._compared(outside), self.points[outside])
             self.computed["standard errors"] = errors
         return np.asarray(self.computed["standard errors"])
 
@@ -172,135 +208,91 @@ class FittedProcess:
         bars = self.error_bars()
         if bars is None:
             return float("nan")
-        value = uncertainty.reliability(self.points[self.sample], bars.standard_errors)
-        return min(value, uncertainty.supported_r2(agreement))
+        value = reliability(self.points[self.sample], bars.standard_errors)
+        return min(value, supported_r2(agreement))
 
-    def errors_of(self, rows: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
+    def _errors_of(self, rows: NDArray[np.floating], points: Floats) -> Floats:
         """Compute standard errors (b, m) of rows, as they are compared, that are not sampled."""
         bars = self.error_bars()
         if bars is None or not len(points):
             return np.full(points.shape, np.nan)
-        latent = np.asarray(points, dtype=np.float64)
-        return np.sqrt(uncertainty.place_variances(self.process, bars, rows, latent))
+        return np.sqrt(place_variances(self.process, bars, rows, points))
 
     # Values of X ----------------------------------------------------------------------------------
 
     def noise_model(self) -> NoiseModel:
         """Fit the noise model of the values of X, or take that of the likelihood."""
-        if self.has_holes:
-            return self._known_model()
-        core = self.result.core
-        whole = core is not None and core.core.size == self.first.size
-        if core is not None and whole and self.result.settings.model_based:
+        core = self.core
+        if core is not None and core.core.size == self.first.size and self.model_based:
             fit = core.fit
             return NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
         if "noise model" not in self.computed:
-            sample = evenly_spaced(self.first.size, limits.SAMPLED)
-            cov = self._sample_covariance(self.rows[self.first[sample]])
-            self.computed["noise model"] = fit_noise_model(
-                self.points[sample], cov, self.rows.shape[1], self.result.kernel
-            )
+            sample = self._conditioned
+            table = self._centered(self.rows[self.first[sample]])
+            self.computed["noise model"] = noise_model_of(self.points[sample], table, self.kernel)
         model: NoiseModel = self.computed["noise model"]
         return model
 
     def predict(self, points: Floats, *, with_errors: bool = False) -> Prediction:
-        """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
-        if self.has_holes:
-            return self._predict_known(points)
-        sample, model = evenly_spaced(self.first.size, limits.SAMPLED), self.noise_model()
-        mean = self.rows.mean(axis=0)
-        rows = self.rows[self.first[sample]] - mean
-        process = GaussianProcess(
-            self.points[sample], rows, model.kernel, model.variance, model.noise
-        )
-        predicted, std = process.predict(points)
+        """Predict rows of X at points; ``with_errors`` adds what error bars leave open.
+
+        A column is predicted by the rows that have it; the error is the root mean square.
+        """
+        sample, model = self._conditioned, self.noise_model()
+        rows, latent = with_holes(self.rows[self.first[sample]]) - self._mean, self.points[sample]
+        predicted = np.zeros((len(points), rows.shape[1]))
+        explained = np.zeros(len(points))
+        for there, columns in known_columns(rows):
+            if there.size:
+                process = GaussianProcess(
+                    latent[there],
+                    rows[np.ix_(there, columns)],
+                    model.kernel,
+                    model.variance,
+                    model.noise,
+                )
+                predicted[:, columns], std = process.predict(points)
+                explained += columns.size / rows.shape[1] * (model.variance - std**2)
+        std = np.sqrt(np.maximum(model.variance - explained, 0.0))
         bars = self.error_bars() if with_errors else None
-        if bars is not None and self.result.settings.model_based:
-            std = np.hypot(std, uncertainty.row_deviations(self.process, bars, points))
+        if bars is not None and self.model_based:
+            std = np.hypot(std, row_deviations(self.process, bars, points))
             # Nothing is less certain than where nothing was measured.
             std = np.minimum(std, np.sqrt(model.variance))
-        return Prediction(predicted + mean, std)
+        return Prediction(predicted + self._mean, std)
 
     def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
         """Compute the log likelihood of all columns of rows of X at points."""
-        model = self.noise_model()
-        if self.has_holes or np.isnan(rows[:]).any():
-            table = with_holes(rows)
-            if self.has_holes or not self.result.settings.model_based:
-                table = table - self._known_mean
-            elif self.result.similarity.centers_rows:
-                table = centered_known(table)
-            return known_value(table, points, model.kernel, model.variance, model.noise)
-        cov = self._sample_covariance(np.asarray(rows, dtype=np.float64))
-        return float(
-            log_likelihood(points, cov, rows.shape[1], model.kernel, model.variance, model.noise)
-        )
+        model, table = self.noise_model(), self._centered(rows)
+        return known_value(table, points, model.kernel, model.variance, model.noise)
 
     @cached_property
-    def _known_mean(self) -> Floats:
-        """Mean of what is known of every column of X, (p,)."""
-        return covariance.known_column_means(with_holes(self.rows))
-
-    @cached_property
-    def _known_sample(self) -> Integers:
-        """Distinct rows that a process of the known entries is conditioned on."""
-        most = limits.SAMPLED
+    def _conditioned(self) -> Integers:
+        """Distinct rows that predictions are conditioned on: as many as one matrix may be large."""
+        sample = evenly_spaced(self.first.size, limits.SAMPLED)
         while True:
-            sample = evenly_spaced(self.first.size, most)
-            work = work_of(np.isfinite(with_holes(self.rows)[self.first[sample]]))
-            if work <= 20.0 * MOST_WORK or sample.size <= limits.FEWEST_COLUMNS:
+            known = np.isfinite(with_holes(self.rows[self.first[sample]]))
+            if work_of(known) <= limits.SAMPLED**3 or sample.size <= limits.FEWEST_COLUMNS:
                 return sample
-            most = sample.size // 2
+            sample = evenly_spaced(self.first.size, sample.size // 2)
 
-    def _known_model(self) -> NoiseModel:
-        """Signal and noise variance of largest likelihood of the known entries of X."""
-        if "noise model" not in self.computed:
-            kernel, sample = self.result.kernel, self._known_sample
-            if self.result.similarity.affinity.euclidean:
-                # Distances have no unit of the kernel: its length-scale is their typical size.
-                kernel = kernel.__class__(**{**vars(kernel), "length_scale": self._spread})
-            rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
-            points = self.points[sample]
-            variance, noise = known_variances(rows, points, kernel)
-            value = known_value(rows, points, kernel, variance, noise)
-            self.computed["noise model"] = NoiseModel(variance, noise, value, kernel)
-        model: NoiseModel = self.computed["noise model"]
-        return model
+    @cached_property
+    def _mean(self) -> Floats:
+        """Mean of what is known of every column of X, (p,)."""
+        if self.has_holes:
+            return covariance.known_column_means(with_holes(self.rows))
+        return np.asarray(self.rows.mean(axis=0))
 
-    @property
-    def _spread(self) -> float:
-        return float(np.sqrt(self.points.var(axis=0).sum())) or 1.0
-
-    def _predict_known(self, points: Floats) -> Prediction:
-        """Predict every column by the rows that have it; the error is the root mean square."""
-        sample, model = self._known_sample, self._known_model()
-        rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
-        latent = self.points[sample]
-        predicted = np.zeros((len(points), rows.shape[1]))
-        squares = np.zeros(len(points))
-        for there, columns in known_columns(rows):
-            if not there.size:
-                squares += columns.size * model.variance
-                continue
-            process = GaussianProcess(
-                latent[there],
-                rows[np.ix_(there, columns)],
-                model.kernel,
-                model.variance,
-                model.noise,
-                centered=False,
-            )
-            predicted[:, columns], std = process.predict(points)
-            squares += columns.size * std**2
-        return Prediction(predicted + self._known_mean, np.sqrt(squares / max(rows.shape[1], 1)))
+    def _centered(self, rows: NDArray[np.floating]) -> Floats:
+        """Rows of X: of samples of the model about their means, else about those of X too."""
+        table = with_holes(rows)
+        if not self.model_based:
+            table = table - self._mean
+        if self.similarity.centers_rows:
+            return centered_known(table)
+        return np.asarray(table, dtype=np.float64)
 
     def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""
         rows = dense_rows(some_rows(self.rows, self.first[numbers]))
-        return np.asarray(self.result.similarity.modeled(rows), dtype=np.float64)
-
-    def _sample_covariance(self, rows: Floats) -> Floats:
-        """Covariance of rows: of samples of the model about their means, else about those of X."""
-        if not self.result.settings.model_based:
-            rows = rows - self.rows.mean(axis=0)
-        return sample_covariance(rows, centered=self.result.similarity.centers_rows)
+        return np.asarray(self.similarity.modeled(rows), dtype=np.float64)

@@ -1,16 +1,19 @@
 """Noise model of an embedding: the variances and the length-scale of largest likelihood."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from .._base import limits
 from .._base.table import evenly_spaced
 from .._base.types import Floats
 from ..kernels import StationaryKernel
-from ._likelihood import fit_variances
+from ._groups import column_groups
+from ._likelihood import fit_group_variances, fit_variances
 
 # The length-scale is chosen on this logarithmic line.
 _LOG_SCALES = (-4.0, 1.5)
@@ -50,14 +53,32 @@ def fit_noise_model(
     """
     sample = evenly_spaced(len(latent), limits.SAMPLED_SCALE)
     points, cov_of_sample = latent[sample], cov[np.ix_(sample, sample)]
+    kernel = _scaled(
+        kernel, lambda each: -fit_variances(points, cov_of_sample, n_observed, each)[2]
+    )
+    return NoiseModel(*fit_variances(latent, cov, n_observed, kernel), kernel)
+
+
+def noise_model_of(
+    latent: Floats, table: NDArray[np.floating], kernel: StationaryKernel
+) -> NoiseModel:
+    """Noise model of the known entries of a table, as `fit_noise_model` fits it."""
+    sample = evenly_spaced(len(latent), limits.SAMPLED_SCALE)
+    points, groups = latent[sample], column_groups(table[sample])
+    kernel = _scaled(kernel, lambda each: fit_group_variances(points, groups, each)[2])
+    variance, noise, value = fit_group_variances(latent, column_groups(table), kernel)
+    return NoiseModel(variance, noise, -np.isfinite(table).any(axis=0).sum() * value, kernel)
+
+
+def _scaled(
+    kernel: StationaryKernel, cost: Callable[[StationaryKernel], float]
+) -> StationaryKernel:
+    """Kernel of the length-scale of least cost."""
 
     def scaled(log_scale: float) -> StationaryKernel:
         return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
 
-    def cost(log_scale: float) -> float:
-        return -fit_variances(points, cov_of_sample, n_observed, scaled(log_scale))[2]
-
-    best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
-    if best.fun < cost(0.0):
-        kernel = scaled(best.x)
-    return NoiseModel(*fit_variances(latent, cov, n_observed, kernel), kernel)
+    best = minimize_scalar(
+        lambda x: cost(scaled(x)), bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05}
+    )
+    return scaled(best.x) if best.fun < cost(kernel) else kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._base.types import Floats
 from ..kernels import StationaryKernel
-from ._gradient import SampleLikelihood
+from ._gradient import GroupLikelihood
 from ._information import expected_information
 
 LEAST_NOISE = 1e-7
@@ -63,8 +63,8 @@ class Objective:
 
     Parameters
     ----------
-    likelihood : SampleLikelihood
-        Of a sample covariance with a mean variance of 1.
+    likelihood : GroupLikelihood
+        Of columns with a mean variance of 1.
     kernel : StationaryKernel
         The kernel.
     n_components : int
@@ -79,7 +79,7 @@ class Objective:
 
     def __init__(
         self,
-        likelihood: SampleLikelihood,
+        likelihood: GroupLikelihood,
         kernel: StationaryKernel,
         n_components: int,
         clock: Clock,
@@ -90,7 +90,7 @@ class Objective:
         self.likelihood, self.kernel, self.clock = likelihood, kernel, clock
         self.n_components = n_components
         self.least_noise = max(least_noise, LEAST_NOISE)
-        self.size = len(likelihood.sample_cov) * n_components
+        self.size = likelihood.n_points * n_components
         self.shape = kernel.shape_name if free_shape else None
 
     def latent(self, vector: Floats) -> Floats:
@@ -141,10 +141,14 @@ class Objective:
         return self.likelihood(latent, self.kernel_of(vector), *variances).value
 
     def information(self, vector: Floats) -> Floats:
-        """Compute the expected information of one column about points and variances."""
-        return expected_information(
-            self.latent(vector), self.kernel_of(vector), *self.variances(vector)
-        )
+        """Compute the expected information of one column about the points, (size, size)."""
+        out = np.zeros((self.size, self.size))
+        latent, kernel, m = self.latent(vector), self.kernel_of(vector), self.n_components
+        for group in self.likelihood.groups:
+            own = (group.rows[:, None] * m + np.arange(m)).ravel()
+            known = expected_information(latent[group.rows], kernel, *self.variances(vector))
+            out[np.ix_(own, own)] += group.weight * known[:-2, :-2]
+        return out
 
     def best_scale(self, latent: Floats) -> Floats:
         """Vector of the most likely multiple of an embedding, under as much noise as signal."""

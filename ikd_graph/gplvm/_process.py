@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
@@ -18,7 +18,7 @@ from ..kernels import StationaryKernel, as_kernel
 from . import _placement
 from ._information import column_scores, expected_information
 from ._likelihood import log_likelihood, sample_covariance
-from ._model import NOT_POSITIVE, inverse_model
+from ._model import NOT_POSITIVE, factor_of, inverse_model
 from ._placement import Conditioned, ObservedRows
 
 JITTER = 1e-10
@@ -332,11 +332,10 @@ class GaussianProcess:
         model = self.variance * self.kernel.covariance(
             cdist(self.points, self.points, "sqeuclidean")
         )
-        model.flat[:: len(model) + 1] += self.noise
-        factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
-        if failed:
+        factor = factor_of(model, self.noise)
+        if factor is None:
             raise ValueError(NOT_POSITIVE.format(self.noise))
-        return np.asarray(factor)
+        return factor
 
 
 def _centered(rows: NDArray[np.floating]) -> Floats:
