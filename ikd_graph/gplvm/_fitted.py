@@ -21,7 +21,7 @@ from ._core import CoreFit
 from ._groups import centered_known, known_columns, work_of
 from ._known import known_value
 from ._likelihood import fit_variances, sample_covariance
-from ._noise_model import NoiseModel, noise_model_of
+from ._noise_model import NoiseModel, fit_noise_model
 from ._out_of_sample import place, prepare
 from ._process import GaussianProcess, Prediction
 from ._uncertainty import (
@@ -229,7 +229,7 @@ class FittedProcess:
         if "noise model" not in self.computed:
             sample = self._conditioned
             table = self._centered(self.rows[self.first[sample]])
-            self.computed["noise model"] = noise_model_of(self.points[sample], table, self.kernel)
+            self.computed["noise model"] = fit_noise_model(self.points[sample], table, self.kernel)
         model: NoiseModel = self.computed["noise model"]
         return model
 

@@ -1,7 +1,7 @@
 """Covariance of the model at an embedding, its slope, and its inverse."""
 
 import numpy as np
-from scipy.linalg.lapack import dlauum, dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.spatial.distance import cdist
 
 from .. import _jit
@@ -12,7 +12,6 @@ NOT_POSITIVE = (
     "noise must be large enough to invert the covariance of the latent, got {!r}; "
     "a noise of 1e-6 times the variance is enough"
 )
-_SMALL_TRIANGLE = 64
 
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
@@ -52,22 +51,6 @@ def inverse_model(
 
 def inverse_of(factor: Floats) -> Floats:
     """Inverse of a matrix from its lower Cholesky factor, both triangles."""
-    out = np.empty_like(factor, order="F")
-    _fill_triangular_inverse(factor, out)
-    product, _ = dlauum(out, lower=1, overwrite_c=1)
-    inverse = np.asarray(product.T)
+    inverse = np.asarray(dpotri(factor, lower=1)[0].T)
     _jit.likelihood.mirror_upper(inverse)
     return inverse
-
-
-def _fill_triangular_inverse(factor: Floats, out: Floats) -> None:
-    """Inverse of a lower triangle, by halves: LAPACK's own is slow beyond some tens of rows."""
-    n = len(factor)
-    if n <= _SMALL_TRIANGLE:
-        out[:] = dtrtri(factor, lower=1)[0]
-        return
-    half = n // 2
-    _fill_triangular_inverse(factor[:half, :half], out[:half, :half])
-    _fill_triangular_inverse(factor[half:, half:], out[half:, half:])
-    out[:half, half:] = 0.0
-    out[half:, :half] = -out[half:, half:] @ (factor[half:, :half] @ out[:half, :half])

@@ -16,7 +16,6 @@ from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from . import _placement
-from ._information import column_scores, expected_information
 from ._likelihood import log_likelihood, sample_covariance
 from ._model import NOT_POSITIVE, factor_of, inverse_model
 from ._placement import Conditioned, ObservedRows
@@ -134,26 +133,6 @@ class GaussianProcess:
                 self.points, cov, self.n_observed, self.kernel, self.variance, self.noise
             )
         )
-
-    def information(self) -> Floats:
-        """Compute the expected information of one column about points and variances.
-
-        Returns
-        -------
-        (n m + 2, n m + 2) ndarray of float64, symmetric
-            As `gplvm.expected_information`.
-        """
-        return expected_information(self.points, self.kernel, self.variance, self.noise)
-
-    def column_scores(self) -> Floats:
-        """Compute the derivative of the log likelihood of each column in points and variances.
-
-        Returns
-        -------
-        (n m + 2, n_observed) ndarray of float64
-            As `gplvm.column_scores`.
-        """
-        return column_scores(self.points, self.rows, self.kernel, self.variance, self.noise)
 
     @validate(points=check.table)
     def predict(self, points: Floats) -> Prediction:

