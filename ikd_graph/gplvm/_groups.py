@@ -33,7 +33,7 @@ class ColumnGroup(NamedTuple):
         if values.shape[1] < rows.size:
             return cls(rows, weight, np.ascontiguousarray(values))
         # The likelihood sees products of rows alone: more columns than rows say no more.
-        return cls(rows, weight, np.asfortranarray(np.linalg.qr(values.T, mode="r").T))
+        return cls(rows, weight, np.asfortranarray(np.asarray(np.linalg.qr(values.T, mode="r")).T))
 
     @property
     def block(self) -> Any:

@@ -44,21 +44,6 @@ _SCALED_BY = 250
 """Rows by which the radius is chosen: thirteen likelihoods of them cost as much as one of 600."""
 
 
-class _Posterior(Objective):
-    """Negative log likelihood of one column, and the prior around an initial embedding."""
-
-    init: Floats | None = None  # (size,) row by row
-
-    def __call__(self, vector: Floats) -> tuple[float, Floats]:
-        """Value and gradient of the objective with the prior, see `Objective`."""
-        value, gradient = super().__call__(vector)
-        if self.init is None or not np.isfinite(value):
-            return value, gradient
-        away = vector[: self.size] - self.init
-        gradient[: self.size] += PRIOR * away
-        return value + 0.5 * PRIOR * float(away @ away), gradient
-
-
 def _check_init(rows: Floats, init: Floats, **_: object) -> None:
     check.check_rows("init", init, len(rows))
     check.check_components(init.shape[1], len(rows))
@@ -139,11 +124,9 @@ def local_likelihood(
     asked = kernels.get("rational_quadratic" if auto else kernel)
     unit, clock = replace(asked, length_scale=1.0), Clock(time_budget)
     with single_threaded_blas():
-        objective = _Posterior(
-            SampleLikelihood(cov), unit, points.shape[1], clock, free_shape=fit_shape
-        )
+        objective = Objective(SampleLikelihood(cov), unit, points.shape[1], clock, fit_shape)
         begin = objective.vector(_best_radius(cov, points[order], unit, clock))
-        objective.init = begin[: objective.size]
+        objective = replace(objective, init=begin[: objective.size], precision=PRIOR)
         at = minimize(objective, Optimum(np.inf, begin, "init"), max_iter, LEAST_NOISE)
         value = objective.exact(at.vector)
     # A density of values that are larger by the root of the scale is smaller by that root each.

@@ -1,5 +1,7 @@
 """Most likely latents of falling numbers of coordinates, each begun from the larger one."""
 
+from dataclasses import replace
+
 from .. import eigen
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
@@ -68,6 +70,6 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
                 at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
             points = eigen.principal_axes(objective.latent(at.vector)).coordinates[:, :-1]
             variances = objective.variances(at.vector)
-            objective = Objective(objective.likelihood, kernel, points.shape[1], Clock())
+            objective = replace(objective, n_components=points.shape[1])
             vector = objective.vector(points, *variances)
             at = minimize(objective, at._replace(vector=vector), 20, _SOFT[-1])

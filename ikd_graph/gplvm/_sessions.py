@@ -12,6 +12,7 @@ rows, which says little about its shape.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -123,7 +124,7 @@ def _smoothed(objective: Objective, latent: Floats) -> float:
 def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
     """Likelihood of the same columns of some rows alone."""
     likelihood = GroupLikelihood(among(objective.likelihood.groups, inside), inside.size)
-    return Objective(likelihood, objective.kernel, objective.n_components, objective.clock)
+    return replace(objective, likelihood=likelihood)
 
 
 def search_mirrored(
@@ -225,14 +226,29 @@ def _mirror_images(
 
 
 def _mirrored_session(objective: Objective, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
-    """Return the mirror image of some rows about their mean that costs least."""
+    """Return a map with the mirror image of some rows about their mean that costs least."""
     center = latent[inside].mean(axis=0)
     axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
-    images = []
-    # The first signs leave the rows as they are.
-    for signs in list(product((1.0, -1.0), repeat=len(axes)))[1:]:
+    return _likeliest_image(objective, latent, inside, axes.T, axes, center, first=1)
+
+
+def _likeliest_image(
+    objective: Objective,
+    latent: Floats,
+    inside: NDArray[np.bool_],
+    left: Floats,
+    right: Floats,
+    center: Floats,
+    first: int = 0,
+) -> Floats:
+    """Map with some rows turned by ``left`` and ``right`` and mirrored in between, as is likeliest.
+
+    Of the choices of signs the first leaves them as they are turned.
+    """
+    own, images = latent[inside] - latent[inside].mean(axis=0), []
+    for signs in list(product((1.0, -1.0), repeat=len(right)))[first:]:
         moved = latent.copy()
-        moved[inside] = center + (moved[inside] - center) @ (axes.T * signs) @ axes
+        moved[inside] = own @ (left * signs) @ right + center
         images.append(moved)
     return min(images, key=partial(_smoothed, objective))
 
@@ -304,7 +320,10 @@ def _assembled(
         inside = sessions == pull.argmax()
         weights = near[np.ix_(inside, placed)] ** 2
         aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
-        latent[inside] = _best_motion(_among(objective, inside | placed), latent, aims, inside)
+        own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
+        left, _, right = np.linalg.svd(own.T @ (aims - center))
+        known = _among(objective, inside | placed)
+        latent = _likeliest_image(known, latent, inside, left, right, center)
         placed |= inside
     return latent
 
@@ -319,17 +338,3 @@ def _solved(alone: Objective, corr: Floats, n_columns: int, given: Floats) -> Fl
     ]
     reached = [descend(alone, start, _ALONE) for start in starts]
     return alone.latent(min(reached, key=lambda at: at.value).vector)
-
-
-def _best_motion(
-    objective: Objective, latent: Floats, aims: Floats, inside: NDArray[np.bool_]
-) -> Floats:
-    """Return rows of a session, moved rigidly to their aims or mirrored, whichever is likelier."""
-    own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
-    left, _, right = np.linalg.svd(own.T @ (aims - center))
-    images = []
-    for signs in product((1.0, -1.0), repeat=own.shape[1]):
-        moved = latent.copy()
-        moved[inside] = own @ (left * signs) @ right + center
-        images.append(moved)
-    return min(images, key=partial(_smoothed, objective))[inside]
