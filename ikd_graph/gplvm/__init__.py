@@ -13,7 +13,8 @@ centered this is the likelihood at the best constant mean of every point.
 # Named as themselves: for the layers above, not for users.
 from ._core import MAX_POINTS as MAX_POINTS
 from ._core import CoreFit as CoreFit
-from ._core import fit_core as fit_core
+from ._core import farthest_points as farthest_points
+from ._core import place_outside as place_outside
 from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._groups import MOST_WORK as MOST_WORK

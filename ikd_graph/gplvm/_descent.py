@@ -1,26 +1,28 @@
-"""Descents to a local optimum of the likelihood: L-BFGS of scipy, at the end in Fisher's metric."""
+"""Descents to a local optimum of the likelihood."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import optimize
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._base.types import Floats
 from ._objective import LEAST_NOISE, Objective, TimeUp
 
+Pairs = deque[tuple[Floats, Floats, float]]
+
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
 
-_MEMORY = 20  # steps that L-BFGS remembers, and after which the metric is taken anew
+_MEMORY = 20  # steps that L-BFGS remembers
+_DECREASE = 1e-4  # fraction of the expected decrease that a step must reach (Armijo)
+_HALVINGS = 12
 _SCORED = 1200  # coordinates up to which the expected information is factorized
-_DAMPING = 1e-2  # of the information at first, a tenth of it each time that it is taken anew
-_NOT_POSITIVE = 1e9  # value of a model that cannot be inverted: a line search comes back
+_DAMPING = 1e-2  # of the information at first
 
 
 class Optimum(NamedTuple):
@@ -104,7 +106,10 @@ def descend(
 def converge(
     objective: Objective, at: Optimum, steps: int = 45, tolerance: float = 1e-8
 ) -> Optimum:
-    """Descend to the local optimum, in Fisher's metric where it is affordable.
+    """Descend to the local optimum.
+
+    The expected information is the first curvature of L-BFGS, so that steps begin as Fisher
+    scoring. Beyond a number of coordinates it takes too long, and plain L-BFGS takes its place.
 
     Parameters
     ----------
@@ -115,24 +120,15 @@ def converge(
     steps : int
         Largest number of steps.
     tolerance : float
-        Stop where steps take off less than this fraction of the value.
+        Stop where a step takes off less than this fraction of the value.
 
     Returns
     -------
     Optimum
         The local optimum.
     """
-    if objective.size > _SCORED or objective.shape is not None:
-        return minimize(objective, at, steps, objective.least_noise, tolerance)
-    damping = _DAMPING
-    while steps > 0:
-        metric = _metric(objective, at.vector, damping)
-        before, most = at.value, min(steps, _MEMORY)
-        at = minimize(objective, at, most, objective.least_noise, tolerance, metric)
-        if before - at.value <= tolerance * max(abs(at.value), 1.0) or objective.clock.expired:
-            break
-        steps, damping = steps - most, 0.1 * damping
-    return at
+    scored = objective.size <= _SCORED and objective.shape is None
+    return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
 
 
 def minimize(
@@ -141,9 +137,13 @@ def minimize(
     steps: int,
     floor: float = LEAST_NOISE,
     tolerance: float = 1e-7,
-    metric: Floats | None = None,
+    *,
+    scored: bool = False,
 ) -> Optimum:
     """Limited-memory BFGS with bounds on the variances, never up.
+
+    No point moves farther than a length-scale in one step: out of the reach of all others it would
+    feel no force and never return.
 
     Parameters
     ----------
@@ -157,58 +157,135 @@ def minimize(
         Lower bound of the noise.
     tolerance : float
         Stop where a step takes off less than this fraction of the value.
-    metric : (size, size) ndarray of float64, optional
-        Lower triangle L: coordinates are changed to L^T z, in which the curvature L L^T is 1.
+    scored : bool
+        Take the expected information, damped after Levenberg, as the first curvature.
 
     Returns
     -------
     Optimum
         The lowest point on the way.
     """
-    size, bounds = objective.size, objective.bounds(floor)
-    origin = start.vector.copy()
-    origin[size:] = np.clip(origin[size:], *bounds)
-    best = start._replace(value=np.inf, vector=origin)
-
-    def evaluate(moved: Floats) -> tuple[float, Floats]:
-        nonlocal best
-        vector = moved.copy()
-        if metric is not None:
-            vector[:size] = origin[:size] + solve_triangular(
-                metric, moved[:size], trans=1, lower=True, check_finite=False
-            )
-        value, gradient = objective(vector)
-        if value < best.value:
-            best = best._replace(value=value, vector=vector)
-        if metric is not None:
-            gradient[:size] = solve_triangular(
-                metric, gradient[:size], lower=True, check_finite=False
-            )
-        return min(value, _NOT_POSITIVE), gradient
-
-    first = origin.copy()
-    if metric is not None:
-        first[:size] = 0.0
-    options = {"maxiter": steps, "ftol": tolerance, "gtol": 0.0, "maxcor": _MEMORY}
-    free = np.full(size, np.inf)
-    limits = optimize.Bounds(np.append(-free, bounds[0]), np.append(free, bounds[1]))
+    best = start._replace(vector=start.vector.copy())
+    tail, bounds = slice(objective.size, None), objective.bounds(floor)
+    best.vector[tail] = np.clip(best.vector[tail], *bounds)
+    pairs: Pairs = deque(maxlen=_MEMORY)
+    metric: _Metric | None = None
+    damping = _DAMPING
     try:
-        optimize.minimize(
-            evaluate, first, jac=True, method="L-BFGS-B", bounds=limits, options=options
-        )
+        value, gradient = objective(best.vector)
+        best = best._replace(value=value)
+        for _ in range(steps if np.isfinite(value) else 0):
+            free = np.ones(gradient.size, dtype=bool)
+            low, high = (best.vector[tail] <= bounds[0], best.vector[tail] >= bounds[1])
+            free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
+            if scored and (metric is None or (free != metric.free).any()):
+                metric = _Metric(objective, best.vector, free, damping)
+                pairs.clear()
+            slope = np.where(free, gradient, 0.0)
+            direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
+            move = _line_search(objective, best, slope, direction, bounds)
+            if move is None:
+                # The curvature was wrong: once more without what was remembered.
+                if not pairs:
+                    break
+                metric = None
+                pairs.clear()
+                continue
+            new, new_gradient = move
+            step, change = new.vector - best.vector, new_gradient - gradient
+            gain = best.value - new.value
+            fresh = not pairs
+            if metric is not None and fresh:
+                damping = metric.damping * metric.trust(gain, slope, step)
+            best, gradient = new, new_gradient
+            small = gain <= tolerance * max(abs(best.value), 1.0)
+            # With a metric, a small gain is the end only where the metric is of this place.
+            if small and (fresh or not scored):
+                break
+            curvature = float(step @ change)
+            curved = curvature > 1e-10 * float(change @ change)
+            if curved:
+                pairs.append((step, change, 1.0 / curvature))
+            if small or not curved or len(pairs) == _MEMORY:
+                metric = None
     except TimeUp:
-        if not np.isfinite(best.value):  # no time for any evaluation
-            return start._replace(vector=origin)
+        pass
     return best
 
 
-def _metric(objective: Objective, vector: Floats, damping: float) -> Floats:
-    """Lower Cholesky factor of the information at a vector, damped after Levenberg."""
-    information = objective.information(vector)
-    scale, failed = np.maximum(np.diagonal(information), 1e-12), 1
-    while failed:
-        damped = information.copy()
-        damped.flat[:: len(damped) + 1] += damping * scale
-        factor, failed = dpotrf(damped.T, lower=1, overwrite_a=1)
-        damping *= 4.0
-    return np.asarray(factor)
+def _line_search(
+    objective: Objective,
+    at: Optimum,
+    slope: Floats,
+    direction: Floats,
+    bounds: tuple[Floats, Floats],
+) -> tuple[Optimum, Floats] | None:
+    """Take the first of shorter and shorter steps that goes down enough, with its gradient."""
+    expected = float(slope @ direction)
+    if expected >= 0.0:
+        return None
+    farthest = float(np.sqrt((objective.latent(direction) ** 2).sum(axis=1).max()))
+    tail = slice(objective.size, None)
+    longest = max(
+        farthest / objective.kernel.length_scale, 0.5 * float(np.abs(direction[tail]).max())
+    )
+    size = min(1.0, 1.0 / longest)
+    for _ in range(_HALVINGS):
+        vector = at.vector + size * direction
+        vector[tail] = np.clip(vector[tail], *bounds)
+        value, gradient = objective(vector)
+        if value <= at.value + _DECREASE * size * expected:
+            return Optimum(value, vector, at.start), gradient
+        if np.isfinite(value):
+            # The minimum of the parabola through both values and the slope at the first.
+            lowest = -0.5 * expected * size**2 / (value - at.value - expected * size)
+            size = min(max(lowest, 0.1 * size), 0.5 * size)
+        else:
+            size *= 0.1
+    return None
+
+
+def _times_inverse(pairs: Pairs, vector: Floats, metric: _Metric | None) -> Floats:
+    """Inverse Hessian, as remembered, times a vector (Nocedal, Math. Comp. 35, 1980)."""
+    out, alphas = vector.copy(), []
+    for step, change, weight in reversed(pairs):
+        alphas.append(weight * float(step @ out))
+        out -= alphas[-1] * change
+    if metric is not None:
+        out = metric.solve(out)
+    elif pairs:
+        _, change, weight = pairs[-1]
+        out /= weight * float(change @ change)
+    else:
+        out /= max(float(np.linalg.norm(out)), 1.0)
+    for (step, change, weight), alpha in zip(pairs, reversed(alphas), strict=True):
+        out += (alpha - weight * float(change @ out)) * step
+    return out
+
+
+class _Metric:
+    """Damped information at a vector, factorized; the identity for what is not free."""
+
+    def __init__(
+        self, objective: Objective, vector: Floats, free: NDArray[np.bool_], damping: float
+    ) -> None:
+        information = objective.information(vector)
+        information[~free], information[:, ~free] = 0.0, 0.0
+        information[~free, ~free] = 1.0
+        scale = np.maximum(np.diagonal(information), 1e-12)
+        self.free, self.damping, failed = free, damping / 4.0, 1
+        while failed:
+            self.damping *= 4.0
+            damped = information.copy()
+            damped.flat[:: len(damped) + 1] += self.damping * scale
+            self._factor, failed = dpotrf(damped.T, lower=1, overwrite_a=1)
+
+    def solve(self, vector: Floats) -> Floats:
+        """Inverse times a vector."""
+        return np.asarray(dpotrs(self._factor, vector, lower=1)[0])
+
+    def trust(self, gain: float, slope: Floats, step: Floats) -> float:
+        """Factor of the next damping, by the fraction of the expected gain that a step reached."""
+        expected = -float(slope @ step) - 0.5 * float(np.sum((self._factor.T @ step) ** 2))
+        alpha = gain / expected if expected > 0.0 else 0.5
+        return 0.2 if alpha > 0.75 else 2.0 if alpha < 0.25 else 1.0

@@ -135,13 +135,14 @@ class Objective:
         return self.likelihood(latent, self.kernel_of(vector), *variances).value
 
     def information(self, vector: Floats) -> Floats:
-        """Compute the expected information of one column about the points, (size, size)."""
-        out = np.zeros((self.size, self.size))
+        """Compute the expected information of one column about points and variances."""
+        out = np.zeros((self.size + 2, self.size + 2))
         latent, kernel, m = self.latent(vector), self.kernel_of(vector), self.n_components
         for group in self.likelihood.groups:
             own = (group.rows[:, None] * m + np.arange(m)).ravel()
+            own = np.append(own, [self.size, self.size + 1])
             known = expected_information(latent[group.rows], kernel, *self.variances(vector))
-            out[np.ix_(own, own)] += group.weight * known[:-2, :-2]
+            out[np.ix_(own, own)] += group.weight * known
         return out
 
     def best_scale(self, latent: Floats) -> Floats:
