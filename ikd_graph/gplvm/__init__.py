@@ -7,7 +7,9 @@ log likelihood of all N dimensions is
     log L = -N / 2 (T log 2 pi + log det A + tr(A^-1 S)),
 
 so that only the T x T matrix S enters and the cost does not grow with N. With the rows of X
-centered this is the likelihood at the best constant mean of every point.
+centered this is the likelihood at the best constant mean of every point. Where values are not
+known, columns that are known in the same rows form a group with an S of its own, and log L is the
+sum over the groups; complete data are one group.
 """
 
 # Named as themselves: for the layers above, not for users.
