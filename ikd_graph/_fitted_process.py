@@ -14,7 +14,7 @@ from ._base import limits
 from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from ._base.types import Floats, Integers
 from ._settings import Result
-from .similarity import PairwiseSimilarity, compare, with_holes
+from .similarity import PairwiseSimilarity, compare
 
 
 class FittedProcess:
@@ -216,7 +216,7 @@ class FittedProcess:
         """Compute the log likelihood of all columns of rows of X at points."""
         model = self.noise_model()
         if self.has_holes or np.isnan(rows[:]).any():
-            table = with_holes(rows)
+            table = dense_rows(rows)
             if self.has_holes or not self.result.settings.model_based:
                 table = table - self._known_mean
             elif self.result.similarity.centers_rows:
@@ -232,7 +232,7 @@ class FittedProcess:
     @cached_property
     def _known_mean(self) -> Floats:
         """Mean of what is known of every column of X, (p,)."""
-        return covariance.known_column_means(with_holes(self.rows))
+        return covariance.known_column_means(dense_rows(self.rows))
 
     @cached_property
     def _known_sample(self) -> Integers:
@@ -240,7 +240,7 @@ class FittedProcess:
         most = limits.SAMPLED
         while True:
             sample = evenly_spaced(self.first.size, most)
-            work = refine.work_of(np.isfinite(with_holes(self.rows)[self.first[sample]]))
+            work = refine.work_of(np.isfinite(dense_rows(self.rows)[self.first[sample]]))
             if work <= 20.0 * refine.MOST_WORK or sample.size <= limits.FEWEST_COLUMNS:
                 return sample
             most = sample.size // 2
@@ -252,7 +252,7 @@ class FittedProcess:
             if self.result.similarity.affinity.euclidean:
                 # Distances have no unit of the kernel: its length-scale is their typical size.
                 kernel = kernel.__class__(**{**vars(kernel), "length_scale": self._spread})
-            rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
+            rows = dense_rows(self.rows)[self.first[sample]] - self._known_mean
             points = self.points[sample]
             variance, noise = refine.known_variances(rows, points, kernel)
             value = refine.known_value(rows, points, kernel, variance, noise)
@@ -267,7 +267,7 @@ class FittedProcess:
     def _predict_known(self, points: Floats) -> gplvm.Prediction:
         """Predict every column by the rows that have it; the error is the root mean square."""
         sample, model = self._known_sample, self._known_model()
-        rows = with_holes(self.rows)[self.first[sample]] - self._known_mean
+        rows = dense_rows(self.rows)[self.first[sample]] - self._known_mean
         latent = self.points[sample]
         predicted = np.zeros((len(points), rows.shape[1]))
         squares = np.zeros(len(points))

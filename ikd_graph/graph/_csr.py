@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._base import validation as check
 from .._base.types import Integers
-from .._base.validation import check_distinct, check_finite, check_sparse, rounding_of, validate
+from .._base.validation import check_distinct, validate
+from ..similarity import stored_pairs
 from ._names import numbers_in_order, order_of_rows
 from ._record import CsrGraph, check_graph
 
@@ -98,9 +99,8 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> low.tolist(), high.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
-    low = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-    once = low < g.indices
-    return low[once], g.indices[once].astype(np.int64), g.weights[once]
+    once = g.rows < g.indices
+    return g.rows[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
 @validate(g=check_graph, s0=check.number)
@@ -156,7 +156,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> graph.strongest(graph.threshold(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
-    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    rows = g.rows
     order = np.lexsort((-g.weights, rows))
     # Sorted within rows, so that the rank of an edge is its place after the start of its row.
     strongest_entries = order[np.arange(order.size) - g.indptr[rows] < k]
@@ -348,7 +348,8 @@ def from_scipy(matrix: Any) -> CsrGraph:
     Parameters
     ----------
     matrix : (n, n) scipy sparse array or matrix, symmetric
-        Similarities from 0 to 1, see :func:`stored_pairs`.
+        Similarities from 0 to 1, the same both ways up to rounding, or stored one way
+        round only, as in a graph of nearest neighbors.
 
     Returns
     -------
@@ -373,68 +374,6 @@ def from_scipy(matrix: Any) -> CsrGraph:
     there = weights > 0.0
     weights = np.minimum(weights[there], 1.0)
     return from_edges(matrix.shape[0], low[there], high[there], weights)
-
-
-def stored_pairs(
-    matrix: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
-
-    Parameters
-    ----------
-    matrix : (n, n) scipy sparse array or matrix
-        Values of pairs, the same both ways up to rounding, or stored one way round only, as in a
-        graph of nearest neighbors. It is not changed.
-
-    Returns
-    -------
-    low, high : (m,) int64
-        The points, ``low < high``.
-    values : (m,) float64
-        Their values, the mean of both ways round.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not square, not symmetric or not finite.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from ikd_graph import graph
-    >>> low, high, values = graph.stored_pairs(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
-    >>> low.tolist(), high.tolist(), values.tolist()
-    ([0], [1], [1.0])
-    """
-    check_sparse("matrix", matrix)
-    n = matrix.shape[0]
-    if n != matrix.shape[-1]:
-        raise ValueError(
-            f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
-            "belongs to points i and j"
-        )
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(
-            f"a matrix of pairs must hold real numbers, got {matrix.dtype}; abs(matrix) or "
-            "matrix.real makes them of complex ones"
-        )
-    entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
-    entries.sum_duplicates()
-    check_finite("matrix", entries.data, "leave out pairs that are not known")
-    entries = entries.tocoo()
-    off = entries.row != entries.col
-    row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
-    low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
-    keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
-    sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: NDArray[np.float64] = sums / counts
-    worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
-    if worst > rounding_of(matrix) * float(np.abs(data).max(initial=0.0)):
-        raise ValueError(
-            "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
-            f"by up to {worst:.3g}; store each pair once, or both ways with one value"
-        )
-    return keys // n, keys % n, values
 
 
 def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:

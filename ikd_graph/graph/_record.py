@@ -90,6 +90,11 @@ class CsrGraph(_CsrArrays):
         """Number of undirected edges."""
         return self.indices.size // 2
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Row of each stored entry, (m,)."""
+        return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
+
     def __repr__(self) -> str:
         """Say how large it is."""
         matrix = sp.csr_array(

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import covariance
 from .._base.table import SparseTable
 from .._base.types import Floats
+from ._scale import column_units
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Affinity:
         """Compute the standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
-        return np.asarray(covariance.column_units(X))
+        return np.asarray(column_units(X))
 
 
 _ALL = (

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._base.rounding import rounding
 from .._base.threads import block_rows
 from .._base.types import Floats
 
@@ -137,7 +138,7 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         block /= np.where(largest > 0.0, largest, 1.0)
         squares = (block - block.mean(axis=1, keepdims=True)) ** 2
         spread = squares.sum(axis=1)
-        flat = spread <= 1e-26 * X.shape[1]
+        flat = spread <= rounding(n=X.shape[1]) ** 2
         kurtosis[batch] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
         kurtosis[batch][flat] = -1.0
     return kurtosis.round(_DECIMALS), along

@@ -23,30 +23,21 @@ from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import check_finite, check_integer, validate
 from .._base.warn import warn
+from ._sparse import SparseRows
 
 Pairs = Callable[[Integers, Integers], Floats]
 
 SEARCHES = ("auto", "exact", "approximate")
 
 
-def check_rows(name: str, rows: Any) -> NDArray[np.floating]:
-    """Return a table of finite numbers in one piece; float32 stays float32."""
-    return np.ascontiguousarray(check.table(name, rows))
+def _check_rows(name: str, rows: Any) -> Any:
+    """Return sparse rows, or a table of finite numbers in one piece."""
+    return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(check.table(name, rows))
 
 
-def check_correlations(name: str, corr: Any) -> NDArray[np.float64]:
-    """Return a symmetric table of finite numbers in one piece."""
-    return np.ascontiguousarray(check.symmetric(name, corr), np.float64)
-
-
-def _check_rows_or_sparse(name: str, rows: Any) -> Any:
-    return rows if hasattr(rows, "pairs_from") else check_rows(name, rows)
-
-
-def check_count(rows: Any = None, k: int = 1, corr: Any = None, **_: Any) -> None:
-    """Raise unless a point has so many neighbors, among rows or in correlations."""
-    n = (rows if corr is None else corr).shape[0]
-    check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
+def check_count(k: int, n: int) -> int:
+    """Raise unless each of n points has so many neighbors."""
+    return check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
 RECALL = 0.97
@@ -61,8 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 @validate(
-    check_count,
-    rows=_check_rows_or_sparse,
+    rows=_check_rows,
     metric=check.one_of(("product", "euclidean")),
     neighbors=check.one_of(SEARCHES),
 )
@@ -79,16 +69,16 @@ def row_neighbors(
 
     Parameters
     ----------
-    rows : (n, p) float32 or float64, or covariance.SparseRows
-        Rows of unit norm, whose products are correlations, or any for ``metric="euclidean"``.
+    rows : (n, p) float32 or float64, or SparseRows
+        Rows of unit norm, or zeros, whose products are correlations; any for
+        ``metric="euclidean"``.
     k : int
         Number of neighbors, at most n - 1.
     metric : {"product", "euclidean"}
         Neighbors have the largest products, or the smallest distances. Sparse rows have products
         that fall with the distance.
     neighbors : {"auto", "exact", "approximate"}
-        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed. Products
-        of rows that have no unit norm are searched exactly.
+        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed.
 
     Returns
     -------
@@ -104,23 +94,17 @@ def row_neighbors(
     >>> graph.row_neighbors(rows, 1).tolist()
     [[1], [0], [1]]
     """
-    n, dense = rows.shape[0], not hasattr(rows, "pairs_from")
-    half, comparable = np.zeros(n), True
+    n = rows.shape[0]
+    check_count(k, n)
+    dense, half = not isinstance(rows, SparseRows), np.zeros(n)
     if dense:
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
-        if metric == "euclidean":
-            half = 0.5 * squares
-        else:
-            # Rows of zeros are correlated with nothing.
-            comparable = bool(np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)))
-    faiss = _library(neighbors, n) if comparable else None
+        half = 0.5 * squares if metric == "euclidean" else half
+    faiss = _library(neighbors, n)
 
     def exact_values(first: Integers, second: Integers) -> Floats:
-        if not dense:
-            return np.asarray(rows.pairs_from(first, second))
-        values = np.empty(first.size)
-        _jit.graph.pair_dots(rows, first, second, values)
+        values = pair_products(rows, first, second) if dense else rows.pairs_from(first, second)
         return values - half[second]
 
     with single_threaded_blas():
@@ -128,7 +112,20 @@ def row_neighbors(
             return _approximate_neighbors(faiss, rows, k, exact_values)
         if dense:
             return _exact_search(rows, half, k)[0]
-        return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
+        return block_neighbors(rows.products, n, k)
+
+
+def pair_products(rows: NDArray[np.floating], first: Integers, second: Integers) -> Floats:
+    """Products of pairs of rows, (m,), in double precision, the same bits either way round."""
+    first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
+    out = np.empty(first.size)
+
+    def multiply(start: int, stop: int) -> None:
+        pairs = slice(start, stop)
+        _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
+
+    map_blocks(multiply, first.size, 16_384)
+    return out
 
 
 def nearest_rows(
@@ -173,14 +170,14 @@ def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Integers, Floa
 
 
 def block_neighbors(
-    block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
+    block_of: Callable[[Integers], NDArray[np.floating]], n: int, k: int
 ) -> NDArray[np.int32]:
     """Points with the largest similarity to each point, from blocks of similarities.
 
     Parameters
     ----------
     block_of : callable
-        Maps a first point and the point after the last to their (b, n) similarities with all.
+        Maps (b,) points to their (b, n) similarities with all.
     n : int
         Number of points.
     k : int
@@ -194,7 +191,7 @@ def block_neighbors(
     neighbors = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(block_of(start, stop)).round(DECIMALS)
+        block = np.ascontiguousarray(block_of(np.arange(start, stop))).round(DECIMALS)
         _jit.graph.strongest(block, start, neighbors[start:stop])
 
     map_blocks(find, n, block_rows(n))

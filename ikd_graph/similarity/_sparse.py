@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
+from .._base.rounding import rounding
 from .._base.table import SparseTable
 from .._base.types import Floats
 from .._base.validation import check_rows_vary
-from ._euclidean import EuclideanRows, euclidean_scale
-from ._rows import kept_flat
+from ._scaled import EuclideanRows, euclidean_scale, kept_flat
 
 
 class SparseRows:
@@ -79,7 +79,8 @@ class SparseRows:
 
     def pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """Products of pairs of rows, (m,), the same bits either way round."""
-        return self.pairs_from(np.minimum(first, second), np.maximum(first, second))
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        return self.pairs_from(low.astype(np.int64), high.astype(np.int64))
 
     def pairs_from(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """Return the same, as fast as can be where many pairs in turn have one row on the left."""
@@ -125,7 +126,7 @@ def sparse_unit_rows(
     squares = np.bincount(owner, (data - mean[owner]) ** 2, len(table))
     spread = np.sqrt(squares + (p - counts) * mean**2)
     # What centering leaves of a constant row is rounding, not spread.
-    spread[spread <= 1e-13 * np.sqrt(p)] = 0.0
+    spread[spread <= rounding(n=p)] = 0.0
     flat = kept_flat(spread, allow_flat)
     spread[flat] = 1.0
     check_rows_vary(spread, affinity)

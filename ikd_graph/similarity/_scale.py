@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import validation as check
+from .._base.rounding import rounding
 from .._base.threads import block_rows
 from .._base.types import Floats
 from .._base.validation import validate
@@ -14,9 +15,6 @@ from .._base.warn import warn
 
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
-
-ROUNDING = 1e-13
-"""A column that varies by a smaller fraction of its largest value has one value."""
 
 
 def _dense_or_sparse(name: str, value: Any) -> Any:
@@ -222,13 +220,13 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     array([ 1., inf])
     """
     _, deviation, largest = column_moments(X)
-    return np.where(deviation > ROUNDING * largest, deviation, np.inf)
+    return np.where(deviation > rounding(largest), deviation, np.inf)
 
 
 def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Whether a column varies by more than rounding, (p,)."""
     _, deviation, largest = column_moments(X)
-    return np.asarray(deviation > ROUNDING * largest)
+    return np.asarray(deviation > rounding(largest))
 
 
 def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
