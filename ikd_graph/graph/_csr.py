@@ -421,28 +421,26 @@ def networkx_matrix(
             "a networkx graph must be undirected, with one edge a pair, got a "
             f"{type(G).__name__}; nx.Graph(G) is one"
         )
-    nodes, n = numbers_in_order(G), G.number_of_nodes()
+    import networkx as nx
+
+    nodes = numbers_in_order(G)
     order = order_of_rows(
         "nodes of the graph", nodes, names,
         "X.loc[[...]] puts rows in the order of the nodes, nx.relabel_nodes(G, ...) renames nodes, "
         "and X.reset_index(drop=True) matches rows by position",
     )  # fmt: skip
-    number = {nodes[at]: position for position, at in enumerate(order)}
-    held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
-    pairs = [(number[u], number[v], value) for u, v, value in held]
-    without = sum(value is None for _, _, value in pairs)
+    values = [value for *_, value in G.edges(data=weight)] if weight else []
+    without = sum(value is None for value in values)
     if without:
         raise ValueError(
             f"every edge must have the attribute {weight!r}, got {without} edges without it; name "
             "another one by weight=, or set it with nx.set_edge_attributes"
         )
-    ends = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
-    values = check.as_real(
-        f"the attribute {weight!r} of edges", np.array([pair[2] for pair in pairs] or [0.0])
-    )[: len(pairs)]
-    back = ends[:, 0] != ends[:, 1]
-    both = np.vstack((ends, ends[back, ::-1]))
-    return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
+    check.as_real(f"the attribute {weight!r} of edges", np.array(values or [0.0]))
+    if not nodes:
+        return sp.coo_array((0, 0))
+    nodes = [nodes[at] for at in order]
+    return nx.to_scipy_sparse_array(G, nodes, weight=weight, dtype=np.float64, format="coo")
 
 
 @validate(g=check_graph)

@@ -8,7 +8,6 @@ J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, I
 7, 2021.
 """
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -40,15 +39,12 @@ def check_count(k: int, n: int) -> int:
     return check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
-RECALL = 0.97
-"""Fraction of the true neighbors of sampled rows at which no more lists are visited."""
-
 DECIMALS = 12
 """Those of a similarity: of pairs that differ by rounding the order of the points decides."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
 _SAMPLE = 128  # rows whose exact neighbors measure the recall
-_log = logging.getLogger(__name__)
+_RECALL = 0.97  # fraction of these at which no more lists are visited
 
 
 @validate(
@@ -104,7 +100,10 @@ def row_neighbors(
     faiss = _library(neighbors, n)
 
     def exact_values(first: Integers, second: Integers) -> Floats:
-        values = pair_products(rows, first, second) if dense else rows.pairs_from(first, second)
+        if not dense:
+            return np.asarray(rows.pairs_from(first, second))
+        values = np.empty(first.size)
+        _jit.graph.pair_dots(rows, first, second, values)
         return values - half[second]
 
     with single_threaded_blas():
@@ -262,23 +261,21 @@ class _Index:
 
     def __init__(self, faiss: Any, points: NDArray[np.float32], k: int) -> None:
         n, d = points.shape
-        self.points, self.options = points, faiss.SearchParametersIVF
-        self.exact, self.k = faiss.IndexFlatL2(d), min(k, n - 1)
+        self.points, self.k = points, k
+        self.exact = faiss.IndexFlatL2(d)
         self.exact.add(points)
         self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
         self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
         self.index.train(points)
         self.index.add(points)
-        self.visited, self.count = 16, min(3 * k + 1, n)
+        self.index.nprobe, self.count = 16, min(3 * k + 1, n)
         sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
         true = self.exact.search(points[sample], min(16, n))[1]
-        while True:
+        while self.index.nprobe < self.index.nlist // 8:
             near = self.candidates(sample)
-            recall = np.mean((near[:, :, None] == true[:, None, :]).any(axis=1))
-            if recall >= RECALL or self.visited >= self.index.nlist // 8:
+            if np.mean((near[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
                 break
-            self.visited, self.count = 2 * self.visited, min(2 * self.count, n)
-        _log.info("%.3f of the neighbors are in %d lists", recall, self.visited)
+            self.index.nprobe, self.count = 2 * self.index.nprobe, min(2 * self.count, n)
 
     def order(self) -> Integers:
         """Points list by list: those of one list share candidates, which stay in the cache."""
@@ -286,8 +283,8 @@ class _Index:
 
     def candidates(self, points: Integers) -> Integers:
         """Nearest points of some, (b, count), themselves among them; -1 where there are fewer."""
-        queries, options = self.points[points], self.options(nprobe=self.visited)
-        near: Integers = self.index.search(queries, self.count, params=options)[1]
+        queries = self.points[points]
+        near: Integers = self.index.search(queries, self.count)[1]
         few = np.count_nonzero(near >= 0, axis=1) <= self.k + 1
         if few.any():
             near[few] = self.exact.search(queries[few], self.count)[1]

@@ -60,24 +60,32 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
     array([[1. , 0.4],
            [0.4, 1. ]])
     """
+    spread = _spread(cov, variance)
     if sp.issparse(cov):
-        return _sparse_to_correlation(cov, variance)
-    matrix = np.asarray(cov, dtype=np.float64)
-    spread = _spread(matrix, variance)
-    corr = matrix / np.outer(spread, spread)
-    _warn_above_one(corr[~np.eye(len(corr), dtype=np.bool_)], variance)
-    np.clip(corr, -1.0, 1.0, out=corr)
+        entries, every = sp.coo_array(cov, dtype=np.float64), np.arange(cov.shape[0])
+        off = entries.row != entries.col
+        row, column, data = (each[off] for each in (entries.row, entries.col, entries.data))
+        data = _bounded(data / (spread[row] * spread[column]), variance)
+        indices = np.concatenate([row, every]), np.concatenate([column, every])
+        return sp.csr_array((np.concatenate([data, np.ones(every.size)]), indices), cov.shape)
+    corr = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
     np.fill_diagonal(corr, 1.0)
-    return corr
+    return _bounded(corr, variance)
 
 
 def _spread(cov: Any, variance: str) -> Floats:
     """Return standard deviations that the covariances of every point are divided by."""
     each = standard_deviations(cov)
-    if variance == "each" or not (cov.diagonal() > 0.0).any():
+    variances = np.asarray(cov.diagonal(), dtype=np.float64)
+    without = int(np.count_nonzero(~(variances > 0.0)))
+    if sp.issparse(cov) and without and variances.any():
+        raise ValueError(
+            f"cov must have a positive variance for every point on its diagonal, got {without} "
+            "points without; store no diagonal at all if the entries are correlations"
+        )
+    if variance == "each" or not (variances > 0.0).any():
         return each
-    mean = float(np.mean(np.asarray(cov.diagonal(), dtype=np.float64)))
-    return np.full_like(each, mean**0.5)
+    return np.full_like(each, float(np.mean(variances)) ** 0.5)
 
 
 def standard_deviations(cov: Any) -> Floats:
@@ -91,25 +99,8 @@ def standard_deviations(cov: Any) -> Floats:
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
 
 
-def _sparse_to_correlation(cov: Any, variance: str) -> sp.csr_array:
-    entries = sp.coo_array(cov, dtype=np.float64)
-    off = entries.row != entries.col
-    n_without = int(np.count_nonzero(~(cov.diagonal() > 0.0)))
-    if n_without and not off.all():
-        raise ValueError(
-            f"cov must have a positive variance for every point on its diagonal, got {n_without} "
-            "points without; store no diagonal at all if the entries are correlations"
-        )
-    spread, every = _spread(cov, variance), np.arange(cov.shape[0])
-    row, column, data = (entry[off] for entry in (entries.row, entries.col, entries.data))
-    data = data / (spread[row] * spread[column])
-    _warn_above_one(data, variance)
-    data = np.concatenate([np.clip(data, -1.0, 1.0), np.ones(every.size)])
-    indices = np.concatenate([row, every]), np.concatenate([column, every])
-    return sp.csr_array((data, indices), shape=cov.shape)
-
-
-def _warn_above_one(corr: Floats, variance: str) -> None:
+def _bounded(corr: Floats, variance: str) -> Floats:
+    """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
     count = int(np.count_nonzero(corr > 1.0 + 1e-6))
     if count and variance == "mean":
         warn(
@@ -121,6 +112,7 @@ def _warn_above_one(corr: Floats, variance: str) -> None:
             f"{count} covariances exceed the standard deviations of their points (correlations "
             "above 1) and are taken for 1; check that the diagonal holds the variances"
         )
+    return np.clip(corr, -1.0, 1.0, out=corr)
 
 
 @validate(corr=check.square)
