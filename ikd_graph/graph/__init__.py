@@ -6,7 +6,7 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbors.
 """
 
 from ..similarity import row_neighbors
-from ._build import WEIGHT_FLOOR, neighbors, threshold
+from ._build import WEIGHT_FLOOR, neighbors, signed_threshold, threshold
 
 # Named as themselves: for the layers above, not for users.
 from ._build import neighbor_graph as neighbor_graph
@@ -38,9 +38,7 @@ from ._record import check_graph as check_graph
 from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
-from ._signed import signed_threshold
-from ._significant import significant_graph
-from ._threshold import auto_threshold, sure_threshold
+from ._significant import auto_threshold, significant_graph, sure_threshold
 
 __all__ = [
     "DISCONNECTED",

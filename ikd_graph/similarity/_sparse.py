@@ -1,5 +1,6 @@
 """Scaled rows that stay sparse: what centering adds to their products is of rank one."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,32 +15,23 @@ from .._base.validation import check_rows_vary
 from ._scaled import EuclideanRows, euclidean_scale, kept_flat
 
 
+@dataclass
 class SparseRows:
     """Scaled rows a_i - c_i of which only a_i is stored, and their products.
 
     The product of two is a_i a_j + l_i r_j with a few columns l and r. Some rows come out dense,
     as those of an array do.
-
-    Parameters
-    ----------
-    table : SparseTable
-        a, (n, p).
-    shift : (n,) float64
-        c, which each entry of a row is less.
-    row_factors, column_factors : (n, r) float64
-        l and r.
     """
 
-    def __init__(
-        self, table: SparseTable, shift: Floats, row_factors: Floats, column_factors: Floats
-    ) -> None:
-        self.table, self.shift, self.row_factors, self.column_factors = (
-            table,
-            shift,
-            row_factors,
-            column_factors,
-        )
-        self.shape = table.shape
+    table: SparseTable  # a, (n, p)
+    shift: Floats  # (n,) c, which each entry of a row is less
+    row_factors: Floats  # (n, r) l
+    column_factors: Floats  # (n, r) r
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        return self.table.shape
 
     @property
     def dtype(self) -> Any:
