@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
-from .._base.threads import block_rows, map_blocks
+from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.validation import validate
 from .._base.warn import warn
 from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, check_count
@@ -222,7 +222,7 @@ def _shared_fraction(
         pairs = slice(start, stop)
         shared[pairs] = holds[first[pairs]].multiply(holds[second[pairs]]).sum(axis=1)
 
-    map_blocks(count, first.size, 16_384)
+    map_blocks(count, first.size, PAIRS)
     return shared / (k + 1.0)
 
 

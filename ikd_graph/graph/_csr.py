@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
+from .._base.rounding import SINGLE
 from .._base.types import Integers
 from .._base.validation import check_distinct, validate
 from ..similarity import stored_pairs
@@ -364,7 +365,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     [0.5, 0.5]
     """
     low, high, weights = stored_pairs(matrix)
-    wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + 1e-9)))
+    wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + SINGLE)))
     if wrong:
         raise ValueError(
             f"weights must be similarities from 0 to 1, got {wrong} outside, from "

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from .._base.rounding import DECIMALS
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Integers
 from .._base.validation import validate
-from ..similarity import DECIMALS, Similarity, as_similarity
+from ..similarity import Similarity, as_similarity
 from ._csr import component_labels, from_edges, union
 from ._record import CsrGraph, check_graph
 

@@ -55,7 +55,7 @@ class CsrGraph(_CsrArrays):
         same = (
             np.array_equal(back.indptr, starts)
             and np.array_equal(back.indices, nodes)
-            and np.allclose(back.data, strength, rtol=1e-9, atol=1e-12)
+            and np.allclose(back.data, strength)
         )
         loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
         if loops or not same:

@@ -8,10 +8,11 @@ from scipy import special
 
 from .. import kernels
 from .._base import validation as check
+from .._base.rounding import rounding
 from .._base.threads import single_threaded_blas
 from .._base.validation import validate
 from ..kernels import StationaryKernel
-from ..similarity import RowSimilarity, doubly_centered_rows, effective_columns, unit_rows
+from ..similarity import FLOOR, RowSimilarity, doubly_centered_rows, effective_columns, unit_rows
 from ._build import pairs_above
 from ._csr import edges, from_edges
 from ._record import CsrGraph
@@ -19,7 +20,7 @@ from ._record import CsrGraph
 _MOST = 0.5
 """Largest threshold that is chosen automatically: above it too few pairs are left to solve on."""
 
-_CANDIDATES = np.linspace(0.001, _MOST, 500)
+_CANDIDATES = np.linspace(FLOOR, _MOST, 500)
 
 
 def _proportion(name: str, value: Any) -> float:
@@ -183,7 +184,7 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     )
     about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)
     least = np.minimum(np.minimum(corr, of_scores), about_mean)
-    least = np.clip(least, 1e-12 - 1.0, 1.0 - 1e-12)
+    least = np.clip(least, rounding() - 1.0, 1.0 - rounding())
     p_values = special.stdtr(free, -least * np.sqrt(free / (1.0 - least**2)))
     in_order = np.sort(p_values)
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
+from .. import _jit
 from .._base.types import Floats
 from ._stationary import StationaryKernel, formula
 
@@ -53,6 +54,8 @@ class Matern(StationaryKernel):
     >>> float(Matern(nu=1.0).sq_distance(Matern(nu=1.0).covariance(4.0)).round(9))
     4.0
     """
+
+    number = _jit.kernels.MATERN
 
     nu: float = 1.5
 

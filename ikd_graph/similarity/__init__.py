@@ -18,7 +18,6 @@ from ._given import as_similarity as as_similarity
 from ._given import stored_pairs as stored_pairs
 from ._holes import PairwiseSimilarity
 from ._holes import known_column_means as known_column_means
-from ._neighbors import DECIMALS as DECIMALS
 from ._neighbors import SEARCHES as SEARCHES
 from ._neighbors import check_count as check_count
 from ._neighbors import row_neighbors as row_neighbors

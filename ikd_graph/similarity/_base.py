@@ -42,11 +42,6 @@ class Similarity(ABC):
         return self.affinity.name
 
     @property
-    def summary(self) -> str:
-        """What is compared, in words that end a sentence."""
-        return self.affinity.summary
-
-    @property
     def centers_rows(self) -> bool:
         """Whether the likelihood takes the mean of each row off first."""
         return self.affinity.centers_rows

@@ -120,7 +120,7 @@ def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
         )
     rows = rows - rows.mean(axis=1, keepdims=True)
     _, sizes, basis = np.linalg.svd(basis - basis.mean(axis=1, keepdims=True), full_matrices=False)
-    basis = basis[sizes > rounding(max(sizes.max(initial=0.0), 1e-300), basis.size)]
+    basis = basis[sizes > rounding(sizes.max(initial=0.0), basis.size)]
     return np.asarray(rows - (rows @ basis.T) @ basis)
 
 
@@ -173,7 +173,7 @@ def doubly_centered_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
             units = 1.0 / np.where(spread > rounding(n=len(rows)), spread, np.inf)
             rows *= units
             # A level that was taken off a row has the units of the columns now.
-            rows -= np.outer(rows @ units, units / max(float(units @ units), 1e-300))
+            rows -= np.outer(rows @ units, units / (float(units @ units) or 1.0))
             # Columns keep their means of zero, since those of the rows add up to zero.
             rows[varying] -= rows[varying].mean(axis=1, keepdims=True)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))

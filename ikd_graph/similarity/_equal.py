@@ -10,13 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._base.rounding import rounding
+from .._base.rounding import DECIMALS, rounding
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
-
-# Kurtoses, between 1 / p and 1 for p columns, that agree to so many decimals are the same: two
-# columns always have 1/2, and rows of zeros and as many ones the same.
-_DECIMALS = 12
 
 _SIZE = 8  # bytes of a digest
 
@@ -120,4 +116,5 @@ def _order_keys(X: Any, rows: Integers) -> tuple[Floats, Floats]:
         flat = spread <= rounding(n=X.shape[1]) ** 2
         kurtosis[batch] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
         kurtosis[batch][flat] = -1.0
-    return kurtosis.round(_DECIMALS), along
+    # Two columns always have 1/2, and rows of zeros and as many ones the same.
+    return kurtosis.round(DECIMALS), along

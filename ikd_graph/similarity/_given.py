@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._base.rounding import DECIMALS
 from .._base.types import Floats, Integers
 from .._base.validation import check_finite, check_sparse, rounding_of, symmetric
 from .._base.warn import warn
@@ -18,7 +19,6 @@ COVARIANCES = Affinity(
 )
 DISTANCES = Affinity("precomputed_distance", "the distances that were given", euclidean=True)
 
-_TIE = 1e-12  # similarities that differ by rounding
 _SOURCES = 100  # points from which the mean squared distance on a graph is measured
 
 
@@ -92,8 +92,8 @@ class Precomputed(Correlations):
         """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
         near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
         if near.shape[1] > k:
-            last, next_one = (self.between(every, near[:, at]) for at in (k - 1, k))
-            tied = int(np.count_nonzero((last - next_one <= _TIE) & (next_one > 0.0)))
+            last, next_one = (self.between(every, near[:, at]).round(DECIMALS) for at in (k - 1, k))
+            tied = int(np.count_nonzero((last == next_one) & (next_one > 0.0)))
             if tied:
                 warn(
                     f"{tied} of {every.size} points have several points as near as their neighbor "

@@ -18,7 +18,8 @@ from sklearn.decomposition import PCA
 from .. import _jit
 from .._base import limits
 from .._base import validation as check
-from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.rounding import DECIMALS
+from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import check_finite, check_integer, validate
 from .._base.warn import warn
@@ -38,9 +39,6 @@ def check_count(k: int, n: int) -> int:
     """Raise unless each of n points has so many neighbors."""
     return check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
-
-DECIMALS = 12
-"""Those of a similarity: of pairs that differ by rounding the order of the points decides."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
 _SAMPLE = 128  # rows whose exact neighbors measure the recall
@@ -123,7 +121,7 @@ def pair_products(rows: NDArray[np.floating], first: Integers, second: Integers)
         pairs = slice(start, stop)
         _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
 
-    map_blocks(multiply, first.size, 16_384)
+    map_blocks(multiply, first.size, PAIRS)
     return out
 
 
@@ -209,9 +207,8 @@ def _exact_search(
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
     peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
     own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)
-    # Beyond these single precision overflows, or rules too little out to pay.
-    single = peak < 1e30 and rows.shape[1] < 2**15
-    fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
+    # Beyond it single precision overflows.
+    fast = rows.astype(np.float32 if peak < 1e30 else rows.dtype, copy=False)
     slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
     rounding = 16.0 * float(np.finfo(np.float64).eps) * peak
 

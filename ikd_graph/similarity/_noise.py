@@ -127,7 +127,7 @@ def _bulk_variance(values: Floats, longer: float) -> tuple[float, int]:
     lower, noise, outside = size - size // 2, 0.0, 0
     for _ in range(_ROUNDS):
         bulk = _marchenko_pastur(size - outside, longer - outside)
-        noise = float(values[size - lower :].sum() / max(bulk[:lower].sum(), 1e-300))
+        noise = float(values[size - lower :].sum() / (bulk[:lower].sum() or 1.0))
         edge = noise * (np.sqrt(longer) + np.sqrt(size)) ** 2
         before = outside
         outside = min(int(np.count_nonzero(values > edge)), size - lower)

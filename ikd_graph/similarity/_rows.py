@@ -202,7 +202,8 @@ class SparseRowSimilarity(RowSimilarity):
 
     def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
         half = 0.5 - self.rows.row_factors[:, 0] if self.affinity.euclidean else 0.0
-        blocks = [new[start : start + 16] for start in range(0, len(new), 16)]
+        step = block_rows(self.n_samples)
+        blocks = [new[start : start + step] for start in range(0, len(new), step)]
         batches = [nearest_values(self.rows.products_with(block) - half, k) for block in blocks]
         near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
         return near, values

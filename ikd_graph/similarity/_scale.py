@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import validation as check
-from .._base.rounding import rounding
+from .._base.rounding import SINGLE, rounding
 from .._base.threads import block_rows
 from .._base.types import Floats
 from .._base.validation import validate
@@ -101,7 +101,7 @@ def standard_deviations(cov: Any) -> Floats:
 
 def _bounded(corr: Floats, variance: str) -> Floats:
     """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
-    count = int(np.count_nonzero(corr > 1.0 + 1e-6))
+    count = int(np.count_nonzero(corr > 1.0 + SINGLE))
     if count and variance == "mean":
         warn(
             f"{count} covariances exceed the mean variance and are taken for it, a distance of 0; "
@@ -148,7 +148,7 @@ def clip_correlations(corr: Floats) -> Floats:
     upper = corr[np.triu_indices(corr.shape[0], 1)]
     below = int(np.count_nonzero(upper <= 0.0))
     # Rounding puts the correlation of two equal rows a few bits above 1.
-    above = int(np.count_nonzero(upper > 1.0 + 1e-9))
+    above = int(np.count_nonzero(upper > 1.0 + SINGLE))
     if below or above:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
