@@ -16,10 +16,7 @@ from .similarity import doubly_centered_rows as doubly_centered_rows
 from .similarity import known_column_means as known_column_means
 from .similarity import rows_vary as rows_vary
 from .similarity import sparse_unit_rows as sparse_unit_rows
-from .similarity._effective import effective_columns, regress_out, remove_mean_row
-from .similarity._holes import PairwiseMoments, pairwise
-from .similarity._noise import noise_fraction, noise_variance, spectral_noise
-from .similarity._scale import (
+from .similarity._correlations import (
     FLOOR,
     clip_correlations,
     column_units,
@@ -27,7 +24,7 @@ from .similarity._scale import (
     standard_deviations,
     to_correlation,
 )
-from .similarity._scaled import (
+from .similarity._dense import (
     EuclideanRows,
     correlation,
     cosine,
@@ -37,6 +34,9 @@ from .similarity._scaled import (
     gram,
     unit_rows,
 )
+from .similarity._effective import effective_columns, regress_out, remove_mean_row
+from .similarity._holes import PairwiseMoments, pairwise
+from .similarity._noise import noise_fraction, noise_variance, spectral_noise
 
 __all__ = [
     "FLOOR",

@@ -7,6 +7,13 @@ import scipy.sparse as sp
 from .._base.table import SparseTable
 from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
+from ._correlations import FLOOR as FLOOR
+from ._correlations import VARIANCES as VARIANCES
+from ._correlations import columns_vary as columns_vary
+from ._correlations import known_column_means as known_column_means
+from ._dense import centered_rows as centered_rows
+from ._dense import rows_vary as rows_vary
+from ._dense import unit_rows as unit_rows
 
 # Named as themselves: for the layers above, not for users.
 from ._effective import are_ordered as are_ordered
@@ -17,17 +24,10 @@ from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity
 from ._given import stored_pairs as stored_pairs
 from ._holes import PairwiseSimilarity
-from ._holes import known_column_means as known_column_means
 from ._neighbors import SEARCHES as SEARCHES
 from ._neighbors import check_count as check_count
 from ._neighbors import row_neighbors as row_neighbors
 from ._rows import RowSimilarity, SparseRowSimilarity
-from ._scale import FLOOR as FLOOR
-from ._scale import VARIANCES as VARIANCES
-from ._scale import columns_vary as columns_vary
-from ._scaled import centered_rows as centered_rows
-from ._scaled import rows_vary as rows_vary
-from ._scaled import unit_rows as unit_rows
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_unit_rows as sparse_unit_rows
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._base.table import SparseTable
 from .._base.types import Floats
-from ._scale import column_units
+from ._correlations import known_column_units
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Affinity:
         """Compute the standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
-        return np.asarray(column_units(X))
+        return np.asarray(known_column_units(X))
 
 
 _ALL = (

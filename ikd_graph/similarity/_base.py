@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
+from ._correlations import FLOOR, clip_correlations
 from ._neighbors import block_neighbors, nearest_values
-from ._scale import FLOOR, clip_correlations
 
 _SEARCHED = 25
 """Neighbors that are searched at once: a second graph of the same points asks for as many."""
@@ -84,7 +84,9 @@ class Similarity(ABC):
         """Rows as the likelihood takes them for samples of a Gaussian process."""
         return X
 
-    def shared_columns(self, first: Integers, second: Integers) -> int | NDArray[np.int64]:
+    def shared_columns(
+        self, first: Integers, second: NDArray[np.integer]
+    ) -> int | NDArray[np.int64]:
         """Count the columns behind the similarity of pairs; one number where it is that of all."""
         return self.n_observed or 1
 

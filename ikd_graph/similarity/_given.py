@@ -12,7 +12,7 @@ from .._base.validation import check_finite, check_sparse, rounding_of, symmetri
 from .._base.warn import warn
 from ._affinity import Affinity
 from ._base import Similarity
-from ._scale import standard_deviations, to_correlation
+from ._correlations import standard_deviations, to_correlation
 
 COVARIANCES = Affinity(
     "precomputed", "the covariances that were given, over the standard deviations of both points"
@@ -28,7 +28,7 @@ class Correlations(Similarity):
     has_rows = False
     _values: Any
 
-    def __init__(self, values: Floats, affinity: Affinity = COVARIANCES) -> None:
+    def __init__(self, values: NDArray[np.floating], affinity: Affinity = COVARIANCES) -> None:
         super().__init__(affinity, len(values), None)
         self._values = values
 

@@ -13,6 +13,7 @@ from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, validate
 from ._affinity import Affinity
+from ._correlations import known_column_means
 from ._given import Correlations
 
 KINDS = ("correlation", "cosine", "euclidean")
@@ -35,10 +36,6 @@ class MaskedRows(NamedTuple):
 
     values: Floats  # (n, p) zero in holes
     known: Floats  # (n, p) 1 where there is a value, 0 in holes
-
-    def take(self, rows: slice | NDArray[np.int64]) -> "MaskedRows":
-        """Return some of the rows."""
-        return MaskedRows(self.values[rows], self.known[rows])
 
 
 def masked_rows(X: NDArray[np.floating], origin: Floats | None, kind: str) -> MaskedRows:
@@ -146,33 +143,15 @@ def moments_of_all(rows: MaskedRows, kind: str) -> PairwiseMoments:
 
     def fill(start: int, stop: int) -> None:
         block = slice(start, stop)
-        part = moments_between(rows.take(block), rows, kind)
+        part = moments_between(MaskedRows(*(each[block] for each in rows)), rows, kind)
         values[block], counts[block] = part.values, part.counts
 
     map_blocks(fill, n, block_rows(n))
-    low = np.tril_indices(n, -1)
-    values[low] = values.T[low]
-    counts[low] = counts.T[low]
+    values, counts = (np.triu(each) + np.triu(each, 1).T for each in (values, counts))
     diagonal = np.diagonal(values)
     own = 0.0 if kind == "euclidean" else 1.0
     np.fill_diagonal(values, np.where(np.isfinite(diagonal), own, np.nan))
     return PairwiseMoments(values, counts)
-
-
-def known_column_means(table: NDArray[np.floating]) -> Floats:
-    """Mean of what is known of every column, (p,), 0 where nothing is."""
-    known = np.isfinite(table)
-    total = np.where(known, table, 0.0).sum(axis=0, dtype=np.float64)
-    return np.asarray(total / np.maximum(known.sum(axis=0), 1))
-
-
-def known_column_units(table: NDArray[np.floating]) -> Floats:
-    """Return standard deviations of what is known of columns, infinite for those of one value."""
-    known = np.isfinite(table)
-    gaps = np.where(known, table - known_column_means(table), 0.0)
-    units = np.sqrt((gaps**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
-    largest = np.abs(np.where(known, table, 0.0)).max(axis=0, initial=0.0)
-    return np.where(units > rounding(largest), units, np.inf)
 
 
 class PairwiseSimilarity(Correlations):
@@ -207,7 +186,7 @@ class PairwiseSimilarity(Correlations):
             )
         table = np.asarray(dense_rows(X))
         self.affinity, self.least = affinity, min_columns
-        self._units = known_column_units(table) if affinity.scales_columns else None
+        self._units = affinity.column_units(table)
         table = affinity.modeled(table, self._units)
         self._origin = known_column_means(table) if affinity.euclidean else None
         self._rows = masked_rows(table, self._origin, affinity.over_pairs)
@@ -262,7 +241,7 @@ class PairwiseSimilarity(Correlations):
             )
         return self._values.copy()
 
-    def shared_columns(self, first: Integers, second: Integers) -> NDArray[np.int64]:
+    def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> NDArray[np.int64]:
         """See `Similarity.shared_columns`."""
         return np.maximum(self.counts[first, second], 1)
 
@@ -273,7 +252,7 @@ class PairwiseSimilarity(Correlations):
         out = np.empty((len(table), self.n_samples))
         # One row at a time: the bits of a product depend on how many rows it is made of.
         for index in range(len(table)):
-            one = rows.take(slice(index, index + 1))
+            one = MaskedRows(*(each[index : index + 1] for each in rows))
             out[index] = self._scaled(moments_between(one, self._rows, self.affinity.over_pairs))
         return out
 

@@ -108,7 +108,7 @@ def row_neighbors(
         if faiss is not None:
             return _approximate_neighbors(faiss, rows, k, exact_values)
         if dense:
-            return _exact_search(rows, half, k)[0]
+            return exact_neighbors(rows, half, k)[0]
         return block_neighbors(rows.products, n, k)
 
 
@@ -125,41 +125,8 @@ def pair_products(rows: NDArray[np.floating], first: Integers, second: Integers)
     return out
 
 
-def nearest_rows(
-    new_rows: NDArray[np.floating],
-    rows: NDArray[np.floating],
-    k: int,
-    *,
-    half: Floats | None = None,
-) -> tuple[Integers, Floats]:
-    """Rows with the largest product, less ``half``, with each new row, best first.
-
-    Parameters
-    ----------
-    new_rows : (b, p) ndarray of float
-        Rows whose neighbors are searched, each as if it came alone.
-    rows : (n, p) float32 or float64
-        Rows that are searched.
-    k : int
-        Number of neighbors; all rows where there are fewer.
-    half : (n,) float64, optional
-        Half the squared length of every row, so that the largest is the nearest.
-
-    Returns
-    -------
-    indices : (b, k) int64
-        The best first, equally good ones by index.
-    values : (b, k) float64
-        Products less ``half``.
-    """
-    queries = np.ascontiguousarray(new_rows, np.float64)
-    half = np.zeros(len(rows)) if half is None else half
-    near, values = _exact_search(rows, half, min(k, len(rows)), queries)
-    return near.astype(np.int64), values
-
-
 def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Integers, Floats]:
-    """Find the k largest of (b, n) values in each row, best first, see `nearest_rows`."""
+    """Find the k largest of (b, n) values in each row, best first, of equals the lower index."""
     near = np.empty((len(values), min(k, values.shape[1])), np.int32)
     _jit.graph.strongest(np.ascontiguousarray(values), -len(values), near)
     indices = near.astype(np.int64)
@@ -195,15 +162,18 @@ def block_neighbors(
     return neighbors
 
 
-def _exact_search(
-    rows: Any, half: Floats, k: int, queries: Any = None
+def exact_neighbors(
+    rows: NDArray[np.floating], half: Floats | None, k: int, queries: Floats | None = None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
 
-    Products come in single precision; those that count are computed again in double.
+    The nearest have the largest product less ``half``, (n,) half the squared length of every row.
+    Products come in single precision; those that count are computed again in double, so that each
+    new row has the neighbors that it would have alone.
     """
     new = queries is not None
-    queries = queries if new else rows
+    queries = rows if queries is None else np.ascontiguousarray(queries)
+    half = np.zeros(len(rows)) if half is None else half
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
     peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
     own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)

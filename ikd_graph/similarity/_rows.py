@@ -11,8 +11,7 @@ from .._base.threads import block_rows
 from .._base.types import Floats, Integers
 from ._affinity import AFFINITIES, Affinity
 from ._base import Similarity
-from ._neighbors import nearest_rows, nearest_values, pair_products, row_neighbors
-from ._scaled import (
+from ._dense import (
     EuclideanRows,
     centered_rows,
     euclidean_rows,
@@ -20,6 +19,7 @@ from ._scaled import (
     similarities,
     unit_rows,
 )
+from ._neighbors import exact_neighbors, nearest_values, pair_products, row_neighbors
 from ._sparse import SparseRows, sparse_euclidean_rows, sparse_unit_rows
 
 _FARTHEST = 1e100
@@ -97,10 +97,7 @@ class RowSimilarity(Similarity):
     @cached_property
     def _mean(self) -> Floats:
         """Mean of the rows as they are compared, (p,)."""
-        total, step = np.zeros(self.rows.shape[1]), block_rows(self.rows.shape[1])
-        for start in range(0, self.n_samples, step):
-            total += self.rows[start : start + step].sum(axis=0, dtype=np.float64)
-        return total / self.n_samples
+        return np.asarray(self.rows.mean(axis=0, dtype=np.float64))
 
     def block(self, points: Integers, first: int = 0) -> NDArray[np.floating]:
         """See `Similarity.block`."""
@@ -141,7 +138,8 @@ class RowSimilarity(Similarity):
 
     def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
         """Nearest points of scaled rows, and their products less half the squares of the points."""
-        return nearest_rows(new, self.rows, k, half=self.half)
+        near, values = exact_neighbors(self.rows, self.half, min(k, self.n_samples), new)
+        return near.astype(np.int64), values
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""

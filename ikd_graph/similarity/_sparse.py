@@ -11,8 +11,7 @@ from .. import _jit
 from .._base.rounding import rounding
 from .._base.table import SparseTable
 from .._base.types import Floats
-from .._base.validation import check_rows_vary
-from ._scaled import EuclideanRows, euclidean_scale, kept_flat
+from ._dense import EuclideanRows, euclidean_scale, kept_flat
 
 
 @dataclass
@@ -44,6 +43,10 @@ class SparseRows:
     def __getitem__(self, rows: Any) -> NDArray[np.floating]:
         """Dense rows, (b, p)."""
         return np.asarray(self.table[rows] - self.shift[rows, None].astype(self.dtype))
+
+    def mean(self, axis: int = 0, dtype: Any = np.float64) -> Floats:
+        """Return the mean row, (p,)."""
+        return self.table.mean(axis).astype(dtype) - self.shift.mean()
 
     @cached_property
     def _rows(self) -> Any:
@@ -106,12 +109,8 @@ def sparse_unit_rows(
     counts = np.diff(stored.indptr)
     owner = np.repeat(np.arange(len(table)), counts)
     data = stored.data.astype(np.float64)
-    largest = np.ones(len(table))
-    filled = np.flatnonzero(counts)
-    if filled.size:
-        largest[filled] = np.maximum.reduceat(np.abs(data), stored.indptr[filled])
-    largest[largest == 0.0] = 1.0
-    data /= largest[owner]
+    largest = abs(stored).max(axis=1).toarray().astype(np.float64)
+    data /= np.where(largest > 0.0, largest, 1.0)[owner]
     mean = np.zeros(len(table))
     if affinity == "correlation":
         mean = np.bincount(owner, data, len(table)) / p
@@ -119,9 +118,7 @@ def sparse_unit_rows(
     spread = np.sqrt(squares + (p - counts) * mean**2)
     # What centering leaves of a constant row is rounding, not spread.
     spread[spread <= rounding(n=p)] = 0.0
-    flat = kept_flat(spread, allow_flat)
-    spread[flat] = 1.0
-    check_rows_vary(spread, affinity)
+    flat = kept_flat(spread, affinity, allow_flat)
     data /= spread[owner]
     data[flat[owner]] = mean[flat] = 0.0
     shift = mean / spread

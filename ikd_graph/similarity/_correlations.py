@@ -211,30 +211,45 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([ 1., inf])
     """
+    return known_column_units(X)
+
+
+def known_column_units(X: Any) -> Floats:
+    """Compute the standard deviation of what is known of columns, (p,), infinite for one value."""
     _, deviation, largest = column_moments(X)
     return np.where(deviation > rounding(largest), deviation, np.inf)
 
 
 def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Whether a column varies by more than rounding, (p,)."""
-    _, deviation, largest = column_moments(X)
-    return np.asarray(deviation > rounding(largest))
+    return np.isfinite(known_column_units(X))
 
 
-def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
-    """Mean, standard deviation and largest absolute value of every column, (p,) each.
+def known_column_means(X: NDArray[np.floating]) -> Floats:
+    """Mean of what is known of every column, (p,), 0 where nothing is."""
+    return column_moments(X)[0]
+
+
+def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
+    """Mean, standard deviation and largest absolute value of what is known of columns, (p,) each.
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
     n, p = X.shape
-    step = block_rows(p)
-    blocks = [slice(start, start + step) for start in range(0, n, step)]
-    largest = np.max([np.abs(X[rows]).max(axis=0) for rows in blocks], axis=0).astype(np.float64)
-    unit = np.where(largest > 0.0, largest, 1.0)
-    mean, squares = np.zeros(p), np.zeros(p)
+    blocks = [slice(start, start + block_rows(p)) for start in range(0, n, block_rows(p))]
+    largest = np.zeros(p)
     for rows in blocks:
-        mean += (X[rows] / unit).sum(axis=0) / n
+        largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
+    unit = np.where(largest > 0.0, largest, 1.0)
+    total, squares, count = np.zeros((3, p))
+    for rows in blocks:
+        known = np.isfinite(X[rows])
+        total += np.where(known, X[rows] / unit, 0.0).sum(axis=0)
+        count += known.sum(axis=0)
+    count = np.maximum(count, 1.0)
+    mean = total / count
     for rows in blocks:
         gaps = X[rows] / unit - mean
+        gaps[np.isnan(gaps)] = 0.0
         squares += np.einsum("ij,ij->j", gaps, gaps)
-    return mean * unit, np.sqrt(squares / n) * unit, largest
+    return mean * unit, np.sqrt(squares / count) * unit, largest

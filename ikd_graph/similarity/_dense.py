@@ -11,7 +11,7 @@ from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import check_rows_vary, check_varies, validate
 from .._base.warn import warn
-from ._scale import column_moments
+from ._correlations import column_moments
 
 
 @validate(X=check.table, affinity=check.one_of(("correlation", "cosine")), allow_flat=check.flag)
@@ -54,10 +54,7 @@ def unit_rows(
            [-1.,  1.]])
     """
     rows, spread = centered_rows(X, affinity)
-    flat = kept_flat(spread, allow_flat)
-    spread[flat] = 1.0
-    rows[flat] = 0.0
-    check_rows_vary(spread, affinity)
+    rows[kept_flat(spread, affinity, allow_flat)] = 0.0
     rows /= spread[:, None]
     return rows
 
@@ -82,17 +79,19 @@ def rows_vary(X: NDArray[np.floating], affinity: str) -> NDArray[np.bool_]:
     return np.asarray(centered_rows(X, affinity)[1] > 0.0)
 
 
-def kept_flat(spread: Floats, allow_flat: bool) -> NDArray[np.bool_]:
-    """Rows without spread that are kept all the same, with a warning, (n,)."""
+def kept_flat(spread: Floats, affinity: str, allow_flat: bool) -> NDArray[np.bool_]:
+    """Rows without spread, (n,), which are an error or get the spread 1, with a warning."""
     flat = spread == 0.0
-    if not allow_flat or not flat.any() or flat.all():
-        return np.zeros_like(flat)
-    # Equal rows reach this as one.
-    few = "1 row of X does" if flat.sum() == 1 else f"{int(flat.sum())} rows of X do"
-    warn(
-        f"{few} not vary: constant rows correlate with nothing and are kept as isolated points; "
-        "drop them if their place does not matter (equal rows count once)"
-    )
+    if flat.all() or not allow_flat:
+        check_rows_vary(spread, affinity)
+    elif flat.any():
+        # Equal rows reach this as one.
+        few = "1 row of X does" if flat.sum() == 1 else f"{int(flat.sum())} rows of X do"
+        warn(
+            f"{few} not vary: constant rows correlate with nothing and are kept as isolated "
+            "points; drop them if their place does not matter (equal rows count once)"
+        )
+    spread[flat] = 1.0
     return flat
 
 
