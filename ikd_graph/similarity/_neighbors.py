@@ -177,8 +177,9 @@ def exact_neighbors(
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
     peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
     own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)
-    # Beyond it single precision overflows.
-    fast = rows.astype(np.float32 if peak < 1e30 else rows.dtype, copy=False)
+    # Beyond these single precision overflows, or rules too little out to pay.
+    single = peak < 1e30 and rows.shape[1] < 2**15
+    fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
     slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
     rounding = 16.0 * float(np.finfo(np.float64).eps) * peak
 
