@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 
 from .._base.rounding import DECIMALS
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
@@ -127,18 +127,12 @@ def _boruvka_round(
         partners[start:stop], values[start:stop] = block.argmax(axis=1), block.max(axis=1)
 
     map_blocks(search, nodes.size, block_rows(labels.size))
-    low, high = np.minimum(nodes, partners), np.maximum(nodes, partners)
-    order = np.lexsort((high, low, -values))
+    pairs = np.sort(np.column_stack((nodes, partners)), axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], -values))
+    # Of equal ones the first: two components that choose one another choose the same pair.
     _, strongest = np.unique(labels[nodes[order]], return_index=True)
-    # From the strongest on, each pair of components once.
-    candidates = order[np.sort(strongest)]
-    pairs = np.sort(labels[np.column_stack((low[candidates], high[candidates]))], axis=1)
-    _, first = np.unique(pairs, axis=0, return_index=True)
-    n_components = int(labels.max()) + 1
-    ends = tuple(pairs[first].T.astype(np.int32))  # which older releases of scipy ask for
-    ranks = coo_array((first + 1.0, ends), shape=2 * (n_components,))
-    # A tree, since rounding may offer links that close a ring.
-    tree = minimum_spanning_tree(ranks)
-    linked = candidates[np.sort(tree.data).astype(np.int64) - 1]
-    links += zip(low[linked].tolist(), high[linked].tolist(), strict=True)
-    return np.asarray(connected_components(tree, directed=False)[1][labels], np.int64)
+    chosen = np.unique(pairs[order[strongest]], axis=0)
+    links += map(tuple, chosen.tolist())
+    ends = tuple(labels[chosen].T.astype(np.int32))  # which older releases of scipy ask for
+    joined = coo_array((np.ones(len(chosen)), ends), shape=2 * (int(labels.max()) + 1,))
+    return np.asarray(connected_components(joined, directed=False)[1][labels], np.int64)
