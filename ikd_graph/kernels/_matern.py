@@ -94,20 +94,9 @@ class Matern(StationaryKernel):
         return -self._f(d) * _steepness(x, self.nu) / (2.0 * d)
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
-        if not self.is_compiled:
-            return _power(_table(self.nu).log_x, np.asarray(depth)) ** 2 / (2.0 * self.nu)
         if self.nu == 0.5:
             return depth**2
-        # Newton's method on x - log p(x) = depth, convex, from above: it converges for any depth.
-        x = depth + np.sqrt((4.0 * self.nu - 4.0) * depth)
-        for _ in range(6):
-            if self.nu == 1.5:
-                gap, slope = x - np.log1p(x) - depth, x / (1.0 + x)
-            else:
-                tail = x * (1.0 + x / 3.0)
-                gap, slope = x - np.log1p(tail) - depth, x * (1.0 + x) / (3.0 * (1.0 + tail))
-            x -= np.divide(gap, slope, out=np.zeros_like(x), where=slope > 0.0)
-        return x**2 / (2.0 * self.nu)
+        return _power(_table(self.nu).log_x, depth) ** 2 / (2.0 * self.nu)
 
 
 class _Table(NamedTuple):
@@ -163,5 +152,7 @@ def _power(table: CubicHermiteSpline, x: Floats) -> Floats:
     """Look up x >= 0 in a table of logarithms, which goes on as a power law beyond its ends."""
     with np.errstate(divide="ignore"):
         at = np.log(x)
-    inside = np.clip(at, *table.x[[0, -1]])
-    return np.exp(table(inside) + table(inside, 1) * (at - inside))
+    low, high = table.x[[0, -1]]
+    inside = np.clip(at, low, high)
+    slope = np.where(at < low, table(low, 1), table(high, 1))
+    return np.exp(table(inside) + slope * (at - inside))
