@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._base.rounding import DECIMALS
+from .._base.rounding import DECIMALS, SINGLE
 from .._base.types import Floats, Integers
-from .._base.validation import check_finite, check_sparse, rounding_of, symmetric
+from .._base.validation import check_finite, check_sparse, symmetric
 from .._base.warn import warn
 from ._affinity import Affinity
 from ._base import Similarity
@@ -248,7 +248,7 @@ def stored_pairs(
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
     values: NDArray[np.float64] = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
-    if worst > rounding_of(matrix) * float(np.abs(data).max(initial=0.0)):
+    if worst > SINGLE * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
             "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
             f"by up to {worst:.3g}; store each pair once, or both ways with one value"
