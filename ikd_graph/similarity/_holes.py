@@ -147,7 +147,7 @@ def moments_of_all(rows: MaskedRows, kind: str) -> PairwiseMoments:
         values[block], counts[block] = part.values, part.counts
 
     map_blocks(fill, n, block_rows(n))
-    values, counts = (np.triu(each) + np.triu(each, 1).T for each in (values, counts))
+    values[...], counts[...] = (np.triu(each) + np.triu(each, 1).T for each in (values, counts))
     diagonal = np.diagonal(values)
     own = 0.0 if kind == "euclidean" else 1.0
     np.fill_diagonal(values, np.where(np.isfinite(diagonal), own, np.nan))

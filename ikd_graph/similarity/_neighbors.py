@@ -163,7 +163,7 @@ def block_neighbors(
 
 
 def exact_neighbors(
-    rows: NDArray[np.floating], half: Floats | None, k: int, queries: Floats | None = None
+    rows: NDArray[np.floating], half: Any, k: int, queries: Any = None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
 
