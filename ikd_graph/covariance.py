@@ -24,19 +24,11 @@ from .similarity._correlations import (
     standard_deviations,
     to_correlation,
 )
-from .similarity._dense import (
-    EuclideanRows,
-    correlation,
-    cosine,
-    covariance,
-    euclidean,
-    euclidean_rows,
-    gram,
-    unit_rows,
-)
+from .similarity._dense import EuclideanRows, covariance, euclidean_rows, gram, unit_rows
 from .similarity._effective import effective_columns, regress_out, remove_mean_row
 from .similarity._holes import PairwiseMoments, pairwise
 from .similarity._noise import noise_fraction, noise_variance, spectral_noise
+from .similarity._rows import correlation, cosine, euclidean
 
 __all__ = [
     "FLOOR",

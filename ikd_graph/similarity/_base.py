@@ -10,6 +10,7 @@ from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
 from ._correlations import FLOOR, clip_correlations
+from ._dense import symmetric_matrix
 from ._neighbors import block_neighbors, nearest_values
 
 _SEARCHED = 25
@@ -104,7 +105,9 @@ class Similarity(ABC):
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
-        return np.asarray(self.block(np.arange(self.n_samples)), dtype=np.float64)
+        return symmetric_matrix(
+            lambda start, stop: self.block(np.arange(start, stop), start), self.n_samples
+        )
 
     def neighbors(self, k: int) -> NDArray[np.int32]:
         """Most similar points of every point, (n, k) int32; fewer where there are not so many."""

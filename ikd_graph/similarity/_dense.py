@@ -1,5 +1,6 @@
 """Rows of a table, scaled so that their inner products say how similar they are."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,12 +110,16 @@ def gram(rows: NDArray[np.floating]) -> Floats:
     (n, n) ndarray of float64
         ``rows @ rows.T``, exactly symmetric.
     """
-    n = rows.shape[0]
+    return symmetric_matrix(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows))
+
+
+def symmetric_matrix(block_of: Callable[[int, int], NDArray[np.floating]], n: int) -> Floats:
+    """Return a matrix (n, n), exactly symmetric, from blocks of rows from the diagonal on."""
     out = np.empty((n, n))
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
-        block = rows[start:stop] @ rows[start:].T
+        block = block_of(start, stop)
         square = block[:, : stop - start]
         block[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
         out[start:stop, start:] = block
@@ -122,64 +127,6 @@ def gram(rows: NDArray[np.floating]) -> Floats:
 
     map_blocks(fill, n, block_rows(n))
     return out
-
-
-@validate(X=check.table)
-def correlation(X: ArrayLike) -> Floats:
-    """Pearson correlation between rows.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) array_like of float64
-        Points in rows.
-
-    Returns
-    -------
-    (n_samples, n_samples) ndarray of float64
-        Correlations in [-1, 1], ones on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        If a row is constant.
-
-    Examples
-    --------
-    >>> from ikd_graph import covariance
-    >>> covariance.correlation([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]).round(3)
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
-    return _with_ones(similarities(unit_rows(X, "correlation")))
-
-
-@validate(X=check.table)
-def cosine(X: ArrayLike) -> Floats:
-    """Cosine between rows: the correlation of a process whose mean is known to be zero.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) array_like of float64
-        Rows to compare.
-
-    Returns
-    -------
-    (n_samples, n_samples) ndarray of float64
-        Cosines, as bounded as correlations are.
-
-    Raises
-    ------
-    ValueError
-        If a row is zero.
-
-    Examples
-    --------
-    >>> from ikd_graph import covariance
-    >>> covariance.cosine([[1.0, 0.0], [1.0, 1.0]]).round(4)
-    array([[1.    , 0.7071],
-           [0.7071, 1.    ]])
-    """
-    return _with_ones(similarities(unit_rows(X, "cosine")))
 
 
 @validate(X=check.table, centered=check.flag)
@@ -302,54 +249,3 @@ def euclidean_scale(X: Any, standardized: bool) -> EuclideanRows:
     # What centering leaves of equal rows is rounding.
     scale = np.inf if scale < rounding() else scale * top
     return EuclideanRows(np.empty((0, p)), np.empty(0), origin, scale, units)
-
-
-@validate(X=check.table)
-def euclidean(X: ArrayLike) -> Floats:
-    r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) array_like
-        Rows to compare.
-
-    Returns
-    -------
-    (n_samples, n_samples) ndarray of float64
-        Similarities, at most 1 (on the diagonal); negative between rows that are further apart than
-        two rows are in the mean.
-
-    Raises
-    ------
-    ValueError
-        If X has one value throughout.
-
-    Examples
-    --------
-    >>> from ikd_graph import covariance
-    >>> covariance.euclidean([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]).round(3)
-    array([[ 1.  , -0.5 ,  0.25],
-           [-0.5 ,  1.  ,  0.25],
-           [ 0.25,  0.25,  1.  ]])
-    """
-    rows = euclidean_rows(X)
-    return _with_ones(similarities(rows.points, rows.half))
-
-
-def similarities(rows: NDArray[np.floating], half: Floats | None = None) -> Floats:
-    """Similarities of every pair of scaled rows (n, n), of Euclidean ones with half their squares.
-
-    Rounding beyond the largest is taken off.
-    """
-    out = gram(rows)
-    if half is None:
-        return np.clip(out, -1.0, 1.0, out=out)
-    for row, own in zip(out, half, strict=True):
-        row -= half + own - 1.0
-    return np.minimum(out, 1.0, out=out)
-
-
-def _with_ones(similarity: Floats) -> Floats:
-    """Return a matrix with ones on its diagonal, in place."""
-    np.fill_diagonal(similarity, 1.0)
-    return similarity

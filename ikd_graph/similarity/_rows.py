@@ -4,11 +4,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._base import limits
+from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
+from .._base.validation import validate
 from ._affinity import AFFINITIES, Affinity
 from ._base import Similarity
 from ._dense import (
@@ -16,7 +18,6 @@ from ._dense import (
     centered_rows,
     euclidean_rows,
     rows_vary,
-    similarities,
     unit_rows,
 )
 from ._neighbors import exact_neighbors, nearest_values, pair_products, row_neighbors
@@ -120,10 +121,6 @@ class RowSimilarity(Similarity):
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
 
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        return similarities(self.rows, self.half)
-
     def _search(self, k: int) -> NDArray[np.int32]:
         metric = "product" if self.half is None else "euclidean"
         return row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
@@ -191,10 +188,6 @@ class SparseRowSimilarity(RowSimilarity):
         """See `Similarity.between`."""
         return np.minimum(self.rows.pairs(first, second), 1.0)
 
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        return Similarity.matrix(self)
-
     def _search(self, k: int) -> NDArray[np.int32]:
         return row_neighbors(self.rows, k, neighbors=self.search)
 
@@ -205,3 +198,101 @@ class SparseRowSimilarity(RowSimilarity):
         batches = [nearest_values(self.rows.products_with(block) - half, k) for block in blocks]
         near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
         return near, values
+
+
+@validate(X=check.table)
+def correlation(X: ArrayLike) -> Floats:
+    """Pearson correlation between rows.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Correlations in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is constant.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.correlation([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    return _matrix(X, "correlation")
+
+
+@validate(X=check.table)
+def cosine(X: ArrayLike) -> Floats:
+    """Cosine between rows: the correlation of a process whose mean is known to be zero.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Rows to compare.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Cosines, as bounded as correlations are.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.cosine([[1.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    """
+    return _matrix(X, "cosine")
+
+
+@validate(X=check.table)
+def euclidean(X: ArrayLike) -> Floats:
+    r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like
+        Rows to compare.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Similarities, at most 1 (on the diagonal); negative between rows that are further apart than
+        two rows are in the mean.
+
+    Raises
+    ------
+    ValueError
+        If X has one value throughout.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.euclidean([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]).round(3)
+    array([[ 1.  , -0.5 ,  0.25],
+           [-0.5 ,  1.  ,  0.25],
+           [ 0.25,  0.25,  1.  ]])
+    """
+    return _matrix(X, "euclidean")
+
+
+def _matrix(X: ArrayLike, affinity: str) -> Floats:
+    """Similarities of the rows of X, with rounding beyond [-1, 1] taken off and ones for equals."""
+    similarity = RowSimilarity(AFFINITIES[affinity], np.asarray(X)).matrix()
+    if affinity != "euclidean":
+        np.maximum(similarity, -1.0, out=similarity)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
