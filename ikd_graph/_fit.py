@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import blockwise, geodesics, graph, kernels, refine
+from . import geodesics, graph, kernels, refine
 from ._base.memory import available
 from ._base.progress import Stages
 from ._base.table import dense_rows
@@ -63,7 +63,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         marks = _landmarks(similarity.n_samples, settings)
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
-    joints: blockwise.Joints | refine.SessionJoints | None = solution.joints
+    sessions: refine.SessionJoints | None = None
     n_iter: int | None = None
     core: refine.CoreFit | None = None
     refined: refine.StressFit | None = None
@@ -91,7 +91,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         with stages("likelihood"):
             table = refine.centered_known(similarity.modeled(rows))
             mirrored = refine.search_mirrored(latent, table, kernel)
-        latent, n_iter, joints = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
+        latent, n_iter, sessions = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
     elif settings.by_likelihood:
         with stages("likelihood"):
             core = settings.refine.run(
@@ -116,7 +116,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         n_iter=n_iter,
         core=core,
         notes=notes,
-        joints=joints,
+        sessions=sessions,
     )
 
 

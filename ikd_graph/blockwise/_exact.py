@@ -3,12 +3,11 @@
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._base.types import Floats
 from ._greedy import merge_pairs
-from ._joints import bodies_of_blocks, solved_blocks, spans
-from ._record import SolvedBlocks
+from ._joints import join_blocks, spans
+from ._record import SolvedBlocks, solved_blocks
 from ._rounds import Rounds
 
 EXACT = 1e-12
@@ -40,11 +39,11 @@ def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
         return None
     bodies, exact = solved, float(frame.var(axis=0).sum()) * EXACT
     while True:
-        labels, variance = bodies_of_blocks(bodies, frame)
-        if variance > exact:
+        joined = join_blocks(bodies)
+        if joined.variance > exact:
             return None
-        if np.unique(labels).size < bodies.blocks.n_blocks:
-            bodies = _merged(bodies, labels, len(frame))
+        if len(joined.groups) < bodies.blocks.n_blocks:
+            bodies = _merged(bodies, joined.groups, len(frame))
             continue
         larger = _with_located(bodies)
         if larger is None:
@@ -53,12 +52,12 @@ def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
     return _placed(bodies, frame)
 
 
-def _merged(solved: SolvedBlocks, labels: NDArray[np.int64], n_points: int) -> SolvedBlocks:
-    """One block of all blocks of a label, in coordinates of its own."""
+def _merged(solved: SolvedBlocks, groups: list[set[int]], n_points: int) -> SolvedBlocks:
+    """One block of all blocks of a group, in coordinates of its own."""
     members: list[list[int]] = []
     places: list[Floats] = []
-    for label in np.unique(labels):
-        part = solved.take(np.flatnonzero(labels == label))
+    for group in groups:
+        part = solved.take(np.array(sorted(group)))
         inside = np.unique(part.blocks.members)
         members.append(inside.tolist())
         places.append(merge_pairs(part, n_points).coordinates[inside])
@@ -67,7 +66,6 @@ def _merged(solved: SolvedBlocks, labels: NDArray[np.int64], n_points: int) -> S
 
 def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     """Give the largest body the points whose distances to enough of its points are known."""
-    width = bodies.coordinates.shape[1]
     starts, members = bodies.blocks.indptr, bodies.blocks.members
     parts = [slice(a, b) for a, b in pairwise(starts)]
     largest = int(bodies.blocks.sizes.argmax())
@@ -85,7 +83,7 @@ def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     found = {}
     for point, lengths in known.items():
         anchors = np.array([place[anchor] for anchor in lengths])
-        if spans(anchors - anchors.mean(axis=0), width):
+        if spans(anchors - anchors.mean(axis=0)):
             found[point] = _lateration(anchors, np.array(list(lengths.values())))
     if not found:
         return None

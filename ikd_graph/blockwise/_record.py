@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import validation as check
+from .._base.types import Floats
 from .._base.validation import check_finite, check_point_weights, check_rows, check_type, few
 from ..cliques import Blocks, check_blocks
 
@@ -18,9 +20,7 @@ class SolvedBlocks(NamedTuple):
     coordinates: NDArray[np.float64]  # (total, m)
     precision: NDArray[np.float64]  # (total,) 1 / mean variance of a point's distances in its block
     eigenvalues: NDArray[np.float64]  # (n_blocks, m) leading eigenvalues, descending, >= 0
-    explained_variance_ratio: NDArray[np.float64]  # (n_blocks,) as in `Embedding`, all m together
     negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
-    n_clipped: int  # leading eigenvalues that were negative and became 0
 
     @property
     def n_points(self) -> int:
@@ -35,7 +35,6 @@ class SolvedBlocks(NamedTuple):
             coordinates=self.coordinates[entries],
             precision=self.precision[entries],
             eigenvalues=self.eigenvalues[order],
-            explained_variance_ratio=self.explained_variance_ratio[order],
             negative_mass=self.negative_mass[order],
         )
 
@@ -55,3 +54,70 @@ def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     check_finite("solved.coordinates", points)
     if points.size:
         check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
+
+
+def _check_blocks(members: list[list[int]], coordinates: list[Floats]) -> None:
+    """Raise unless every block has finite coordinates of each of its points, all of one width."""
+    if not len(members):
+        raise ValueError("members must hold at least one block, got none")
+    if len(members) != len(coordinates):
+        raise ValueError(
+            f"coordinates must be those of {len(members)} blocks, got {len(coordinates)}; pass one "
+            "array for each block"
+        )
+    width = None
+    for number, (part, place) in enumerate(zip(members, coordinates, strict=True)):
+        name = f"coordinates[{number}]"
+        values = check.table(name, place)
+        width = values.shape[1] if width is None else width
+        if values.shape != (len(part), width):
+            raise ValueError(
+                f"{name} must have shape {(len(part), width)}, a row for each point of the block, "
+                f"got {values.shape}"
+            )
+
+
+def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
+    """Blocks from the points of each and their coordinates, all weighed alike.
+
+    Parameters
+    ----------
+    members : list of (k,) int
+        Points of each block.
+    coordinates : list of (k, M) array_like of float64
+        Their coordinates in the frame of the block.
+
+    Returns
+    -------
+    SolvedBlocks
+        The blocks, members ascending.
+
+    Raises
+    ------
+    ValueError
+        If coordinates are not finite, or not those of the points of their block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise
+    >>> blockwise.solved_blocks([[1, 0]], [np.array([[5.0], [4.0]])]).coordinates.ravel()
+    array([4., 5.])
+    """
+    _check_blocks(members, coordinates)
+    orders = [np.argsort(np.asarray(part)) for part in members]
+    sizes = [len(part) for part in members]
+    checked = [check.check_nodes("points of a block", part, 2**31 - 1) for part in members]
+    parts = [p.astype(np.int32)[o] for p, o in zip(checked, orders, strict=True)]
+    own = [np.asarray(c, dtype=np.float64)[o] for c, o in zip(coordinates, orders, strict=True)]
+    spectra = []
+    for place in own:
+        values = np.zeros(place.shape[1])
+        found = np.linalg.svd(place - place.mean(axis=0), compute_uv=False) ** 2
+        values[: found.size] = found
+        spectra.append(values)
+    starts = np.cumsum([0, *sizes])
+    flat = np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
+    blocks = Blocks(starts.astype(np.int64), flat)
+    mass = np.zeros(blocks.n_blocks)
+    return SolvedBlocks(blocks, np.vstack(own), np.ones(flat.size), np.array(spectra), mass)

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from .._base.lanczos import seeded_eigsh
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import few
 from ..covariance import pairwise
+from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
 from ._closed_forms import closed_form, random_closed_form
 from ._known import STAGES, ColumnGroup, KnownFit, column_groups, descend, value_and_gradient
