@@ -85,7 +85,6 @@ def fit_shared(state, big, small, framed, work, pairs):
             to_size += (coordinates[pairs[i, 1], k] - to_mean[k]) ** 2
             for j in range(m):
                 cross[k, j] += source * (coordinates[pairs[i, 1], j] - to_mean[j])
-    whole[:] = cross
     scale = np.sqrt(from_size * to_size)
     fit_means(cross, OPEN * scale, from_mean, to_mean, work)
     if count <= m:
@@ -97,6 +96,7 @@ def fit_shared(state, big, small, framed, work, pairs):
             misfit += (moved[j] - coordinates[pairs[i, 1], j]) ** 2
     # Of count m numbers as many were fitted as a motion has; below the floor is rounding.
     variance = max(misfit / (count * m - m * (m + 1) / 2), ROUNDING * scale)
+    whole[:] = cross
     diagonalize(cross, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
@@ -174,7 +174,7 @@ def merge_all(state, order, open_motions, framed, work, pairs):
     """
     best, partner, size = state.best, state.partner, state.size
     n_blocks, m = best.size, state.coordinates.shape[1]
-    counts = np.empty(n_blocks, np.int64)
+    counts, changed = np.empty(n_blocks, np.int64), np.empty(n_blocks, np.int64)
     for block in range(n_blocks):
         count_shared(state, block, counts)
         partner[block] = np.argmax(counts)
@@ -197,14 +197,17 @@ def merge_all(state, order, open_motions, framed, work, pairs):
             low, high = high, low
         order[n_mergers, 0], order[n_mergers, 1], order[n_mergers, 2] = low, high, n_shared
         open_motions[n_mergers] = not certain
+        renamed = state.name[big] != low
+        count_shared(state, small, changed)
         absorb(state, big, small, work)
         state.name[big], state.slot[low] = low, big
         count_shared(state, big, counts)
         partner[low] = np.argmax(counts)
         best[low], best[high] = counts[partner[low]], 0
         # Overlaps only grow: the best partner of a third block is the old one or the merged block.
+        # One that shares nothing with the small block is as it was, set back where it is open.
         for third in range(n_blocks):
-            count = counts[third]
+            count = counts[third] if renamed or changed[third] > 0 else 0
             if count > best[third] or (0 < count == best[third] and low < partner[third]):
                 best[third], partner[third] = count, low
     return order.shape[0]
