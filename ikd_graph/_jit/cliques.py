@@ -12,11 +12,22 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.jit import helper, jit
-from .bits import ONE, ZERO, lowest_bit, popcount
-from .clique_starts import enter_start
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+ALL = ~np.uint64(0)
 
 DONE, OUTPUT_FULL, MASKS_FULL, TIRED = range(4)
 DROPPED, CLIQUE, BRANCH = range(3)
+
+
+class OrderedGraph(NamedTuple):
+    """Graph whose rows hold the earlier neighbors of a node first, then the later ones."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    middle: np.ndarray  # (n,) int64, where the later neighbors start
+    indices: np.ndarray  # (m,) int32, both parts of a row sorted by node
+    order: np.ndarray  # (k,) int32, the nodes to start from
 
 
 class Search(NamedTuple):
@@ -35,6 +46,95 @@ class Search(NamedTuple):
     first: np.ndarray  # (d + 2,) int64, where the masks of a depth start
     last: np.ndarray  # (d + 2,) int64, where they end
     masks: np.ndarray  # (s, w) uint64, a stack of masks
+
+
+@jit
+def degeneracy_order(graph, order, core, rank, start):
+    """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
+
+    ``order`` (n,) receives the nodes as they go, ``core`` (n,) the core number of each: the largest
+    of the degrees at which nodes had to go so far. At first these are the nodes by degree and their
+    degrees. ``rank`` (n,) is where each node stands in the order, ``start`` (d + 2,) where those of
+    every degree begin; both are kept so.
+    """
+    for i in range(order.size):
+        node = order[i]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            neighbor = graph.indices[e]
+            if core[neighbor] > core[node]:
+                # Swap with the first of its bucket, then move the border of the bucket past it.
+                front = start[core[neighbor]]
+                swapped = order[front]
+                order[front], order[rank[neighbor]] = neighbor, swapped
+                rank[swapped], rank[neighbor] = rank[neighbor], front
+                start[core[neighbor]] += 1
+                core[neighbor] -= 1
+        if start[core[node]] <= i:
+            start[core[node]] = i + 1
+
+
+@helper
+def popcount(word):
+    """Count the bits of a word (compiles to one instruction)."""
+    count = 0
+    while word:
+        word &= word - ONE
+        count += 1
+    return count
+
+
+@helper
+def lowest_bit(word):
+    """Find the position, 0 to 63, of the lowest bit of a word that is not 0 (one instruction)."""
+    return popcount((word & (~word + ONE)) - ONE)
+
+
+@helper
+def enter_start(graph, start, search, words):
+    """Set up depth 0 of a search from one node; returns whether a maximal clique can start here.
+
+    The later neighbors of the start are relabelled, and the edges between them written as bits.
+    Of earlier neighbors the masks over the later ones are written, until one knows them all.
+    """
+    indptr, middle, indices = graph.indptr, graph.middle, graph.indices
+    local, nodes, rows, masks = search.local, search.nodes, search.rows, search.masks
+    first, count = middle[start], indptr[start + 1] - middle[start]
+    for i in range(count):
+        node = indices[first + i]
+        local[node] = i
+        nodes[i] = node
+        for w in range(words):
+            rows[i, w] = ZERO
+    for i in range(count):
+        node = nodes[i]
+        for e in range(middle[node], indptr[node + 1]):
+            j = local[indices[e]]
+            if j >= 0:
+                rows[i, j >> 6] |= ONE << np.uint64(j & 63)
+                rows[j, i >> 6] |= ONE << np.uint64(i & 63)
+    at, n_adjacent = 0, 0
+    for f in range(indptr[start], first):
+        node = indices[f]
+        for w in range(words):
+            masks[at, w] = ZERO
+        n_adjacent = 0
+        for e in range(middle[node], indptr[node + 1]):
+            j = local[indices[e]]
+            if j >= 0:
+                masks[at, j >> 6] |= ONE << np.uint64(j & 63)
+                n_adjacent += 1
+        if n_adjacent == count:
+            break
+        at += n_adjacent > 0
+    search.first[0], search.last[0] = 0, at
+    for i in range(count):
+        local[nodes[i]] = -1
+    for w in range(words):
+        search.candidates[0, w] = ALL
+        search.clique[0, w] = ZERO
+    if count & 63:
+        search.candidates[0, words - 1] = (ONE << np.uint64(count & 63)) - ONE
+    return n_adjacent < count or first == indptr[start]
 
 
 @helper

@@ -295,7 +295,7 @@ def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -
     search = new_search(g.n_nodes, width, 0)
     indptr, members = np.empty(2, dtype=np.int64), np.empty(width + 2, dtype=np.int32)
     while lacking.size:
-        whole = _jit.degeneracy.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, read_only(lacking))
+        whole = _jit.cliques.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, read_only(lacking))
         count = _jit.cliques.advance(
             whole, search, lacking.size, min_size, _SEARCH_STEPS, indptr, members
         )

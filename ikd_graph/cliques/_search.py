@@ -18,8 +18,7 @@ from ._blocks import Blocks
 from ._sequence import Cliques, arrays, join
 
 if TYPE_CHECKING:
-    from .._jit.cliques import Search
-    from .._jit.degeneracy import OrderedGraph
+    from .._jit.cliques import OrderedGraph, Search
 
 _MOST_MEMBERS = 1 << 24
 """Members of all cliques together that are listed where nobody gives a limit."""
@@ -146,12 +145,14 @@ def prepare(g: CsrGraph) -> StartGraph:
     start = np.concatenate(([0], np.cumsum(np.bincount(core))))
     rank = np.empty_like(order)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
-    _jit.degeneracy.degeneracy_order(g, order, core, rank, start)
-    middle = np.empty(g.n_nodes, dtype=np.int64)
-    indices = np.empty_like(g.indices)
-    _jit.degeneracy.split_rows(g, rank, middle, indices)
+    _jit.cliques.degeneracy_order(g, order, core, rank, start)
+    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    is_later = rank[g.indices] > rank[rows]
+    middle = g.indptr[:-1] + np.bincount(rows[~is_later], minlength=g.n_nodes)
+    indices, is_first = np.empty_like(g.indices), np.arange(rows.size) < middle[rows]
+    indices[is_first], indices[~is_first] = g.indices[~is_later], g.indices[is_later]
     pieces = (read_only(array) for array in (middle, indices, order))
-    graph = _jit.degeneracy.OrderedGraph(g.indptr, *pieces)
+    graph = _jit.cliques.OrderedGraph(g.indptr, *pieces)
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 

@@ -1,7 +1,6 @@
 """Shortest paths through a graph, and the distances and covariances they stand for."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -218,7 +217,13 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
     out = np.empty((starts.size, g.n_nodes))
     search(g, starts, out)
     if sources is None:
-        map_blocks(partial(_jit.geodesics.mirror_smaller, out), g.n_nodes, 64)
+
+        def mirror_smaller(start: int, stop: int) -> None:
+            rows, columns = out[start:stop, start:], out[start:, start:stop].T
+            smaller = np.minimum(rows, columns)
+            rows[:], columns[:] = smaller, smaller
+
+        map_blocks(mirror_smaller, g.n_nodes, 64)
     return out
 
 
