@@ -1,10 +1,11 @@
 """Blocks without noise: bodies are merged exactly, and only what is open is left to a start."""
 
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from .._base.types import Floats
+from ..cliques import arrays
 from ._greedy import merge_pairs
 from ._joints import join_blocks, spans
 from ._record import SolvedBlocks, solved_blocks
@@ -66,33 +67,28 @@ def _merged(solved: SolvedBlocks, groups: list[set[int]], n_points: int) -> Solv
 
 def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     """Give the largest body the points whose distances to enough of its points are known."""
-    starts, members = bodies.blocks.indptr, bodies.blocks.members
-    parts = [slice(a, b) for a, b in pairwise(starts)]
+    members: list[Any] = list(arrays(bodies.blocks))
+    places = np.split(bodies.coordinates, bodies.blocks.indptr[1:-1])
     largest = int(bodies.blocks.sizes.argmax())
-    ground = members[parts[largest]]
-    place = dict(zip(ground.tolist(), bodies.coordinates[parts[largest]], strict=True))
+    place = dict(zip(members[largest].tolist(), places[largest], strict=True))
     known: dict[int, dict[int, float]] = {}
-    for body, part in enumerate(parts):
-        inside = np.isin(members[part], ground)
+    for body, (at, own) in enumerate(zip(members, places, strict=True)):
+        inside = np.isin(at, members[largest])
         if body == largest or not inside.any():
             continue
-        own, at = bodies.coordinates[part], members[part]
-        for row in np.flatnonzero(~inside):
-            gaps = np.linalg.norm(own[inside] - own[row], axis=1)
-            known.setdefault(int(at[row]), {}).update(zip(at[inside].tolist(), gaps, strict=True))
-    found = {}
+        for point, here in zip(at[~inside].tolist(), own[~inside], strict=True):
+            gaps = np.linalg.norm(own[inside] - here, axis=1)
+            known.setdefault(point, {}).update(zip(at[inside].tolist(), gaps, strict=True))
+    located = {}
     for point, lengths in known.items():
         anchors = np.array([place[anchor] for anchor in lengths])
         if spans(anchors - anchors.mean(axis=0)):
-            found[point] = _lateration(anchors, np.array(list(lengths.values())))
-    if not found:
+            located[point] = _lateration(anchors, np.array(list(lengths.values())))
+    if not located:
         return None
-    everyone = [*place, *found]
-    coordinates = np.array([*place.values(), *found.values()])
-    lists = [members[part].tolist() for part in parts]
-    places = [bodies.coordinates[part] for part in parts]
-    lists[largest], places[largest] = everyone, coordinates
-    return solved_blocks(lists, places)
+    members[largest] = [*place, *located]
+    places[largest] = np.array([*place.values(), *located.values()])
+    return solved_blocks(members, places)
 
 
 def _lateration(anchors: Floats, lengths: Floats) -> Floats:

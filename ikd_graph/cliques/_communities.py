@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Communities(Sequence[NDArray[np.int32]]):
+class Communities(Cliques):
     """Communities of points: a sequence of arrays of point numbers, the largest first.
 
     Communities may share points.
@@ -36,19 +36,12 @@ class Communities(Sequence[NDArray[np.int32]]):
     """
 
     def __init__(self, members: Sequence[NDArray[np.int32]], k: int, n_points: int) -> None:
-        self._members, self.k, self.n_points = list(members), k, n_points
-
-    def __getitem__(self, at: Any) -> Any:
-        """Points of a community."""
-        return self._members[at]
-
-    def __len__(self) -> int:
-        """Count the communities."""
-        return len(self._members)
+        super().__init__(members, n_points)
+        self.k = k
 
     def __repr__(self) -> str:
         """Say how many there are, and how many points they hold."""
-        held = np.unique(np.concatenate([*self._members, np.empty(0, np.int32)])).size
+        held = np.unique(self.blocks.members).size
         found = f"{len(self)} communit{'y' if len(self) == 1 else 'ies'}"
         return f"{found} of {self.k}-cliques, {held} of {self.n_points} points"
 
@@ -57,7 +50,7 @@ class Communities(Sequence[NDArray[np.int32]]):
         """Community of each point, (n_points,): the largest that holds it, -1 for none."""
         labels = np.full(self.n_points, -1, dtype=np.int64)
         for number in reversed(range(len(self))):
-            labels[self._members[number]] = number
+            labels[self[number]] = number
         return labels
 
     def to_pandas(
@@ -82,17 +75,16 @@ class Communities(Sequence[NDArray[np.int32]]):
         for what, given in (("names", names), ("labels", labels)):
             if given is not None:
                 self._check_one_each(what, given)
-        called = [*map(str, range(self.n_points) if names is None else names)]
-        given = [] if labels is None else list(labels)
-        rows: list[list[Any]] = []
-        for number, members in enumerate(self._members):
-            row = [number, members.size, ", ".join(called[point] for point in members)]
-            if labels is not None:
-                counted = Counter(str(given[point]) for point in members.tolist())
-                row.append(", ".join(f"{name} × {n}" for name, n in counted.most_common()))
-            rows.append(row)
-        heads = ["community", "size", "members", *["labels"] * (labels is not None)]
-        return pd.DataFrame(rows, columns=heads)
+        called = np.array([*map(str, range(self.n_points) if names is None else names)], object)
+        members = [", ".join(called[points]) for points in self]
+        table = pd.DataFrame(
+            {"community": range(len(self)), "size": self.sizes, "members": members}
+        )
+        if labels is not None:
+            words = np.array([*map(str, labels)], object)
+            counted = [Counter(words[points].tolist()).most_common() for points in self]
+            table["labels"] = [", ".join(f"{name} × {n}" for name, n in each) for each in counted]
+        return table
 
     def compare(self, labels: Sequence[Any]) -> dict[str, float]:
         """Compare the communities with labels of the points.
