@@ -368,10 +368,10 @@ class _Bodies:
             ends = self.bodies[a].blocks[0], self.bodies[b].blocks[0]
             rows.append((*ends, len(shared), kind, values, noise))
         columns = [*zip(*rows, strict=True)] or [()] * 6
-        ends_and_counts = (np.array(column, dtype=np.int64) for column in columns[:3])
+        first, second, n_shared = (np.array(column, dtype=np.int64) for column in columns[:3])
         kinds, noises = np.array(columns[3], dtype="<U8"), np.array(columns[5], dtype=np.float64)
         sizes = np.array(columns[4], dtype=np.float64).reshape(-1, width)
-        return Joints(*ends_and_counts, kinds, sizes, noises, fixed, body_of)
+        return Joints(first, second, n_shared, kinds, sizes, noises, fixed, body_of)
 
     def _still_points(self) -> Integers:
         """Points that no infinitesimal motion of bodies moves relative to the largest one.
@@ -394,7 +394,7 @@ class _Bodies:
         equations[np.arange(again.size), :, owner[again + 1]] = -moves[again]
         matrix = equations.reshape(-1, len(bodies) * size)
         if len(matrix) > matrix.shape[1]:
-            matrix = np.linalg.qr(matrix, mode="r")
+            matrix = np.asarray(np.linalg.qr(matrix, mode="r"))
         if not len(matrix):
             matrix = np.zeros((1, matrix.shape[1]))
         flexes = null_space(matrix, rcond=self._flex_tolerance())

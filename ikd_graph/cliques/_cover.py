@@ -79,7 +79,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     steps). Every edge is in a clique unless the budget was spent.
 
     Cliques that share fewer than ``min_size - 1`` points leave a motion between them open, which
-    `alignment.merge` takes from its start; `summary` tells how many groups of cliques there are.
+    `blockwise.merge` takes from its start; `summary` tells how many groups of cliques there are.
 
     The result depends on the graph alone, not on the order of its points: of those that tie, the
     one whose edges are weakest in sum counts as the first. The cost is about the number of cliques

@@ -247,7 +247,7 @@ def _builder(graph: Any, corr: Floats) -> GraphOf:
     if isinstance(graph, Integral) and not isinstance(graph, bool):
         k = check_integer("graph", graph, 1)
         return partial(graphs.neighbors, k=min(k, len(corr) - 1))
-    if isinstance(graph, Real) and 0.0 < graph < 1.0:
+    if isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
         return partial(graphs.threshold, s0=float(graph))
     raise ValueError(
         "graph must be a threshold in (0, 1), a number of neighbors, a CsrGraph of the rows, or "
@@ -297,8 +297,8 @@ def _resampled(
     for _ in range(n_resamples):
         half = _half(rows.shape[1], run, rng)
         with np.errstate(invalid="ignore", divide="ignore"):
-            part = np.nan_to_num(np.corrcoef(rows[:, half]))
-        fresh = np.tanh(expected + scale * (_fisher(part) - z))
+            part: Floats = np.nan_to_num(np.corrcoef(rows[:, half]))
+        fresh: Floats = np.tanh(expected + scale * (_fisher(part) - z))
         np.fill_diagonal(fresh, 1.0)
         yield build(fresh)
 

@@ -32,27 +32,16 @@ _SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 
 
 class Embedding(NamedTuple):
-    """Coordinates with the spectrum they came from; values and vectors travel together."""
+    """Coordinates with the spectrum they came from; values and vectors travel together.
+
+    Those of many sets of points at once have further axes in front.
+    """
 
     coordinates: Floats  # (n, m)
     eigenvalues: Floats  # (m,) leading eigenvalues of the Gram matrix, descending
     explained_variance_ratio: Floats  # (m,) lambda_i^2 / sum of all lambda^2
     negative_mass: float  # fraction of sum lambda^2 in negative eigenvalues
-    reference: int  # index of the reference point, -1 for the center
-
-
-class Spectrum(NamedTuple):
-    """Leading eigenpairs of Gram matrices of n points, as coordinates (Eq. 5 and 9)."""
-
-    coordinates: Floats  # (..., n, m)
-    eigenvalues: Floats  # (..., m) descending
-    negative_mass: Floats  # (...) fraction of the sum of squared eigenvalues in negative ones
-    total: Floats  # (...) sum of squared eigenvalues
-
-    @property
-    def explained_variance_ratio(self) -> Floats:
-        """Squared eigenvalues as fractions of the sum of all squares, (..., m)."""
-        return self.eigenvalues**2 / np.where(self.total > 0.0, self.total, 1.0)[..., None]
+    reference: int = CENTER  # index of the reference point, -1 for the center
 
 
 def _check_reference(sq_dist: Floats, reference: str | int = CENTER, **_: object) -> None:
@@ -211,23 +200,24 @@ def coordinates(
     found = found or leading(inner_products(sq_dist, weights), n_components)
     if sq_dist.any():
         warn_flat(found.coordinates, "the distances")
-    ratio, mass = found.explained_variance_ratio, float(found.negative_mass)
-    return Embedding(found.coordinates, found.eigenvalues, ratio, mass, index)
+    return found._replace(reference=index)
 
 
-def leading(gram: Floats, n_components: int) -> Spectrum:
+def leading(gram: Floats, n_components: int) -> Embedding:
     """Leading eigenpairs of Gram matrices (..., n, n), by LAPACK."""
     values, vectors = np.linalg.eigh(gram)
     order = slice(None, -n_components - 1, -1)
     negative, total = np.square(np.minimum(values, 0.0)).sum(-1), np.square(values).sum(-1)
-    return _spectrum(values[..., order], vectors[..., order], negative, total)
+    return _embedding(values[..., order], vectors[..., order], negative, total)
 
 
-def _spectrum(values: Floats, vectors: Floats, negative: Floats, total: Floats) -> Spectrum:
-    """Return eigenpairs as coordinates, those of eigenvalues within rounding 0."""
+def _embedding(values: Floats, vectors: Floats, negative: Floats, total: Floats) -> Embedding:
+    """Return eigenpairs as coordinates, those of eigenvalues within rounding 0 (Eq. 5 and 9)."""
     real = np.where(values > _ROUNDING * np.maximum(values[..., :1], 0.0), values, 0.0)
-    mass = negative / np.where(total > 0.0, total, 1.0)
-    return Spectrum(pinned(vectors) * np.sqrt(real)[..., None, :], values, mass, total)
+    total = np.where(total > 0.0, total, 1.0)
+    mass: Any = negative / total
+    coordinates = pinned(vectors) * np.sqrt(real)[..., None, :]
+    return Embedding(coordinates, values, values**2 / total[..., None], mass)
 
 
 def warn_flat(coordinates: Floats, what: str) -> None:
@@ -253,7 +243,7 @@ def seeded_eigsh(operator: LinearOperator | Floats, count: int, **options: Any) 
     return eigsh(operator, count, **options, **_SEED)
 
 
-def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Spectrum | None:
+def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding | None:
     """As `leading`, on the distances (n, n) themselves: no Gram matrix is formed.
 
     None where it does not end.
@@ -292,4 +282,4 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Spectrum | 
     squares = np.einsum("ij,ij->i", sq_dist, sq_dist).sum()
     total = 2.0 * (n * (half @ half) + half.sum() ** 2 - product(half).sum()) + 0.25 * squares
     negative = np.square(np.minimum(lowest, 0.0)).sum()
-    return _spectrum(values[order], vectors[:, order], negative, total)
+    return _embedding(values[order], vectors[:, order], negative, total)

@@ -78,6 +78,6 @@ def landmark_coordinates(
         points[start:stop] = shift - to_squares(lengths[:, start:stop]).T @ gower
 
     map_blocks(place, n_points, block_rows(nodes.size))
-    values, ratio = n_points * found.eigenvalues, found.explained_variance_ratio
     center = index if index == CENTER else int(nodes[index])
-    return Embedding(points, values, ratio, float(found.negative_mass), center)
+    values = n_points * found.eigenvalues
+    return found._replace(coordinates=points, eigenvalues=values, reference=center)
