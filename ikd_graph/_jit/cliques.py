@@ -138,25 +138,29 @@ def enter_start(graph, start, search, words):
 
 
 @helper
+def sort(nodes, start, stop):
+    """Sort a few nodes in place, those from ``start`` to ``stop``."""
+    for i in range(start + 1, stop):
+        node, at = nodes[i], i
+        while at > start and nodes[at - 1] > node:
+            nodes[at] = nodes[at - 1]
+            at -= 1
+        nodes[at] = node
+
+
+@helper
 def write_clique(start, search, depth, words, out, at):
     """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
-    clique, nodes = search.clique, search.nodes
-    written = False
+    first = at
     for w in range(words):
-        word = clique[depth, w]
+        word = search.clique[depth, w]
         while word:
-            node = nodes[(w << 6) + lowest_bit(word)]
+            out[at] = search.nodes[(w << 6) + lowest_bit(word)]
             word &= word - ONE
-            if not written and node > start:
-                out[at] = start
-                at += 1
-                written = True
-            out[at] = node
             at += 1
-    if not written:
-        out[at] = start
-        at += 1
-    return at
+    out[at] = start
+    sort(out, first, at + 1)
+    return at + 1
 
 
 @helper
