@@ -17,6 +17,9 @@ ONE = np.uint64(1)
 ZERO = np.uint64(0)
 ALL = ~np.uint64(0)
 
+SHIFT, LAST = 6, 63
+"""A node of a label is bit ``label & LAST`` of word ``label >> SHIFT``."""
+
 DONE, OUTPUT_FULL, MASKS_FULL, TIRED = range(4)
 DROPPED, CLIQUE, BRANCH = range(3)
 
@@ -110,8 +113,8 @@ def enter_start(graph, start, search, words):
         for e in range(middle[node], indptr[node + 1]):
             j = local[indices[e]]
             if j >= 0:
-                rows[i, j >> 6] |= ONE << np.uint64(j & 63)
-                rows[j, i >> 6] |= ONE << np.uint64(i & 63)
+                rows[i, j >> SHIFT] |= ONE << np.uint64(j & LAST)
+                rows[j, i >> SHIFT] |= ONE << np.uint64(i & LAST)
     at, n_adjacent = 0, 0
     for f in range(indptr[start], first):
         node = indices[f]
@@ -121,7 +124,7 @@ def enter_start(graph, start, search, words):
         for e in range(middle[node], indptr[node + 1]):
             j = local[indices[e]]
             if j >= 0:
-                masks[at, j >> 6] |= ONE << np.uint64(j & 63)
+                masks[at, j >> SHIFT] |= ONE << np.uint64(j & LAST)
                 n_adjacent += 1
         if n_adjacent == count:
             break
@@ -132,8 +135,8 @@ def enter_start(graph, start, search, words):
     for w in range(words):
         search.candidates[0, w] = ALL
         search.clique[0, w] = ZERO
-    if count & 63:
-        search.candidates[0, words - 1] = (ONE << np.uint64(count & 63)) - ONE
+    if count & LAST:
+        search.candidates[0, words - 1] = (ONE << np.uint64(count & LAST)) - ONE
     return n_adjacent < count or first == indptr[start]
 
 
@@ -155,7 +158,7 @@ def write_clique(start, search, depth, words, out, at):
     for w in range(words):
         word = search.clique[depth, w]
         while word:
-            out[at] = search.nodes[(w << 6) + lowest_bit(word)]
+            out[at] = search.nodes[(w << SHIFT) + lowest_bit(word)]
             word &= word - ONE
             at += 1
     out[at] = start
@@ -210,7 +213,7 @@ def choose_branches(search, depth, words, size, min_size):
         word = candidates[depth, w]
         while word:
             bit = word & (~word + ONE)
-            label = (w << 6) + lowest_bit(word)
+            label = (w << SHIFT) + lowest_bit(word)
             word ^= bit
             common = 0
             for k in range(words):
@@ -263,7 +266,7 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             break
         start = graph.order[position + (depth < 0)]
         later = graph.indptr[start + 1] - graph.middle[start]
-        words, size, possible = (later + 63) >> 6, 1, True
+        words, size, possible = (later + LAST) >> SHIFT, 1, True
         if depth < 0:
             if graph.middle[start] - graph.indptr[start] > masks.shape[0]:
                 status = MASKS_FULL
@@ -284,7 +287,7 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             bit = todo[depth, lead] & (~todo[depth, lead] + ONE)
             todo[depth, lead] ^= bit
             candidates[depth, lead] ^= bit
-            child, label, size, nonempty = depth + 1, (lead << 6) + lowest_bit(bit), 2, ZERO
+            child, label, size, nonempty = depth + 1, (lead << SHIFT) + lowest_bit(bit), 2, ZERO
             for w in range(words):
                 search.clique[child, w] = search.clique[depth, w]
                 size += popcount(search.clique[depth, w])

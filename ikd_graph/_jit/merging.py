@@ -4,6 +4,8 @@ Overlaps are never held for all pairs of blocks: each block knows only its best 
 overlaps can only grow, a merger has to count nothing but what the merged block shares.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._base.jit import helper, jit
@@ -13,6 +15,20 @@ FLAT, ROUNDING = 50.0, 1e-14
 """Variances of the residual that the mirror image must fit worse by, which about one in a hundred
 flat sets of points does by chance (docs/decisions/006-merging-cliques.md), and the least variance,
 that of rounding errors, as a fraction of the sum of squares."""
+
+
+class Motion(NamedTuple):
+    """A rigid motion, ``point @ rotation + translation``, and workspace to fit it."""
+
+    rotation: np.ndarray  # (m, m)
+    cross: np.ndarray  # (m, m) products of the shared points of the small and the large block
+    spread: np.ndarray  # (m, m) the same along the directions in which they vary, as columns
+    translation: np.ndarray  # (m,)
+    from_mean: np.ndarray  # (m,) of the shared points of the small block
+    to_mean: np.ndarray  # (m,) and of the large one
+    moved: np.ndarray  # (m,) a point that was moved
+    work: np.ndarray  # (3, m, m)
+    pairs: np.ndarray  # (n, 2) entries of the shared points
 
 
 @helper
@@ -40,28 +56,27 @@ def find_entry(state, point, block):
 
 
 @helper
-def move(point, rotation, translation, moved):
-    """Fill ``moved`` (M,) with ``point @ rotation + translation``."""
+def move(motion, point):
+    """Fill and return where a motion brings a point (M,)."""
+    rotation, translation, moved = motion.rotation, motion.translation, motion.moved
     for j in range(moved.size):
         moved[j] = translation[j]
         for k in range(moved.size):
             moved[j] += point[k] * rotation[k, j]
+    return moved
 
 
 @helper
-def fit_shared(state, big, small, framed, work, pairs):
+def fit_shared(state, big, small, framed, motion):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
-    The motion is ``work[4]``, the rotation, and the first row of ``work[5]``, the translation; the
-    other squares of ``work`` (9, M, M) and ``pairs`` (n, 2) are workspace. Returns whether the
-    motion is certain, and how many points are shared. It is where these are not so flat (a line in
-    the plane, a plane in space) that the mirror image fits them nearly as well, unless the small
-    block is as flat. Where it is not and the blocks are ``framed``, turned to a common frame
-    before, what the shared points leave open is turned as little as possible.
+    Returns whether the motion is certain, and how many points are shared. It is where these are not
+    so flat (a line in the plane, a plane in space) that the mirror image fits them nearly as well,
+    unless the small block is as flat. Where it is not and the blocks are ``framed``, turned to a
+    common frame before, what the shared points leave open is turned as little as possible.
     """
     coordinates, m = state.coordinates, state.coordinates.shape[1]
-    directions, whole, cross, rotation, translation = work[0], work[1], work[3], work[4], work[5, 0]
-    from_mean, to_mean, moved = work[6, 0], work[7, 0], work[8, 0]
+    cross, from_mean, to_mean, pairs = motion.cross, motion.from_mean, motion.to_mean, motion.pairs
     cross[:] = 0.0
     from_mean[:] = 0.0
     to_mean[:] = 0.0
@@ -86,29 +101,30 @@ def fit_shared(state, big, small, framed, work, pairs):
             for j in range(m):
                 cross[k, j] += source * (coordinates[pairs[i, 1], j] - to_mean[j])
     scale = np.sqrt(from_size * to_size)
-    fit_means(cross, OPEN * scale, from_mean, to_mean, work)
+    fit_means(motion, OPEN * scale)
     if count <= m:
         return False, count
     misfit = 0.0
     for i in range(count):
-        move(coordinates[pairs[i, 0]], rotation, translation, moved)
+        moved = move(motion, coordinates[pairs[i, 0]])
         for j in range(m):
             misfit += (moved[j] - coordinates[pairs[i, 1], j]) ** 2
     # Of count m numbers as many were fitted as a motion has; below the floor is rounding.
     variance = max(misfit / (count * m - m * (m + 1) / 2), ROUNDING * scale)
-    whole[:] = cross
-    diagonalize(cross, directions)
+    spread, directions = motion.spread, motion.work[0]
+    spread[:] = cross
+    diagonalize(spread, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
         square = 0.0
         for i in range(m):
-            square += cross[i, p] * cross[i, p]
+            square += spread[i, p] * spread[i, p]
         if 4.0 * np.sqrt(square) > FLAT * variance:
             continue
         width = 0.0
         entry = state.first[small]
         while entry >= 0:
-            move(coordinates[entry], rotation, translation, moved)
+            moved = move(motion, coordinates[entry])
             along = 0.0
             for j in range(m):
                 along += (moved[j] - to_mean[j]) * directions[j, p]
@@ -116,31 +132,30 @@ def fit_shared(state, big, small, framed, work, pairs):
             entry = state.following[entry]
         if width > FLAT * variance * state.size[small]:
             if framed:
-                cross[:] = whole
-                fit_means(cross, 0.25 * FLAT * variance, from_mean, to_mean, work)
+                fit_means(motion, 0.25 * FLAT * variance)
             return False, count
     return True, count
 
 
 @helper
-def fit_means(cross, floor, from_mean, to_mean, work):
+def fit_means(motion, floor):
     """Fill rotation and translation of `fit_shared`, the latter to bring one mean to the other."""
-    rotation, translation = work[4], work[5, 0]
-    nearest_rotation(cross, floor, rotation, work)
-    for j in range(to_mean.size):
-        translation[j] = to_mean[j]
-        for k in range(to_mean.size):
-            translation[j] -= from_mean[k] * rotation[k, j]
+    rotation, translation = motion.rotation, motion.translation
+    nearest_rotation(motion.cross, floor, rotation, motion.work)
+    for j in range(translation.size):
+        translation[j] = motion.to_mean[j]
+        for k in range(translation.size):
+            translation[j] -= motion.from_mean[k] * rotation[k, j]
 
 
 @helper
-def absorb(state, big, small, work):
+def absorb(state, big, small, motion):
     """Move a block into another: shared points are averaged, the others change their owner."""
-    coordinates, mass, moved = state.coordinates, state.mass, work[8, 0]
+    coordinates, mass = state.coordinates, state.mass
     entry = state.first[small]
     while entry >= 0:
         after, point = state.following[entry], state.members[entry]
-        move(coordinates[entry], work[4], work[5, 0], moved)
+        moved = move(motion, coordinates[entry])
         index = find_entry(state, point, big)
         if index >= 0:
             target = state.entry_at[index]
@@ -163,13 +178,13 @@ def absorb(state, big, small, work):
 
 
 @jit
-def merge_all(state, order, open_motions, framed, work, pairs):
+def merge_all(state, order, open_motions, framed, motion):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
     Pairs that leave the motion open count as many points as always do, M at most, and so come last.
     ``order`` (n_blocks, 3) is filled with the names of the two blocks of each merger, of which the
     merged block has the lower, and the number of points they share; ``open_motions`` (n_blocks,)
-    with whether the motion was open. ``framed``, ``work`` and ``pairs`` are those of `fit_shared`.
+    with whether the motion was open. ``framed`` is that of `fit_shared`.
     Returns the number of mergers.
     """
     best, partner, size = state.best, state.partner, state.size
@@ -188,10 +203,10 @@ def merge_all(state, order, open_motions, framed, work, pairs):
             big, small = state.slot[low], state.slot[partner[low]]
             if size[big] < size[small]:
                 big, small = small, big
-            certain, n_shared = fit_shared(state, big, small, framed, work, pairs)
+            certain, n_shared = fit_shared(state, big, small, framed, motion)
             if certain or best[low] <= m:
                 break
-            set_certain_partner(state, low, counts, framed, work, pairs)
+            set_certain_partner(state, low, counts, framed, motion)
         high = partner[low]
         if high < low:
             low, high = high, low
@@ -199,7 +214,7 @@ def merge_all(state, order, open_motions, framed, work, pairs):
         open_motions[n_mergers] = not certain
         renamed = state.name[big] != low
         count_shared(state, small, changed)
-        absorb(state, big, small, work)
+        absorb(state, big, small, motion)
         state.name[big], state.slot[low] = low, big
         count_shared(state, big, counts)
         partner[low] = np.argmax(counts)
@@ -214,7 +229,7 @@ def merge_all(state, order, open_motions, framed, work, pairs):
 
 
 @helper
-def set_certain_partner(state, low, counts, framed, work, pairs):
+def set_certain_partner(state, low, counts, framed, motion):
     """Make the partner of a name the one with the most shared points whose motion is certain."""
     m = state.coordinates.shape[1]
     block = state.slot[low]
@@ -224,7 +239,7 @@ def set_certain_partner(state, low, counts, framed, work, pairs):
         big, small = block, state.slot[high]
         if state.size[big] < state.size[small]:
             big, small = small, big
-        if counts[high] <= m or fit_shared(state, big, small, framed, work, pairs)[0]:
+        if counts[high] <= m or fit_shared(state, big, small, framed, motion)[0]:
             break
         counts[high] = m
     state.partner[low], state.best[low] = high, counts[high]

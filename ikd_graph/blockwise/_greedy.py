@@ -156,8 +156,10 @@ def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
         width = solved.coordinates.shape[1]
-        workspace = np.empty((9, width, width)), np.empty((n_points, 2), dtype=np.int64)
-        n_mergers = _jit.merging.merge_all(state, order, is_open, frame is not None, *workspace)
+        squares, lines = np.empty((3, width, width)), np.empty((4, width))
+        pairs = np.empty((n_points, 2), dtype=np.int64)
+        motion = _jit.merging.Motion(*squares, *lines, np.empty((3, width, width)), pairs)
+        n_mergers = _jit.merging.merge_all(state, order, is_open, frame is not None, motion)
         order = order[:n_mergers].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
