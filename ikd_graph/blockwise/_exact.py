@@ -40,7 +40,7 @@ def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
         return None
     bodies, exact = solved, float(frame.var(axis=0).sum()) * EXACT
     while True:
-        joined = join_blocks(bodies)
+        joined = join_blocks(bodies, exact)
         if joined.variance > exact:
             return None
         if len(joined.groups) < bodies.blocks.n_blocks:

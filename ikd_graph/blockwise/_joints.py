@@ -219,8 +219,11 @@ class _BlockJoints(NamedTuple):
         return self.misfit / self.freedom if self.freedom > 0.0 else 0.0
 
 
-def join_blocks(solved: SolvedBlocks) -> _BlockJoints:
-    """Join blocks whose shared points span all dimensions, the most shared points first."""
+def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> _BlockJoints:
+    """Join blocks whose shared points span all dimensions, the most shared points first.
+
+    It ends where they disagree by more than a variance.
+    """
     blocks, width = solved.blocks, solved.coordinates.shape[1]
     sets, known = DisjointSet(range(blocks.n_blocks)), _BlockJoints([], [], 0.0, 0.0)
     starts, members = blocks.indptr, blocks.members
@@ -229,6 +232,8 @@ def join_blocks(solved: SolvedBlocks) -> _BlockJoints:
     enough = pairs.data > width
     order = np.lexsort((pairs.col[enough], pairs.row[enough], -pairs.data[enough]))
     for a, b in np.column_stack([pairs.row, pairs.col])[enough][order].tolist():
+        if known.variance > most_variance:
+            break
         if sets.connected(a, b):
             continue
         parts = slice(*starts[a : a + 2]), slice(*starts[b : b + 2])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter1d
 
 from .. import graph as graphs
 from .._base import validation as check
@@ -297,7 +298,7 @@ def _resampled(
     for _ in range(n_resamples):
         half = _half(rows.shape[1], run, rng)
         with np.errstate(invalid="ignore", divide="ignore"):
-            part: Floats = np.nan_to_num(np.corrcoef(rows[:, half]))
+            part = np.asarray(np.nan_to_num(np.corrcoef(rows[:, half])))
         fresh: Floats = np.tanh(expected + scale * (_fisher(part) - z))
         np.fill_diagonal(fresh, 1.0)
         yield build(fresh)
@@ -340,12 +341,11 @@ def _log_density(sample: Floats, at: Floats, width: float) -> tuple[Floats, Floa
     bins = int(np.clip(np.ceil((high - low) / (0.1 * width)), 10, 20_000))
     counts, edges = np.histogram(sample, bins=bins, range=(low, high))
     middle, step = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
-    reach = int(np.ceil(5.0 * width / step))
-    u = np.arange(-reach, reach + 1) * step / width
-    bell = np.exp(-0.5 * u * u)
-    density = np.convolve(counts, bell, mode="same")
-    first = np.convolve(counts, -u * bell, mode="same") / width
-    second = np.convolve(counts, (u * u - 1.0) * bell, mode="same") / width**2
+    density, first, second = (
+        gaussian_filter1d(counts.astype(np.float64), width / step, order=k, mode="constant")
+        / step**k
+        for k in range(3)
+    )
     safe = np.maximum(density, 1e-12)
     slope, bend = first / safe, second / safe - (first / safe) ** 2
     return np.interp(at, middle, slope), np.interp(at, middle, bend)

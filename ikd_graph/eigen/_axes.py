@@ -55,7 +55,7 @@ def principal_axes(coordinates: Floats) -> PrincipalAxes:
     ordered = np.all(np.diff(np.diagonal(gram)) <= rounding * width)
     if off > rounding * width or not ordered:
         points = points @ np.linalg.eigh(gram)[1][:, ::-1]
-    points = pin_signs(_turned_in_equal_axes(points))
+    points = pinned(_turned_in_equal_axes(points))
     return PrincipalAxes(points, np.sum(points**2, axis=0))
 
 
