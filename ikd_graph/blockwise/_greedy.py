@@ -135,14 +135,16 @@ def merge_greedy(
     if frame is not None:
         placed = place_groups(merged.coordinates, merged.labels, frame)
         merged = merged._replace(coordinates=placed)
-    result = with_residuals(merged, solved)
-    if result.n_weak:
-        warn_weak(result, framed=frame is not None)
-    return result
+    # All blocks weigh alike, as in the merger.
+    alike = solved._replace(precision=np.ones_like(solved.precision))
+    objective, residuals = Rounds(alike, n_points).fit_of(merged.coordinates)
+    if merged.n_weak:
+        warn_weak(merged, framed=frame is not None)
+    return merged._replace(objective=objective, residuals=residuals)
 
 
 def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None) -> MergeResult:
-    """Greedy merger without the warning, and without what it leaves: see `with_residuals`.
+    """Greedy merger without the warning, and without residuals.
 
     With a frame (n, M) blocks are brought to it first, so that what shared points leave open stays
     as it is there.
@@ -171,15 +173,6 @@ def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None
     points = groups_centered(points, labels)
     n_weak = int(np.count_nonzero(is_open))
     return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
-
-
-def with_residuals(merged: MergeResult, solved: SolvedBlocks) -> MergeResult:
-    """Return a merger with how well the blocks, all weighed alike, agree with it."""
-    alike = solved._replace(precision=np.ones_like(solved.precision))
-    consensus = Rounds(alike, merged.labels.size)
-    consensus.fit(merged.coordinates)
-    objective, residuals = consensus.fit_of(merged.coordinates)
-    return merged._replace(objective=objective, residuals=residuals)
 
 
 def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
