@@ -14,7 +14,7 @@ from .._base.dataset import is_missing
 from .._base.validation import validate
 from ._blocks import Blocks
 from ._describe import AnyCliques, incidence, joined, shared_points
-from ._sequence import Cliques, arrays, as_blocks
+from ._sequence import Cliques
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,20 +163,16 @@ def communities(cliques: AnyCliques, k: int = 3, *, n_points: int | None = None)
     >>> [members.tolist() for members in found]
     [[0, 1, 2, 3], [3, 4, 5]]
     """
-    blocks = as_blocks(cliques, n_points)
-    if n_points is None:
-        n_points = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
-    starts, entries = blocks.entries(np.flatnonzero(blocks.sizes >= k))
-    large = Cliques(Blocks(starts, blocks.members[entries]), n_points)
-    if not len(large):
-        return Communities([], k, n_points)
-    group: NDArray[np.integer] = np.arange(len(large))
-    for rows, columns, shared in shared_points(incidence(large.blocks, n_points)):
+    every = Cliques(cliques, n_points)
+    starts, entries = every.blocks.entries(np.flatnonzero(every.sizes >= k))
+    large = Blocks(starts, every.blocks.members[entries])
+    group: NDArray[np.integer] = np.arange(large.n_blocks)
+    for rows, columns, shared in shared_points(incidence(large, every.n_points)):
         enough = shared >= k - 1
         group = joined(group, rows[enough], columns[enough])
-    held: list[list[NDArray[np.int32]]] = [[] for _ in range(group.max() + 1)]
-    for number, members in zip(group.tolist(), arrays(large.blocks), strict=True):
-        held[number].append(members)
-    found = [np.unique(np.concatenate(members)) for members in held]
+    owner = np.repeat(group, large.sizes)
+    members = large.members[np.argsort(owner, kind="stable")]
+    parts = np.split(members, np.cumsum(np.bincount(owner))[:-1])
+    found = [np.unique(part) for part in parts if part.size]
     found.sort(key=lambda members: (-members.size, members.tolist()))
-    return Communities(found, k, n_points)
+    return Communities(found, k, every.n_points)
