@@ -68,14 +68,7 @@ class Joints(NamedTuple):
         lines = [
             f"blocks {a} and {b}: {kind}, {count(int(n), 'shared point')}, singular values "
             + ", ".join(f"{value:.3g}" for value in values)
-            for a, b, n, kind, values in zip(
-                self.first,
-                self.second,
-                self.n_shared,
-                self.kinds,
-                self.singular_values,
-                strict=True,
-            )
+            for a, b, n, kind, values in zip(*self[:5], strict=True)
             if kind != "fixed"
         ]
         counts = ", ".join(f"{int((self.fixed == kind).sum())} {kind}" for kind in KINDS)
@@ -84,15 +77,13 @@ class Joints(NamedTuple):
 
 def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
     """Say how many points open joints leave mirrored or free, and which; "" where none is."""
-    found = {kind: np.flatnonzero(fixed == kind) for kind in ("mirrored", "free")}
-    words = {
-        "mirrored": "may be mirrored",
-        "free": "is free" if found["free"].size == 1 else "are free",
-    }
+    rows = [np.flatnonzero(fixed == kind) for kind in KINDS[1:]]
+    verbs = "may be mirrored", "is free" if rows[1].size == 1 else "are free"
     parts = [
-        f"{rows.size} {words[kind]}: {few_rows(rows, fixed.size)}"
-        for kind, rows in found.items() if rows.size
-    ]  # fmt: skip
+        f"{own.size} {verb}: {few_rows(own, fixed.size)}"
+        for own, verb in zip(rows, verbs, strict=True)
+        if own.size
+    ]
     if not parts:
         return ""
     return (
