@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import check_finite, check_point_weights, check_rows, check_type, few
-from ..cliques import Blocks, check_blocks
+from ..cliques import Blocks, any_cliques, check_blocks
 
 
 class SolvedBlocks(NamedTuple):
@@ -105,19 +105,10 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     array([4., 5.])
     """
     _check_blocks(members, coordinates)
-    orders = [np.argsort(np.asarray(part)) for part in members]
-    sizes = [len(part) for part in members]
-    checked = [check.check_nodes("points of a block", part, 2**31 - 1) for part in members]
-    parts = [p.astype(np.int32)[o] for p, o in zip(checked, orders, strict=True)]
-    own = [np.asarray(c, dtype=np.float64)[o] for c, o in zip(coordinates, orders, strict=True)]
-    spectra = []
-    for place in own:
-        values = np.zeros(place.shape[1])
-        found = np.linalg.svd(place - place.mean(axis=0), compute_uv=False) ** 2
-        values[: found.size] = found
-        spectra.append(values)
-    starts = np.cumsum([0, *sizes])
-    flat = np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
-    blocks = Blocks(starts.astype(np.int64), flat)
-    mass = np.zeros(blocks.n_blocks)
-    return SolvedBlocks(blocks, np.vstack(own), np.ones(flat.size), np.array(spectra), mass)
+    blocks = any_cliques("members", members)
+    places = [np.asarray(place, dtype=np.float64) for place in coordinates]
+    own = [place[np.argsort(part)] for part, place in zip(members, places, strict=True)]
+    centered = (place - place.mean(axis=0) for place in own)
+    values = np.linalg.eigvalsh([place.T @ place for place in centered])[:, ::-1]
+    ones, mass = np.ones(blocks.members.size), np.zeros(blocks.n_blocks)
+    return SolvedBlocks(blocks, np.vstack(own), ones, np.maximum(values, 0.0), mass)
