@@ -14,7 +14,7 @@ from .._base.dataset import is_missing
 from .._base.validation import validate
 from ._blocks import Blocks
 from ._describe import AnyCliques, incidence, joined, shared_points
-from ._sequence import Cliques
+from ._sequence import Cliques, check_one_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ class Communities(Cliques):
 
         for what, given in (("names", names), ("labels", labels)):
             if given is not None:
-                self._check_one_each(what, given)
+                check_one_each(what, given, self.n_points)
         called = np.array([*map(str, range(self.n_points) if names is None else names)], object)
         members = [", ".join(called[points]) for points in self]
         table = pd.DataFrame(
@@ -105,7 +105,7 @@ class Communities(Cliques):
         from sklearn.metrics import adjusted_rand_score
         from sklearn.metrics.cluster import contingency_matrix
 
-        self._check_one_each("labels", labels)
+        check_one_each("labels", labels, self.n_points)
         # By position, whatever index a series has.
         given = list(labels)
         known = np.array([not is_missing(label) for label in given], dtype=bool)
@@ -119,12 +119,6 @@ class Communities(Cliques):
             "purity": float(contingency_matrix(truth, own).max(axis=0).sum() / own.size),
             "covered": float(held.sum() / known.sum()),
         }
-
-    def _check_one_each(self, name: str, values: Sequence[Any]) -> None:
-        if len(values) != self.n_points:
-            raise ValueError(
-                f"{name} must be one for each of {self.n_points} points, got {len(values)}"
-            )
 
 
 @validate(k=check.whole(2))

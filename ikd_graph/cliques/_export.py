@@ -15,6 +15,7 @@ from .. import graph as graphs
 from .._base.files import write_whole
 from .._base.validation import as_array, check_choice, validate
 from ..graph import CsrGraph, check_graph
+from ._sequence import check_one_each
 from ._stability import Stability
 
 FORMATS = (".graphml", ".gexf", ".csv", ".tsv")
@@ -117,7 +118,8 @@ def edge_list(
     """
     import pandas as pd
 
-    called = np.array(_names(g, names) or [*map(str, range(g.n_nodes))], dtype=object)
+    called = np.array([*map(str, range(g.n_nodes) if names is None else names)], dtype=object)
+    check_one_each("names", called, g.n_nodes)
     low, high, weights = graphs.edges(g)
     columns = {"source": called[low], "target": called[high], "weight": weights}
     if stability is not None:
@@ -135,7 +137,10 @@ def _networkx(
     import networkx as nx
 
     G = graphs.to_networkx(g)
-    for title, values in {**({} if names is None else {"name": _names(g, names)}), **nodes}.items():
+    if names is not None:
+        check_one_each("names", names, g.n_nodes)
+        nodes = {"name": [*map(str, names)], **nodes}
+    for title, values in nodes.items():
         column = as_array(title, values)
         if column.shape != (g.n_nodes,):
             raise ValueError(
@@ -166,15 +171,6 @@ def _xml(G: Any, ending: str) -> str:
 def _text(value: Any) -> str:
     """Return a text that XML can hold, other letters spelt out."""
     return _NOT_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", str(value))
-
-
-def _names(g: CsrGraph, names: Sequence[Any] | None) -> list[str] | None:
-    """Return the names as text, checked."""
-    if names is None:
-        return None
-    if len(names) != g.n_nodes:
-        raise ValueError(f"names must be one for each of {g.n_nodes} points, got {len(names)}")
-    return [*map(str, names)]
 
 
 def _stability_of(g: CsrGraph, stability: Stability) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from ..graph import CsrGraph
 from ._blocks import Blocks
 from ._describe import incidence
 from ._search import maximal_cliques
-from ._sequence import Cliques
+from ._sequence import Cliques, check_one_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,10 +106,7 @@ class Stability:
         import pandas as pd
 
         called = [*map(str, range(self.cliques.n_points) if names is None else names)]
-        if len(called) != self.cliques.n_points:
-            raise ValueError(
-                f"names must be one for each of {self.cliques.n_points} points, got {len(called)}"
-            )
+        check_one_each("names", called, self.cliques.n_points)
         order = np.lexsort((-self.of_cliques, -self.cliques.sizes))
         sizes = self.cliques.sizes[order]
         return pd.DataFrame(
