@@ -22,10 +22,10 @@ from .._base.files import check_writable, write_together, write_whole
 from .._base.format import count, versions
 from .._base.validation import name_rows
 from .._base.warn import warn
-from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..datasets._table import unique_names
 from ..estimator import IKD
+from ..jobs.columns import ColumnRelevance
 from ..jobs.diagnose.quality import check_data_quality
 from ..plotting import plot
 from ..report.page import share_plotly
