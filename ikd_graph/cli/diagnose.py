@@ -8,8 +8,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..jobs.diagnose import FIGURE_SIZE
-from ..jobs.diagnose._diagnosis import Diagnosis, diagnose
+from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
 from ..plotting.colors import paint_points
 from . import common, flags
 from .console import aligned
@@ -31,17 +30,17 @@ def run(arguments: argparse.Namespace) -> None:
     numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
     for name in ("trusted_pairs", "trusted_correlations", "steps", "rows", "embedding"):
         del numbers[name]
-    numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
+    for name in ("n_used", "n_trusted", "p_value"):
+        numbers[name] = getattr(diagnosis, name)
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     numbers["known"] = None if diagnosis.known is None else diagnosis.known._asdict()
     png, html = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
     )  # fmt: skip
-    pairs = diagnosis.pairs(data.row_names or None)
     files = {
         "diagnosis.json": common.json_text(numbers) + "\n",
-        "pairs.csv": common.csv_text(("row", "other", "correlation"), pairs),
+        "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
         "diagnosis.png": png,
         "diagnosis.html": html,
     }
@@ -52,9 +51,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do next: a sentence and a command each."""
-    fit = flags.settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
-    words = [[*step.flags, *(fit if step.parameters else ())] for step in diagnosis.steps]
+    size = {"n_components": diagnosis.n_components}
+    significant = [*flags.settings_flags(size), "--fdr", f"{diagnosis.fdr:g}"]
+    words = {
+        "standardize_rows": ("diagnose", ["--standardize-rows"]),
+        "remove_mean_row": ("diagnose", ["--remove-mean-row"]),
+        "significant": ("cliques", significant),
+        "embed": ("embed", flags.settings_flags({**size, **diagnosis.parameters})),
+    }
     return [
-        (step.words, common.paste_command(arguments, step.command, own))
-        for step, own in zip(diagnosis.steps, words, strict=True)
+        (step.words, common.paste_command(arguments, *words[step.name])) for step in diagnosis.steps
     ]

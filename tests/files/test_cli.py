@@ -19,7 +19,7 @@ import pytest
 from ikd_graph import IKD, datasets, graph, missing, refine, strategies
 from ikd_graph.cli import flags, main
 from ikd_graph.cli.parser import build_parser
-from ikd_graph.jobs.diagnose._diagnosis import diagnose
+from ikd_graph.jobs.diagnose import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.metrics import affine_r2
 from ikd_graph.report import page
@@ -402,7 +402,7 @@ def test_diagnose_writes_its_files(table, tmp_path, capsys):
     assert numbers["agreement"] == diagnosis.agreement
     with (out / "table_pairs.csv").open(newline="") as file:
         pairs = [(int(a), int(b)) for a, b, _ in list(csv.reader(file))[1:]]
-    assert pairs == [pair[:2] for pair in diagnosis.pairs()]
+    assert pairs == [tuple(pair) for pair in diagnosis.trusted_pairs.tolist()]
     html = (out / names[0]).read_text(encoding="utf-8")
     assert f"agree by R² {diagnosis.agreement:.2f}" in html
     assert ("Warnings" in html) == bool(text.err)

@@ -1,4 +1,6 @@
-"""Can these data be embedded at all: chance, significant correlations, agreement of halves."""
+"""What an embedding can be worth: chance, significant correlations, agreement of halves."""
+
+from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
@@ -7,18 +9,18 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
+from scipy.stats import t
 
-from ... import covariance, graph, model_selection
-from ... import missing as holes
-from ..._base import limits
-from ..._base.as_table import as_table, check_known, row_names
-from ..._base.format import count
-from ..._base.progress import Stages
-from ..._base.types import Floats
-from ..._base.validation import (
+from .. import covariance, graph, model_selection
+from .. import missing as holes
+from .._base import limits
+from .._base.as_table import as_table, check_known, row_names
+from .._base.progress import Stages
+from .._base.types import Floats, Integers
+from .._base.validation import (
     check_components,
     check_enough_columns,
     check_enough_rows,
@@ -26,70 +28,59 @@ from ..._base.validation import (
     few_rows,
     naming_rows,
 )
-from ..._base.validation import seed as check_seed
-from ..._base.warn import warn
-from ...eigen import DOMINANT_FRACTION
-from ...estimator import IKD
-from ...missing import Pairwise
-from ...model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
-from ...plotting import charts, colors, plot
-from ...plotting.charts import Bars, Chart, Curve
-from ...similarity import AFFINITIES, PairwiseSimilarity
-from ..used_settings import describe_settings, used_parameters
+from .._base.validation import seed as check_seed
+from .._base.warn import warn
+from ..eigen import DOMINANT_FRACTION, dominant_points
+from ..estimator import IKD
+from ..missing import Pairwise
+from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
+from ..plotting import charts, colors, plot
+from ..plotting.charts import Bars, Chart, Curve
+from ..similarity import AFFINITIES, PairwiseSimilarity
 from .chance import LEVEL, ChanceTest, chance_test
-from .quality import describe_row_levels
+from .used_settings import describe_settings, used_parameters
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
-
-class Step(NamedTuple):
-    """One thing to do next: why, in Python, and as a command."""
-
-    words: str
-    python: str
-    command: str
-    flags: tuple[str, ...] = ()
-    parameters: bool = False  # whether the settings of the fit are to be added
-
-
-class KnownPairs(NamedTuple):
-    """Which pairs of rows of a table with holes are known."""
-
-    n_rows: int
-    n_known: int
-    n_pairs: int
-    min_columns: int  # shared columns from which a pair is known
-    median_columns: float  # shared columns of the known pairs
-    n_groups: int  # groups of rows without a known pair between them
-    block: tuple[int, int]  # rows and columns of the largest block without holes
-
-    def __str__(self) -> str:
-        text = (
-            f"{self.n_known} of {self.n_pairs} pairs of {self.n_rows} rows share at least "
-            f"{self.min_columns} columns (in the median {self.median_columns:.0f}); the others are "
-            f"unknown; what follows is of the largest block without holes, {self.block[0]} rows "
-            f"and {self.block[1]} columns"
-        )
-        if self.n_groups > 1:
-            text += f"; {self.n_groups} groups of rows share too few columns with one another"
-        return text
-
-
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
-_STRONG_LINES = 40
-"""Lines of a map above which they are drawn thinner."""
+
+_FEW = "too few features to tell"
+_MEASURES = {
+    "noise": "about {:.0%} of the variance is independent noise",
+    "halves": "two halves of the features, embedded separately, agree by R² {:.2f}",
+    "held-out R²": "{:.2f}: held-out features, predicted from the embedding of the others",
+    "reliability": "{:.2f}: the R² with the truth that the standard errors lead to expect",
+}
+"""What the measures of a diagnosis say, in words."""
 
 _DRAWN_PER_POINT = 5
 """Significant pairs that a map shows for each point, the strongest of all."""
 
 
-def _no_rows() -> NDArray[np.int64]:
-    return np.zeros(0, dtype=np.int64)
+class Step(NamedTuple):
+    """One thing to do next."""
+
+    name: str  # "standardize_rows", "remove_mean_row", "significant" or "embed"
+    words: str
+    python: str
 
 
-def _no_coordinates() -> Floats:
-    return np.zeros((0, 2))
+class KnownPairs(NamedTuple):
+    """Which pairs of rows of a table with holes are known."""
+
+    n_known: int
+    n_pairs: int
+    min_columns: int  # shared columns from which a pair is known
+    n_groups: int  # groups of rows without a known pair between them
+    block: tuple[int, int]  # rows and columns of the largest block without holes
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_known} of {self.n_pairs} pairs of rows share at least {self.min_columns} "
+            f"columns, which leaves {self.n_groups} groups of rows; what follows is of the largest "
+            f"block without holes, {self.block[0]} rows and {self.block[1]} columns"
+        )
 
 
 @dataclass(frozen=True)
@@ -98,8 +89,8 @@ class Diagnosis:
 
     Attributes
     ----------
-    n_points, n_used, n_observed, n_components : int
-        Points, those that were examined, columns N, hidden coordinates M.
+    n_points, n_observed, n_components : int
+        Points, columns N, hidden coordinates M.
     n_removed : int
         Rows that were regressed out before.
     fdr : float
@@ -110,22 +101,19 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
-    standard_error : float
-        Sampling error of a correlation of nothing, 1 / sqrt(n_effective - 1).
     share_above_two : float
-        Share of pairs whose correlation, means of columns taken off, exceeds 2 of these; chance
-        makes 2.3 %.
-    mean_correlation, common_share : float
-        Mean correlation of two rows, and its square over the mean squared correlation, before
-        means of columns are taken off.
-    common_mode : bool
-        Whether nearly all pairs correlate before means of columns are taken off.
+        Share of pairs whose correlation, means of columns taken off, exceeds 2 standard errors;
+        chance makes 2.3 %.
+    mean_correlation : float
+        Mean correlation of two rows, before means of columns are taken off.
+    has_common_direction : bool
+        Whether one direction, or levels of columns, makes nearly all rows correlate.
     trusted_pairs : (m, 2) ndarray of int64
         Rows of X whose correlation is significant, the strongest first.
     trusted_correlations : (m,) ndarray of float64
         Their correlations.
-    components, largest_component : int
-        Components of the graph of trusted pairs, and points in the largest of them.
+    largest_component : int
+        Points in the largest component of the graph of trusted pairs.
     correlation_counts, correlation_edges : tuple
         Histogram of the correlations of all pairs, means of columns taken off.
     graph_components : int
@@ -141,16 +129,13 @@ class Diagnosis:
         Estimated fraction of independent noise in the variance; NaN with too few columns.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
-    row_levels : tuple of str
-        What to warn of where levels or lengths of rows hold nearly all that is compared.
+    level_fraction : float
+        Fraction of the squared distances between rows that is their means'; 0 where the fit does
+        not see these.
     parameters : dict
         Parameters for `ikd_graph.IKD` on all points.
     reasons : dict of str to str
         Why they are what they are.
-    warnings : tuple of str
-        What is wrong, in clauses.
-    steps : tuple of Step
-        What to do next.
     rows : (n_used,) ndarray of int64
         Rows of X that were examined.
     embedding : (n_used, n_components) ndarray of float64
@@ -158,10 +143,13 @@ class Diagnosis:
     known : KnownPairs or None
         Which pairs of rows of a table with holes are known; all else is said of its largest block
         without holes. None for a table without holes.
+    warnings : tuple of str
+        What is wrong, in clauses.
+    steps : tuple of Step
+        What to do next, the most urgent first.
     """
 
     n_points: int
-    n_used: int
     n_observed: int
     n_components: int
     n_removed: int
@@ -170,14 +158,11 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
-    standard_error: float
     share_above_two: float
     mean_correlation: float
-    common_share: float
-    common_mode: bool
-    trusted_pairs: NDArray[np.int64] = field(repr=False, compare=False)
-    trusted_correlations: NDArray[np.float64] = field(repr=False, compare=False)
-    components: int
+    has_common_direction: bool
+    trusted_pairs: Integers = field(repr=False, compare=False)
+    trusted_correlations: Floats = field(repr=False, compare=False)
     largest_component: int
     correlation_counts: tuple[int, ...] = field(repr=False)
     correlation_edges: tuple[float, ...] = field(repr=False)
@@ -188,19 +173,29 @@ class Diagnosis:
     reliability: float
     noise_fraction: float
     moments: Moments
-    row_levels: tuple[str, ...]
+    level_fraction: float
     parameters: dict[str, Any]
     reasons: dict[str, str]
+    rows: Integers = field(repr=False, compare=False)
+    embedding: Floats = field(repr=False, compare=False)
+    known: KnownPairs | None
     warnings: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
-    rows: NDArray[np.int64] = field(repr=False, compare=False, default_factory=_no_rows)
-    embedding: Floats = field(repr=False, compare=False, default_factory=_no_coordinates)
-    known: KnownPairs | None = None
 
     @property
     def p_value(self) -> float:
         """Probability of as much structure in a table without an embedding."""
         return self.chance.p_value
+
+    @property
+    def n_used(self) -> int:
+        """Number of points that were examined."""
+        return len(self.rows)
+
+    @property
+    def standard_error(self) -> float:
+        """Sampling error of a correlation of nothing."""
+        return _standard_error(self.n_effective)
 
     @property
     def n_trusted(self) -> int:
@@ -218,17 +213,12 @@ class Diagnosis:
         return self.largest_component >= DOMINANT_FRACTION * self.n_used
 
     @property
-    def has_common_direction(self) -> bool:
-        """Whether one direction, or levels of columns, makes nearly all rows correlate."""
-        return self.common_mode and self.common_share >= 0.5
-
-    @property
     def halves_disagree(self) -> bool:
         """Whether two halves of the columns do not support the same embedding."""
         return self.agreement < SUPPORTED
 
-    def pairs(self, names: Sequence[str] | None = None) -> list[tuple[Any, Any, float]]:
-        """Trusted pairs by name, the strongest first.
+    def to_pandas(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Trusted pairs, the strongest first.
 
         Parameters
         ----------
@@ -237,12 +227,13 @@ class Diagnosis:
 
         Returns
         -------
-        list of (name, name, float)
-            Two rows and their correlation.
+        pandas.DataFrame
+            Columns ``row``, ``other`` and ``correlation``.
         """
-        named = range(self.n_points) if names is None else names
-        values = zip(self.trusted_pairs.tolist(), self.trusted_correlations.tolist(), strict=True)
-        return [(named[a], named[b], r) for (a, b), r in values]
+        pairs = self.trusted_pairs
+        pairs = pairs if names is None else np.array(names, dtype=object)[pairs]
+        parts = {"row": pairs[:, 0], "other": pairs[:, 1]}
+        return pd.DataFrame({**parts, "correlation": self.trusted_correlations})
 
     def findings(self) -> dict[str, str]:
         """Name the results in words.
@@ -252,111 +243,66 @@ class Diagnosis:
         dict of str to str
             Name and sentence, in the order to read them.
         """
-        width, free = self.n_observed, self.n_effective
-        texts = {
-            "data": f"{self.n_points} points with {width} features each",
-            "chance": str(self.chance),
-        }
-        if self.known is not None:
-            texts = {"known pairs": str(self.known), **texts}
+        texts = {} if self.known is None else {"known pairs": str(self.known)}
+        texts["data"] = f"{self.n_points} points with {self.n_observed} features each"
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
-        if free < width - self.n_removed:
-            texts["columns"] = describe_effective_columns(width, free)
+        texts["chance"] = str(self.chance)
+        if self.n_effective < self.n_observed - self.n_removed:
+            texts["columns"] = describe_effective_columns(self.n_observed, self.n_effective)
         texts["correlations"] = (
             f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
             f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance), when "
             "the means of columns are taken off"
         )
-        texts["trusted"] = self._trusted_words()
-        texts["similarity"], texts["graph"] = self.similarity, self.graph
+        texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
+        if self.n_trusted:
+            texts["trusted"] = (
+                f"{self.n_trusted} pairs are significantly correlated, by {self._least:.3g} or "
+                f"more (false discovery rate {self.fdr:g}), {self.mean_degree:.1f} per point; the "
+                f"largest group that they connect has {self.largest_component} points"
+            )
+        enough = self.n_effective >= ENOUGH_COLUMNS
         seem = "look" if self.moments.fit_the_model else "do not look"
-        ratio = self.moments.spread_ratio
-        spread = f"spread {ratio:.2g} times as much as expected" if ratio >= 0.005 else "are equal"
-        texts["model"] = (
-            f"the rows {seem} like samples of a Gaussian process (their variances {spread}; "
-            f"excess kurtosis {self.moments.kurtosis_gap:+.2f})"
-        )
-        if free < ENOUGH_COLUMNS:
-            texts["model"] = f"{free:.0f} features are too few to compare the rows with the model"
-        texts["noise"] = "too few features to tell the noise"
-        if np.isfinite(self.noise_fraction):
-            texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
-        texts["halves"] = "too few features to be halved"
-        if np.isfinite(self.agreement):
-            texts["halves"] = (
-                f"two halves of the features, embedded separately, agree by R² {self.agreement:.2f}"
-            )
-        if np.isfinite(self.held_out_r2):
-            texts["held-out R²"] = (
-                f"{self.held_out_r2:.2f} ± {self.held_out_error:.2f}: held-out features, predicted "
-                "from the embedding of the others"
-            )
-        if np.isfinite(self.reliability):
-            texts["reliability"] = (
-                f"{self.reliability:.2f}: the R² with the truth that the standard errors lead to "
-                "expect"
-            )
+        model = f"the rows {seem} like samples of a Gaussian process" if enough else _FEW
+        texts |= {"similarity": self.similarity, "graph": self.graph, "model": model}
+        for name, value in self.measures.items():
+            if np.isfinite(value) or name != "reliability":
+                texts[name] = _MEASURES[name].format(value) if np.isfinite(value) else _FEW
         return texts
 
-    def _trusted_words(self) -> str:
-        """Return the trusted pairs in words."""
-        if not self.n_trusted:
-            return f"no single pair is significantly correlated (false discovery rate {self.fdr:g})"
-        joined = (
-            "connect all points"
-            if self.components == 1
-            else f"leave {self.components} separate groups, the largest of "
-            f"{self.largest_component} points"
-        )
-        least = _near_one(float(self.trusted_correlations[-1]))
-        return (
-            f"{self.n_trusted} pairs are significantly correlated, by "
-            f"{least} or more (false discovery rate {self.fdr:g}), "
-            f"{self.mean_degree:.1f} per point; they {joined}"
-        )
+    @property
+    def measures(self) -> dict[str, float]:
+        """Numbers from 0 to 1 that the features say of the embedding, NaN where not known."""
+        numbers = self.noise_fraction, self.agreement, self.held_out_r2, self.reliability
+        return dict(zip(_MEASURES, numbers, strict=True))
 
-    def summary(self) -> str:
-        """Tell the whole diagnosis.
-
-        Returns
-        -------
-        str
-            Lines of findings, warnings and what to do in Python.
-        """
-        texts = self.findings()
-        width = max(map(len, texts))
-        lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
-        lines += [f"warning: {text}" for text in self.warnings]
-        return "\n".join([*lines, *(f"- {step.words}: {step.python}" for step in self.steps)])
+    @property
+    def _least(self) -> float:
+        """Smallest significant correlation, rounded down: none but 1 is written as 1."""
+        return float(np.floor(1e3 * self.trusted_correlations[-1]) / 1e3)
 
     def charts(self) -> tuple[Chart, Chart]:
         """Describe the correlations of all pairs against chance, and what the features say."""
-        edges = np.asarray(self.correlation_edges)
-        numbers = np.asarray(self.correlation_counts, dtype=float)
+        edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
+        # The correlation of unrelated rows, as that of Student's t.
         free = max(self.n_effective - 2.0, 1.0)
         inside = np.clip(edges, -1.0 + 1e-9, 1.0 - 1e-9)
-        chance = np.diff(stdtr(free, inside * np.sqrt(free / (1.0 - inside**2)))) * numbers.sum()
+        quantiles = inside * np.sqrt(free / (1.0 - inside**2))
+        chance = np.diff(t.cdf(quantiles, free)) * numbers.sum()
         chance = np.where(chance >= 0.5, chance, np.nan)
         drawn = np.flatnonzero((numbers > 0.0) | np.isfinite(chance))
         drawn = np.arange(drawn[0], drawn[-1] + 1)
         at = 0.5 * (edges[1:] + edges[:-1])[drawn]
-        least = float(self.trusted_correlations[-1]) if self.n_trusted else None
         pairs = Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
             curves=(Curve("chance", at, chance[drawn], colors.SECOND),),
             bars=(Bars(at, numbers[drawn], name="pairs of points"),),
             log_y=True,
-            mark=None if least is None else (least, f"significant from {_near_one(least, 2)}"),
+            mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
-        measures = {
-            "agreement of two halves": self.agreement,
-            "R² of held-out features": self.held_out_r2,
-            "reliability": self.reliability,
-            "independent noise": self.noise_fraction,
-        }
-        finite = {name: value for name, value in measures.items() if np.isfinite(value)}
+        finite = {name: value for name, value in self.measures.items() if np.isfinite(value)}
         bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
         return pairs, bars._replace(title="what the features say of the embedding")
 
@@ -375,39 +321,27 @@ class Diagnosis:
         ikd_graph.plotting.charts.Chart
             Description of the map.
         """
-        rows, shade = self.rows, colors.paint(labels)
+        pairs = self.trusted_pairs[: _DRAWN_PER_POINT * self.n_used]
         chart = charts.scatter(
             self.embedding,
-            colors.paint_of(shade, rows),
-            title=self.map_note(),
+            colors.paint_of(colors.paint(labels), self.rows),
+            title=(
+                f"embedding of the default fit; lines are the {len(pairs)} strongest of "
+                f"{self.n_trusted} significantly correlated pairs"
+            ),
             fractions=colors.variance_fractions(self.embedding),
-            hover=[colors.short(names[row] if names else f"row {row}") for row in rows],
+            hover=[colors.short(names[row] if names else f"row {row}") for row in self.rows],
         )
         assert chart.points is not None
         at = chart.points.at[:, :2]
-        ends = np.searchsorted(rows, self.trusted_pairs[: self._n_drawn])
-        x, y = charts.with_gaps(at[ends])
+        x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
         # Thousands of lines leave the points to be seen as dozens do.
-        strong = float(np.clip(_STRONG_LINES / max(len(ends), 1), 0.05, 1.0))
+        strong = float(np.clip(40.0 / max(len(pairs), 1), 0.05, 1.0))
         width, opacity = 0.3 + 1.3 * strong, 0.2 + 0.55 * strong
         links = Curve("", x, y, colors.MUTED, width=width, opacity=opacity)
-        named = [str(names[row]) for row in rows] if names else []
+        named = [str(names[row]) for row in self.rows] if names else []
         written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
-
-    @property
-    def _n_drawn(self) -> int:
-        """Pairs that the map shows."""
-        return min(self.n_trusted, _DRAWN_PER_POINT * len(self.rows))
-
-    def map_note(self) -> str:
-        """Tell what the lines of the map are, and how many of them are drawn."""
-        if not self.n_trusted:
-            return "embedding of the default fit; no pair is significantly correlated"
-        which = "significantly correlated pairs"
-        if self._n_drawn < self.n_trusted:
-            which = f"the {self._n_drawn} strongest of {self.n_trusted} {which}"
-        return f"embedding of the default fit; lines are {which}"
 
     def plot(self, ax: Any = None, names: Sequence[str] = (), labels: Any = None) -> Any:
         """Draw the map with its significant pairs, all correlations, and what the features say.
@@ -424,26 +358,26 @@ class Diagnosis:
         matplotlib Axes
             Of the correlations.
         """
-        pairs, measures = self.charts()
         ax = plot.drawing_axes(ax, *FIGURE_SIZE)
+        figure = plot.figure_of(ax)
         grid = plot.subplot_of(ax).subgridspec(2, 2, width_ratios=(6, 5), height_ratios=(5, 4))
         ax.set_subplotspec(grid[0, 1])
+        pairs, measures = self.charts()
         plot.chart(pairs, ax=ax)
-        figure = plot.figure_of(ax)
         plot.chart(measures, ax=figure.add_subplot(grid[1, 1]))
-        # The last, since names stay apart in the size that the map has in the end.
-        at = figure.add_subplot(grid[:, 0])
         chart = self.map(names, labels)
-        title = {"loc": "left", "fontsize": plot.SMALL, "color": colors.INK}
-        at.set_title(fill(chart.title, 60), **title)
-        plot.chart(chart, ax=at)
-        # Classes that are named on the map have written theirs.
-        at.set_title(fill(chart.title, 60), **title)
+        # The last, since names stay apart in the size that the map has in the end.
+        at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
+        at.set_title(fill(chart.title, 60), loc="left", fontsize=plot.SMALL, color=colors.INK)
         return ax
 
     def __str__(self) -> str:
-        """As `summary`."""
-        return self.summary()
+        """Return findings, warnings and what to do in Python, a line each."""
+        texts = self.findings()
+        width = max(map(len, texts))
+        lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
+        lines += [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*lines, *(f"- {step.words}: {step.python}" for step in self.steps)])
 
 
 def diagnose(
@@ -503,13 +437,11 @@ def diagnose(
     (True, 0.005, True)
     """
     with naming_rows(row_names(X)):
-        rows = as_table(X, dtype=np.float64).values
-        known, rows, numbers = _known_pairs(rows, missing)
-        data, picked = _sampled(rows)
-        picked = picked if numbers is None else numbers[picked]
+        known, table, numbers = _without_holes(as_table(X, dtype=np.float64).values, missing)
+        data, picked = _sampled(table)
+        picked = numbers[picked]
         names = [few_rows(row) for row in picked[:, None]]
-    n_points = rows.shape[0]
-    check_components(n_components, n_points)
+    check_components(n_components, table.shape[0])
     check_seed("random_state", random_state)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.
@@ -522,101 +454,75 @@ def diagnose(
         with stages("fitting"), naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(data)
     stages.close()
-    affinity = AFFINITIES[model.settings_.affinity]
-    why, words = model.settings_.reasons_in_words(), describe_settings(model)
-    tried = model.candidates_
+    affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
     parameters = used_parameters(model)
     del parameters["n_components"]
     if model.settings_.by_likelihood:
         # The likelihood chooses it.
         parameters.pop("kernel", None)
-    row_levels = () if affinity.scale_invariant else tuple(describe_row_levels(data))
-    if row_levels:
+    level = 0.0 if affinity.scale_invariant else _level_fraction(data)
+    if level >= DOMINANT_FRACTION:
         # What is advised is what is warned of.
         parameters["affinity"] = "correlation"
+    noise, effective = np.nan, correlations["n_effective"]
+    if data.shape[1] >= limits.FEWEST_COLUMNS:
+        noise = covariance.noise_fraction(affinity.modeled(data), effective)
     diagnosis = Diagnosis(
-        n_points=n_points,
-        n_used=len(data),
+        n_points=table.shape[0],
         n_observed=data.shape[1],
         n_components=n_components,
         n_removed=n_removed,
         fdr=fdr,
         chance=chance,
-        similarity=words["similarity"],
-        graph=words["graph"],
+        **describe_settings(model),
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
         agreement=float(model.agreement_),
-        held_out_r2=tried[0].r2 if tried else np.nan,
-        held_out_error=tried[0].r2_error if tried else np.nan,
+        held_out_r2=np.nan if first is None else first.r2,
+        held_out_error=np.nan if first is None else first.r2_error,
         reliability=float(model.reliability_),
-        noise_fraction=(
-            covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
-            if data.shape[1] >= limits.FEWEST_COLUMNS
-            else np.nan
-        ),
+        noise_fraction=noise,
         moments=model_selection.moments(data),
+        level_fraction=level,
         parameters=parameters,
-        reasons=why,
-        row_levels=row_levels,
+        reasons=model.settings_.reasons_in_words(),
         rows=picked,
         embedding=np.asarray(model.embedding_, dtype=np.float64),
         known=known,
     )
-    texts = (*diagnosis.row_levels, *model.settings_.warnings, *problems(diagnosis))
+    texts = (*model.settings_.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
 
 
-def _near_one(correlation: float, least: int = 3) -> str:
-    """Correlation in words: three digits or another number of them, or as many as tell it from 1.
-
-    Examples
-    --------
-    >>> _near_one(0.12345), _near_one(0.999876), _near_one(1.0)
-    ('0.123', '0.9999', '1')
-    """
-    digits = next((k for k in range(least, 9) if float(f"{correlation:.{k}g}") < 1.0), least)
-    return f"{correlation:.{digits}g}"
-
-
-def _known_pairs(
-    table: Any, rule: str | Pairwise
-) -> tuple[KnownPairs | None, Any, NDArray[np.int64] | None]:
+def _without_holes(table: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any, Integers]:
     """Known pairs of a table with holes, its largest block without any, and the rows of that."""
     asked: Any = holes.get(rule)
     if asked is not None and not isinstance(asked, Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
     cure = "pass missing='pairwise', which examines a block without any, or fill them in"
     check_known(table, "X", cure, holes=asked is not None)
-    if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
-        return None, table, None
+    if not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
+        return None, table, np.arange(table.shape[0])
     table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
     similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, asked.least(table.shape[1]))
-    pairs = np.triu_indices(len(table), 1)
-    counts = similarity.counts[pairs][similarity.known[pairs]]
+    known = similarity.known[np.triu_indices(len(table), 1)]
     rows, columns = model_selection.complete_block(table)
     if min(rows.size, columns.size) < 2:
         raise ValueError(
             "X must have a block without holes of two rows and columns, got "
-            f"{count(rows.size, 'row')} and {count(columns.size, 'column')} as the largest; fill "
-            "in holes at random first, as by sklearn.impute.KNNImputer().fit_transform(X)"
+            f"{rows.size} by {columns.size} as the largest; fill in holes at random first, as by "
+            "sklearn.impute.KNNImputer().fit_transform(X)"
         )
-    known = KnownPairs(
-        len(table),
-        int(counts.size),
-        pairs[0].size,
-        similarity.least,
-        float(np.median(counts)) if counts.size else 0.0,
-        int(similarity.groups().max()) + 1,
-        (rows.size, columns.size),
-    )
-    return known, table[np.ix_(rows, columns)], rows
+    n_groups = int(similarity.groups().max()) + 1
+    block = rows.size, columns.size
+    found = KnownPairs(int(known.sum()), known.size, similarity.least, n_groups, block)
+    return found, table[np.ix_(rows, columns)], rows
 
 
-def _sampled(table: Any) -> tuple[Floats, NDArray[np.int64]]:
+def _sampled(table: Any) -> tuple[Floats, Integers]:
     """Return the rows to examine, dense, and their numbers."""
     n_points, n_observed = table.shape
     picked = np.arange(n_points)
@@ -630,9 +536,7 @@ def _sampled(table: Any) -> tuple[Floats, NDArray[np.int64]]:
     return (data.toarray() if sp.issparse(data) else data), picked
 
 
-def _correlations(
-    data: Floats, picked: NDArray[np.int64], fdr: float, n_removed: int
-) -> dict[str, Any]:
+def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) -> dict[str, Any]:
     """Return the fields of a diagnosis that say which correlations can be trusted."""
     rows = covariance.unit_rows(data, allow_flat=True)
     upper = np.triu_indices(len(data), 1)
@@ -640,33 +544,52 @@ def _correlations(
         covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
     )
     effective = covariance.effective_columns(rows, n_removed=n_removed)
-    error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
+    error = _standard_error(effective)
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
     left, right, corr = graph.edges(trusted)
     order = np.argsort(-corr, kind="stable")
     sizes = np.bincount(graph.component_labels(trusted))
     # Rounding leaves correlations of 1 just above it.
     counts, edges = np.histogram(np.clip(pairs, -1.0, 1.0), np.linspace(-1.0, 1.0, 82))
-    mean = float(raw.mean())
+    mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
-        "standard_error": error,
         "share_above_two": float(np.mean(pairs > 2.0 * error)),
         "mean_correlation": mean,
-        "common_share": mean**2 / max(float(np.mean(raw**2)), np.finfo(float).tiny),
-        "common_mode": float(np.mean(raw > 2.0 * error)) >= DOMINANT_FRACTION,
+        "has_common_direction": bool(
+            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
+        ),
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
-        "components": int(sizes.size),
         "largest_component": int(sizes.max()),
         "correlation_counts": tuple(counts.tolist()),
         "correlation_edges": tuple(edges.tolist()),
     }
 
 
+def _standard_error(effective: float) -> float:
+    """Return sampling error of a correlation of nothing over so many independent columns."""
+    return 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
+
+
+def _level_fraction(X: NDArray[np.float64]) -> float:
+    """Fraction of the squared distances between rows that lies in their means."""
+    # Of rows that differ from all others the fit says so.
+    X = np.delete(X, dominant_points(X.mean(axis=1, keepdims=True))[0], axis=0)
+    centered = X - X.mean(axis=0)
+    centered /= np.abs(centered).max(initial=0.0) or 1.0
+    total = float((centered**2).sum()) or np.inf
+    return X.shape[1] * float((centered.mean(axis=1) ** 2).sum()) / total
+
+
 def problems(diagnosis: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
     d, clauses = diagnosis, []
+    if d.level_fraction >= DOMINANT_FRACTION:
+        clauses.append(
+            f"row means hold {d.level_fraction:.1%} of the squared distances between rows: an "
+            "embedding by distances shows little else; affinity='correlation' ignores them"
+        )
     if d.p_value > LEVEL:
         why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
         if d.n_observed < limits.FEWEST_COLUMNS:
@@ -688,17 +611,10 @@ def problems(diagnosis: Diagnosis) -> list[str]:
             f"the graph has {d.graph_components} separate components: where they lie relative "
             "to one another depends on few edges"
         )
-    if d.parameters["affinity"] != "correlation" or not d.n_trusted:
-        return clauses
-    if not d.holds_together:
+    if d.parameters["affinity"] == "correlation" and d.n_trusted and not d.holds_together:
         clauses.append(
             f"significant correlations connect only {d.largest_component} of {d.n_used} "
             "points: where all others lie relative to these may be noise"
-        )
-    elif d.mean_degree < 2 * d.n_components:
-        clauses.append(
-            f"{d.mean_degree:.1f} significant correlations per point are few: "
-            f"{d.n_components} dimensions need {2 * d.n_components}"
         )
     return clauses
 
@@ -706,20 +622,16 @@ def problems(diagnosis: Diagnosis) -> list[str]:
 def steps(diagnosis: Diagnosis) -> list[Step]:
     """Say what to do next, the most urgent first."""
     d, todo = diagnosis, []
-    if d.row_levels:
-        words, python = "Compare rows whatever their levels and lengths", "covariance.unit_rows(X)"
-        todo.append(Step(words, f"diagnose({python})", "diagnose", ("--standardize-rows",)))
+    if d.level_fraction >= DOMINANT_FRACTION:
+        words = "Compare rows whatever their levels and lengths"
+        todo.append(Step("standardize_rows", words, "diagnose(covariance.unit_rows(X))"))
     if d.has_common_direction and not d.n_removed:
         python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
-        todo.append(
-            Step("Take off what all rows share", python, "diagnose", ("--remove-mean-row",))
-        )
+        todo.append(Step("remove_mean_row", "Take off what all rows share", python))
     if d.n_trusted and d.halves_disagree:
         rule = f"graph=graph.Threshold(fdr={d.fdr:g})"
         python = f"IKD({d.n_components}, strategy='blockwise', {rule})"
-        flags = ("--components", str(d.n_components), "--fdr", f"{d.fdr:g}")
-        todo.append(Step("Look at the significant correlations alone", python, "cliques", flags))
+        todo.append(Step("significant", "Look at the significant correlations alone", python))
     settings = ", ".join(f"{name}={value!r}" for name, value in d.parameters.items())
     words = "Embed the noise all the same" if d.chance.is_noise else "Embed with these settings"
-    command = f"IKD({d.n_components}, {settings})"
-    return [*todo, Step(words, command, "embed", parameters=True)]
+    return [*todo, Step("embed", words, f"IKD({d.n_components}, {settings})")]
