@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import orthogonal_procrustes
@@ -25,7 +26,6 @@ from ..plotting import charts, plot
 from ._smoother import Smoother, bayes_factors, n_draws, p_values, row_noise, smoother, standardized
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["ColumnRelevance", "columns"]
@@ -150,28 +150,23 @@ class ColumnRelevance:
         order = np.argsort(-weight, kind="stable")[: check.check_integer("n", n, 1)]
         return [self.names[k] for k in order if weight[k] > 0.0]
 
-    def sentences(self, n: int = 5) -> list[str]:
-        """Name the columns of each axis in a sentence.
-
-        Parameters
-        ----------
-        n : int
-            Largest number of names for an axis.
+    def sentences(self) -> list[str]:
+        """Name the columns of each axis in a sentence, and say if the order of rows leaves it open.
 
         Returns
         -------
         list of str
-            A sentence for each axis, none where no column is significant, and one if the order of
-            the rows leaves it open.
+            None for axes where no column is significant.
         """
-        m = self.fraction.shape[1] if self.n_significant else 0
-        named = ((axis, ", ".join(self.top(axis, n))) for axis in range(m))
-        lines = [f"dimension {axis + 1}: {names or 'no column'}" for axis, names in named]
+        axes = range(self.fraction.shape[1] if self.n_significant else 0)
+        lines = [
+            f"dimension {axis + 1}: {', '.join(self.top(axis)) or 'no column'}" for axis in axes
+        ]
         if self.ordered:
-            lines += ["of the others it cannot be told"] if m else []
             lines.append(
-                "shifted columns are predicted nearly as well, since rows that follow one another "
-                "lie together; null='permute' takes rows as independent"
+                "of all others it cannot be told: shifted columns are predicted nearly as well, "
+                "since rows that follow one another lie together; null='permute' takes rows as "
+                "independent"
             )
         return lines
 
@@ -185,8 +180,6 @@ class ColumnRelevance:
             from 1 ``fraction_k``, ``fraction_se_k`` and ``slope_k``; with two points also
             ``change``, ``change_se`` and ``change_q``.
         """
-        import pandas as pd
-
         parts: dict[str, Any] = {"column": self.names}
         parts |= {name: getattr(self, name) for name in ("position", "r2", "p_value", "q_value")}
         for axis in range(self.fraction.shape[1]):
@@ -221,10 +214,9 @@ class ColumnRelevance:
         check.check_choice("kind", kind, ("arrows", "surfaces"))
         check.check_integer("n", n, 1)
         if kind == "surfaces":
-            shown = min(n, self.values.shape[1])
-            fitted = self.fitted[:, :shown]
+            values, fitted = self.values[:, :n], self.fitted[:, :n]
             return plot.surfaces(
-                self.embedding, self.values[:, :shown], fitted, self.names[:shown], ax=ax
+                self.embedding, values, fitted, self.names[: values.shape[1]], ax=ax
             )
         found = np.flatnonzero(self.q_value <= LEVEL)[:n]
         steepness = self.slope[found] / np.where(self.sd[found] > 0.0, self.sd[found], 1.0)[:, None]
@@ -276,9 +268,20 @@ class OnMap(NamedTuple):
     rows: Integers | slice = slice(None)  # of those of the whole map
 
 
+def _smooth_kernel(name: str, value: Any) -> StationaryKernel:
+    """Require a kernel whose samples have a gradient."""
+    kernel = as_kernel(name, value)
+    if not np.isfinite(kernel.derivative(0.0)):
+        raise ValueError(
+            f"{name} must be differentiable at distance 0, got {kernel!r}, whose samples have no "
+            "gradient; None takes the squared exponential"
+        )
+    return kernel
+
+
 @validate(
     Z=check.table,
-    kernel=check.optional(as_kernel),
+    kernel=check.optional(_smooth_kernel),
     errors=check.optional(check.quantities),
     null=check.one_of(("shift", "permute")),
     random_state=check.seed,
@@ -374,22 +377,18 @@ def columns(
     points = np.asarray(Z, dtype=np.float64)
     table, labels = _read(X, len(points), names)
     ends, rows = _place_of(where, points)
-    spread = np.zeros(points.shape) if errors is None else _checked_errors(errors, points)
+    spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
+    check.check_same_shape("errors", spread, "Z", points)
+    spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
     others = _checked_maps(maps, points, labels.size)
     if rows is not None:
         points, spread, table = points[rows], spread[rows], table._replace(rows=rows)
         others = [(which, other[rows]) for which, other in others]
     _check_map(points)
-    given: Any = kernel
-    if given is not None and not np.isfinite(given.derivative(0.0)):
-        raise ValueError(
-            f"kernel must be differentiable at distance 0, got {given!r}, whose samples have no "
-            "gradient; None takes the squared exponential"
-        )
-    rng = np.random.default_rng(random_state)
+    rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)
     with single_threaded_blas():
-        itself = OnMap(np.arange(labels.size), smoother(points, given), table)
-        judges = [_held_out(which, other, points, table, given) for which, other in others]
+        itself = OnMap(np.arange(labels.size), smoother(points, smooth), table)
+        judges = [_held_out(which, other, points, table, smooth) for which, other in others]
         found, noise = _described(itself, ends)
         found |= _judged(judges or [itself], found, noise, null, rng)
         if judges:
@@ -564,35 +563,13 @@ def _place_of(where: Any, points: Floats) -> tuple[Floats | None, NDArray[np.int
     )
 
 
-def _checked_errors(errors: Any, points: Floats) -> Floats:
-    """Return standard errors of the points, 0 where they are not known."""
-    if errors.shape != points.shape or (errors < 0.0).any():
-        raise ValueError(
-            f"errors must have the shape of Z, {points.shape}, and not be negative, got "
-            f"{np.nanmin(errors, initial=np.inf):.3g} as the least of shape {errors.shape}; pass "
-            "model.standard_errors_"
-        )
-    return np.where(np.isfinite(errors).all(axis=1, keepdims=True), errors, 0.0)
-
-
 def _checked_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Integers, Floats]]:
     """Return maps without some columns, every column in one of them."""
     found = []
-    for pair in maps:
-        try:
-            which, other = pair
-        except (TypeError, ValueError):
-            raise ValueError(
-                "maps must be pairs of columns and coordinates, got an item of type "
-                f"{type(pair).__name__}; pass [(columns, coordinates), ...]"
-            ) from None
-        at, place = check.as_array("columns of maps", which), check.quantities("maps", other)
-        if place.shape != points.shape:
-            raise ValueError(
-                f"coordinates of maps must have the shape of Z, {points.shape}, got {place.shape}; "
-                "make them from the same rows"
-            )
-        _check_map(place[np.isfinite(place).all(axis=1)])
+    for which, other in maps:
+        place = check.quantities("coordinates of maps", other)
+        check.check_same_shape("coordinates of maps", place, "Z", points)
+        at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at
         found.append((check.check_nodes("columns of maps", at, n_columns), place))
     every = np.sort(np.concatenate([which for which, _ in found])) if found else None
