@@ -33,7 +33,6 @@ def run(arguments: argparse.Namespace) -> None:
     for name in ("n_used", "n_trusted", "p_value"):
         numbers[name] = getattr(diagnosis, name)
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
-    numbers["known"] = None if diagnosis.known is None else diagnosis.known._asdict()
     png, html = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, data=data, steps=steps,

@@ -13,20 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import sem, t
 
 from .. import metrics, model_selection, strategies
+from .._base import validation as check
 from .._base.as_table import as_table, check_known
 from .._base.dataset import encode_labels
 from .._base.progress import progress_bar
 from .._base.types import Floats
-from .._base.validation import (
-    check_choice,
-    check_finite,
-    check_integer,
-    check_magnitude,
-    check_positive,
-    check_rows,
-    naming_rows,
-    quantities,
-)
 from ..covariance import are_ordered
 from ..datasets import Dataset
 from ..estimator import IKD
@@ -249,40 +240,38 @@ class Comparison:
             for level in self.levels
             for title in self.titles
         }
-        across, width, heights = self._layout
-        ax = plot.drawing_axes(ax, width, sum(heights))
+        ax = plot.drawing_axes(ax, *self.figure_size)
         figure = plot.figure_of(ax)
-        grid = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=heights)
+        grid = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=self._heights)
         # Names stay apart in the size that pictures have with everything around them.
         scores = plot.chart(self.scores_chart(), ax=figure.add_subplot(grid[1]))
         labels = self.data.y if self.data.labels is None else self.data.labels
         plot.small_multiples(
             panels, colors.paint(labels, title=self.data.label_title), points=named,
-            n_columns=across, ax=figure.add_subplot(grid[0]),
+            n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip
         return scores
 
     @property
     def figure_size(self) -> tuple[float, float]:
         """Width and height of the figure in inches."""
-        _, width, heights = self._layout
-        return width, sum(heights)
+        heights = self._heights
+        return max(7.0, len(self.titles) * heights[0] / len(self.levels)), sum(heights)
 
     @property
-    def _layout(self) -> tuple[int, float, tuple[float, float]]:
-        """Embeddings in a row, the width, and the heights of embeddings and scores in inches."""
-        n, levels = len(self.titles), len(self.levels)
-        named = bool(plot.names_of_points(self.data.row_names))
-        across, side = (min(n, 3), 4.6) if named else (n, 2.4)
-        heights = side * -(-n * levels // across), max(1.2 + 0.16 * n * (1 + levels), 2.8)
-        return across, max(7.0, across * side), heights
+    def _heights(self) -> tuple[float, float]:
+        """Heights of the embeddings, one level below the other, and of the scores, in inches."""
+        # Names need room.
+        side = 4.6 if plot.names_of_points(self.data.row_names) else 2.4
+        n_levels = len(self.levels)
+        return side * n_levels, max(1.2 + 0.16 * len(self.titles) * (1 + n_levels), 2.8)
 
     def scores_chart(self) -> Chart:
         """Describe the scores as lying bars with standard errors, noise levels side by side."""
         n = len(self.levels)
         bars = []
         for k, level in enumerate(self.levels):
-            rows = [self.row(title, level) for title in self.titles]
+            rows = self._rows_at(level)
             at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
             lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
             name = f"noise {level:g}" if n > 1 else ""
@@ -302,18 +291,19 @@ class Comparison:
 
     def _scores_table(self) -> pd.DataFrame:
         """Scores of all methods as text, noise levels side by side."""
-        marks = list(dict.fromkeys(name for row in self.rows for name in row.labels))[:1]
-        cells: dict[str, dict[str, str]] = {title: {} for title in self.titles}
-        for row in self.rows:
-            if not row.failure:
-                own = cells[row.title]
-                own[f"noise {row.noise:g}"] = score(row.score, row.error)
-                if row.noise == self.levels[0]:
-                    own |= {
-                        label_words(name): score(row.labels.get(name, np.nan)) for name in marks
-                    }
-                    own["time"] = f"{row.seconds:.2f} s"
-        return pd.DataFrame.from_dict(cells, orient="index").fillna("–")
+        table = {
+            f"noise {level:g}": [score(row.score, row.error) for row in self._rows_at(level)]
+            for level in self.levels
+        }
+        first = self._rows_at(self.levels[0])
+        for name in [*first[0].labels][:1]:
+            table[label_words(name)] = [score(row.labels.get(name, np.nan)) for row in first]
+        table["seconds"] = [f"{row.seconds:.2f}" for row in first]
+        return pd.DataFrame(table, self.titles)
+
+    def _rows_at(self, level: float) -> list[Row]:
+        """Rows of all methods that gave an embedding at a noise level."""
+        return [self.row(title, level) for title in self.titles]
 
 
 def label_words(name: str) -> str:
@@ -467,16 +457,16 @@ def compare(
     'true'
     """
     names = expand(methods)
-    levels = np.unique(quantities("noise", noise)).tolist()
+    levels = np.unique(check.quantities("noise", noise)).tolist()
     if not levels or not (np.isfinite(levels).all() and levels[0] >= 0.0):
         raise ValueError(
             "noise must be finite fractions of a column's standard deviation, at least 0; got "
             f"{noise!r}"
         )
-    check_integer("n_draws", n_draws, 2)
-    check_integer("max_rows", max_rows, 3)
+    check.check_integer("n_draws", n_draws, 2)
+    check.check_integer("max_rows", max_rows, 3)
     if time_limit is not None:
-        check_positive("time_limit", time_limit)
+        check.check_positive("time_limit", time_limit)
     if affinity in GIVEN:
         raise ValueError(
             f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
@@ -642,9 +632,9 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
         "not every method takes pairs of rows that are unknown, as IKD does: fill them in, as by "
         "sklearn.impute.KNNImputer().fit_transform(X), or drop those rows"
     )
-    with naming_rows(data.row_names):
+    with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
-    check_magnitude("X", data.X)
+    check.check_magnitude("X", data.X)
     if labels is not None:
         values = np.asarray(labels)
         if values.shape != (data.n_samples,):
@@ -655,11 +645,11 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
         y, names = encode_labels(values)
         data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
     if truth is not None:
-        latent = quantities("truth", truth)
+        latent = check.quantities("truth", truth)
         latent = latent[:, None] if latent.ndim == 1 else latent
-        check_rows("truth", latent, data.n_samples)
-        check_finite("truth", latent, "leave rows without one out of X and truth")
-        check_magnitude("truth", latent)
+        check.check_rows("truth", latent, data.n_samples)
+        check.check_finite("truth", latent, "leave rows without one out of X and truth")
+        check.check_magnitude("truth", latent)
         data = replace(data, latent=latent)
     return data
 
@@ -685,7 +675,7 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     """Names of single methods, each once; of the group "peers" those that are installed."""
     names: list[str] = []
     for name in [methods] if isinstance(methods, str) else methods:
-        check_choice("methods", name, METHODS)
+        check.check_choice("methods", name, METHODS)
         usual = [peer for peer in _USUAL if find_spec(PEERS[peer].module) is not None]
         names += usual if name == "peers" else [name]
     if not names:

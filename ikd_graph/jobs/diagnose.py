@@ -17,18 +17,10 @@ from scipy.stats import t
 from .. import covariance, graph, model_selection
 from .. import missing as holes
 from .._base import limits
+from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.progress import Stages
 from .._base.types import Floats, Integers
-from .._base.validation import (
-    check_components,
-    check_enough_columns,
-    check_enough_rows,
-    check_magnitude,
-    few_rows,
-    naming_rows,
-)
-from .._base.validation import seed as check_seed
 from .._base.warn import warn
 from ..eigen import DOMINANT_FRACTION, dominant_points
 from ..estimator import IKD
@@ -64,23 +56,6 @@ class Step(NamedTuple):
     name: str  # "standardize_rows", "remove_mean_row", "significant" or "embed"
     words: str
     python: str
-
-
-class KnownPairs(NamedTuple):
-    """Which pairs of rows of a table with holes are known."""
-
-    n_known: int
-    n_pairs: int
-    min_columns: int  # shared columns from which a pair is known
-    n_groups: int  # groups of rows without a known pair between them
-    block: tuple[int, int]  # rows and columns of the largest block without holes
-
-    def __str__(self) -> str:
-        return (
-            f"{self.n_known} of {self.n_pairs} pairs of rows share at least {self.min_columns} "
-            f"columns, which leaves {self.n_groups} groups of rows; what follows is of the largest "
-            f"block without holes, {self.block[0]} rows and {self.block[1]} columns"
-        )
 
 
 @dataclass(frozen=True)
@@ -140,9 +115,9 @@ class Diagnosis:
         Rows of X that were examined.
     embedding : (n_used, n_components) ndarray of float64
         Coordinates of these rows by the default fit.
-    known : KnownPairs or None
-        Which pairs of rows of a table with holes are known; all else is said of its largest block
-        without holes. None for a table without holes.
+    known : str
+        How many pairs of rows of a table with holes are known; all else is said of its largest
+        block without holes. Empty for a table without holes.
     warnings : tuple of str
         What is wrong, in clauses.
     steps : tuple of Step
@@ -178,7 +153,7 @@ class Diagnosis:
     reasons: dict[str, str]
     rows: Integers = field(repr=False, compare=False)
     embedding: Floats = field(repr=False, compare=False)
-    known: KnownPairs | None
+    known: str
     warnings: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
@@ -243,7 +218,7 @@ class Diagnosis:
         dict of str to str
             Name and sentence, in the order to read them.
         """
-        texts = {} if self.known is None else {"known pairs": str(self.known)}
+        texts = {"known pairs": self.known} if self.known else {}
         texts["data"] = f"{self.n_points} points with {self.n_observed} features each"
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
@@ -436,13 +411,13 @@ def diagnose(
     >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
     (True, 0.005, True)
     """
-    with naming_rows(row_names(X)):
+    with check.naming_rows(row_names(X)):
         known, table, numbers = _without_holes(as_table(X, dtype=np.float64).values, missing)
         data, picked = _sampled(table)
         picked = numbers[picked]
-        names = [few_rows(row) for row in picked[:, None]]
-    check_components(n_components, table.shape[0])
-    check_seed("random_state", random_state)
+        names = [check.few_rows(row) for row in picked[:, None]]
+    check.check_components(n_components, table.shape[0])
+    check.seed("random_state", random_state)
     stages = Stages(verbose, total=3)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
@@ -451,7 +426,7 @@ def diagnose(
             chance = chance_test(data, random_state=random_state)
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
-        with stages("fitting"), naming_rows(names):
+        with stages("fitting"), check.naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(data)
     stages.close()
     affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
@@ -496,15 +471,15 @@ def diagnose(
     return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
 
 
-def _without_holes(table: Any, rule: str | Pairwise) -> tuple[KnownPairs | None, Any, Integers]:
-    """Known pairs of a table with holes, its largest block without any, and the rows of that."""
+def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers]:
+    """Return what is known of a table with holes, its largest whole block, its rows."""
     asked: Any = holes.get(rule)
     if asked is not None and not isinstance(asked, Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
     cure = "pass missing='pairwise', which examines a block without any, or fill them in"
     check_known(table, "X", cure, holes=asked is not None)
     if not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
-        return None, table, np.arange(table.shape[0])
+        return "", table, np.arange(table.shape[0])
     table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
     similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, asked.least(table.shape[1]))
@@ -516,10 +491,12 @@ def _without_holes(table: Any, rule: str | Pairwise) -> tuple[KnownPairs | None,
             f"{rows.size} by {columns.size} as the largest; fill in holes at random first, as by "
             "sklearn.impute.KNNImputer().fit_transform(X)"
         )
-    n_groups = int(similarity.groups().max()) + 1
-    block = rows.size, columns.size
-    found = KnownPairs(int(known.sum()), known.size, similarity.least, n_groups, block)
-    return found, table[np.ix_(rows, columns)], rows
+    text = (
+        f"{known.sum()} of {known.size} pairs of rows share at least {similarity.least} columns, "
+        f"which leaves {similarity.groups().max() + 1} groups of rows; what follows is of the "
+        f"largest block without holes, {rows.size} rows and {columns.size} columns"
+    )
+    return text, table[np.ix_(rows, columns)], rows
 
 
 def _sampled(table: Any) -> tuple[Floats, Integers]:
@@ -529,9 +506,9 @@ def _sampled(table: Any) -> tuple[Floats, Integers]:
     if n_points > limits.DIAGNOSED_WHOLE:
         rng = np.random.default_rng(0)
         picked = np.sort(rng.choice(n_points, limits.DIAGNOSED_SAMPLE, replace=False))
-    check_magnitude("X", table.data if sp.issparse(table) else table)
-    check_enough_rows(n_points)
-    check_enough_columns(n_observed, "correlation")
+    check.check_magnitude("X", table.data if sp.issparse(table) else table)
+    check.check_enough_rows(n_points)
+    check.check_enough_columns(n_observed, "correlation")
     data = table[picked]
     return (data.toarray() if sp.issparse(data) else data), picked
 
@@ -584,39 +561,41 @@ def _level_fraction(X: NDArray[np.float64]) -> float:
 
 def problems(diagnosis: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
-    d, clauses = diagnosis, []
-    if d.level_fraction >= DOMINANT_FRACTION:
-        clauses.append(
+    d = diagnosis
+    why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
+    if d.n_observed < limits.FEWEST_COLUMNS:
+        why = f"the test sees correlations of features alone, and {d.n_observed} are few"
+    by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
+    clauses = [
+        (
+            d.level_fraction >= DOMINANT_FRACTION,
             f"row means hold {d.level_fraction:.1%} of the squared distances between rows: an "
-            "embedding by distances shows little else; affinity='correlation' ignores them"
-        )
-    if d.p_value > LEVEL:
-        why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
-        if d.n_observed < limits.FEWEST_COLUMNS:
-            why = f"the test sees correlations of features alone, and {d.n_observed} are few"
-        clauses.append(f"{d.chance}: {why}")
-    if d.has_common_direction:
-        clauses.append(
+            "embedding by distances shows little else; affinity='correlation' ignores them",
+        ),
+        (d.p_value > LEVEL, f"{d.chance}: {why}"),
+        (
+            d.has_common_direction,
             f"nearly all pairs of rows are positively correlated, by {d.mean_correlation:.2f} in "
             "the mean: one direction that all rows share (levels of columns, a market, a season) "
-            "may hide what only few of them share"
-        )
-    if d.halves_disagree:
-        clauses.append(
+            "may hide what only few of them share",
+        ),
+        (
+            d.halves_disagree,
             f"two halves of the features, embedded separately, agree by R² {d.agreement:.2f} only: "
-            f"another sample of {d.n_observed} features could give a different arrangement"
-        )
-    if d.graph_components > 1:
-        clauses.append(
+            f"another sample of {d.n_observed} features could give a different arrangement",
+        ),
+        (
+            d.graph_components > 1,
             f"the graph has {d.graph_components} separate components: where they lie relative "
-            "to one another depends on few edges"
-        )
-    if d.parameters["affinity"] == "correlation" and d.n_trusted and not d.holds_together:
-        clauses.append(
+            "to one another depends on few edges",
+        ),
+        (
+            by_correlation and not d.holds_together,
             f"significant correlations connect only {d.largest_component} of {d.n_used} "
-            "points: where all others lie relative to these may be noise"
-        )
-    return clauses
+            "points: where all others lie relative to these may be noise",
+        ),
+    ]
+    return [text for holds, text in clauses if holds]
 
 
 def steps(diagnosis: Diagnosis) -> list[Step]:
