@@ -225,29 +225,6 @@ class ColumnRelevance:
         return plot.arrows(ax, charts.columns(self.embedding), steepness, names)
 
 
-class Table(NamedTuple):
-    """Columns of X, some at a time, dense and centered."""
-
-    values: Any  # (n, p) dense or sparse by columns
-    level: Floats | None  # (n,) level of the rows, of which columns keep nothing
-    rows: Integers | slice = slice(None)  # that are taken
-
-    def take(self, which: Integers) -> Floats:
-        """Return some columns, (n, b)."""
-        some = self.values[:, which]
-        some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
-        if self.level is not None:
-            some = some - np.outer(self.level, self.level @ some / (self.level @ self.level or 1.0))
-        return some[self.rows]
-
-    def batches(self, which: Integers, width: int = _BATCH) -> Iterator[tuple[Integers, Floats]]:
-        """Centered columns with their positions, ``width`` at a time."""
-        for start in range(0, which.size, width):
-            at = which[start : start + width]
-            Y = self.take(at)
-            yield at, Y - Y.mean(axis=0)
-
-
 class ScaledRows(NamedTuple):
     """Rows as a map of correlations sees them.
 
@@ -260,12 +237,40 @@ class ScaledRows(NamedTuple):
 
 
 class OnMap(NamedTuple):
-    """Columns and the map that they are judged on."""
+    """Columns of a table, and the map that they are judged on."""
 
-    columns: Integers  # (k,) their positions
+    values: Any  # (n, p) the table, dense or sparse by columns
+    level: Floats | None  # (n,) level of its rows, of which columns keep nothing
+    columns: Integers  # (k,) that are judged
+    rows: Integers  # (r,) that are on the map
     smooth: Smoother
-    table: Table  # of the rows on the map
-    rows: Integers | slice = slice(None)  # of those of the whole map
+
+    def take(self, which: Integers) -> Floats:
+        """Return some columns, (r, b)."""
+        some = self.values[:, which]
+        some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
+        if self.level is not None:
+            some = some - np.outer(self.level, self.level @ some / (self.level @ self.level or 1.0))
+        return some[self.rows]
+
+    def batches(self, width: int = _BATCH) -> Iterator[tuple[Integers, Floats]]:
+        """Centered columns with their positions, ``width`` at a time."""
+        for start in range(0, self.columns.size, width):
+            at = self.columns[start : start + width]
+            Y = self.take(at)
+            yield at, Y - Y.mean(axis=0)
+
+    def turned(self, columns: Integers, other: Floats, kernel: StationaryKernel | None) -> OnMap:
+        """Return columns on a map made without them, which is turned onto this and keeps its size.
+
+        Rows of ``other``, (n, m), that are NaN are not on it.
+        """
+        on = np.isfinite(other[self.rows]).all(axis=1)
+        Z, points = other[self.rows[on]], self.smooth.points[on]
+        Z = Z - Z.mean(axis=0)
+        turn = orthogonal_procrustes(Z, points - points.mean(axis=0))[0]
+        smooth = smoother(Z @ turn, kernel)
+        return self._replace(columns=columns, rows=self.rows[on], smooth=smooth)
 
 
 def _smooth_kernel(name: str, value: Any) -> StationaryKernel:
@@ -374,48 +379,48 @@ def columns(
     >>> found.names[0], found.n_significant, found.fraction[0].round(1)
     ('x7', 1, array([1., 0.]))
     """
-    points = np.asarray(Z, dtype=np.float64)
-    table, labels = _read(X, len(points), names)
-    ends, rows = _place_of(where, points)
+    points: Any = np.asarray(Z, dtype=np.float64)
     spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
     check.check_same_shape("errors", spread, "Z", points)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
-    others = _checked_maps(maps, points, labels.size)
-    if rows is not None:
-        points, spread, table = points[rows], spread[rows], table._replace(rows=rows)
-        others = [(which, other[rows]) for which, other in others]
+    values, level, labels = _read(X, len(points), names)
+    every = np.arange(labels.size)
+    others = _checked_maps(maps, points, every)
+    ends, rows = _place_of(where, points)
+    points, spread = points[rows], spread[rows]
     _check_map(points)
     rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)
     with single_threaded_blas():
-        itself = OnMap(np.arange(labels.size), smoother(points, smooth), table)
-        judges = [_held_out(which, other, points, table, smooth) for which, other in others]
+        itself = OnMap(values, level, every, rows, smoother(points, smooth))
+        judges = [itself.turned(which, other, smooth) for which, other in others]
         found, noise = _described(itself, ends)
         found |= _judged(judges or [itself], found, noise, null, rng)
+        variance: Any = 0.0
         if judges:
             k = len(judges)
-            variance = (k - 1.0) ** 2 / k * _variance_of_fractions(judges, found)
+            variance = (k - 1.0) ** 2 / k * _variance_of_fractions(judges, every)
         elif spread.any():
             drawn = [
                 itself._replace(smooth=smoother(moved, itself.smooth.kernel))
                 for moved in points + spread * rng.standard_normal((_IMPUTATIONS, *spread.shape))
             ]
             # Rubin 1987.
-            variance = (1.0 + 1.0 / _IMPUTATIONS) * _variance_of_fractions(drawn, found)
-        else:
-            variance = 0.0
+            variance = (1.0 + 1.0 / _IMPUTATIONS) * _variance_of_fractions(drawn, every)
     found["fraction_se"] = np.sqrt(found["fraction_se"] ** 2 + variance)
     return _sorted(found, itself, labels)
 
 
 def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
     """Axes along which all columns vary, in the order of the table, and the noise of the rows."""
-    smooth, table, every = itself.smooth, itself.table, itself.columns
+    smooth, every = itself.smooth, itself.columns
     center = smooth.points.mean(axis=0, keepdims=True)
     at_center = smooth.slopes_at(center)[:, 0]
     path = None if ends is None else np.diff(smooth.values_at(ends), axis=0)[0]
-    _, sample = next(table.batches(every[evenly_spaced(every.size, _BATCH)]))
+    some = itself._replace(columns=every[evenly_spaced(every.size, _BATCH)])
+    noise = np.ones(itself.values.shape[0])
+    noise[itself.rows] = row_noise(smooth.fit(next(some.batches())[1]).residual)
     parts = []
-    for _, Y in table.batches(every):
+    for _, Y in itself.batches():
         fits = smooth.fit(Y)
         fraction, error = smooth.fractions(fits)
         part = {"sd": Y.std(axis=0), "fraction": fraction, "fraction_se": error}
@@ -428,7 +433,7 @@ def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floa
             part["change_se"] = np.sqrt(posterior @ path**2)
         parts.append(part)
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return found, row_noise(smooth.fit(sample).residual)
+    return found, noise
 
 
 def _judged(
@@ -445,7 +450,7 @@ def _judged(
         smooth, of_rows = judge.smooth, noise[judge.rows]
         even = smoother(smooth.points, smooth.kernel, of_rows)
         # Columns of a batch are shifted together.
-        for at, Y in judge.table.batches(judge.columns, int(np.clip(p // 8, 16, _BATCH))):
+        for at, Y in judge.batches(int(np.clip(p // 8, 16, _BATCH))):
             r2[at] = smooth.fit(Y).r2
             draws = len(factors) - 1
             factors[:, at] = bayes_factors(standardized(Y, of_rows), even, draws, null, rng)
@@ -478,17 +483,14 @@ def _judged(
     return {"r2": r2, "p_value": p_value, "ordered": ordered}
 
 
-def _variance_of_fractions(others: Sequence[OnMap], found: dict[str, Any]) -> Floats:
+def _variance_of_fractions(others: Sequence[OnMap], every: Integers) -> Floats:
     """Variance of the fractions of all columns between other maps, (p, m)."""
-    every = np.arange(found["sd"].size)
-    drawn = np.array([
-        np.vstack([
-            other.smooth.fractions(other.smooth.fit(Y))[0]
-            for _, Y in other.table.batches(every)
-        ])
-        for other in others
-    ])  # fmt: skip
+    drawn: Any = []
+    for other in others:
+        fits = (other.smooth.fit(Y) for _, Y in other._replace(columns=every).batches())
+        drawn.append(np.vstack([other.smooth.fractions(each)[0] for each in fits]))
     # Where a column has no slope, all axes are as likely.
+    drawn = np.array(drawn)
     drawn = np.where(np.isfinite(drawn), drawn, 1.0 / drawn.shape[-1])
     return drawn.var(axis=0, ddof=1) if len(others) > 1 else np.zeros(drawn.shape[1:])
 
@@ -497,7 +499,7 @@ def _sorted(found: dict[str, Any], itself: OnMap, labels: NDArray[np.str_]) -> C
     """Columns in order, with the values of the first of them for pictures."""
     order, smooth = np.argsort(-found["r2"], kind="stable"), itself.smooth
     found["q_value"] = false_discovery_control(found["p_value"])
-    values = itself.table.take(order[:_SHOWN])
+    values = itself.take(order[:_SHOWN])
     means = values.mean(axis=0)
     weights = smooth.fit(values - means).coefficients
     fitted = means + smooth.basis @ (np.sqrt(smooth.eigenvalues) * weights).T
@@ -522,8 +524,8 @@ def _sorted(found: dict[str, Any], itself: OnMap, labels: NDArray[np.str_]) -> C
 # What was given -----------------------------------------------------------------------------------
 
 
-def _read(X: Any, n_rows: int, names: Any) -> tuple[Table, NDArray[np.str_]]:
-    """Columns of what was given, and their names."""
+def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[np.str_]]:
+    """Table that was given, the level of its rows where it is none of the columns', and names."""
     level = X.level - X.level.mean() if isinstance(X, ScaledRows) else None
     given = as_table(X.values if isinstance(X, ScaledRows) else X, accept_sparse="csc")
     values, p = given.values, given.values.shape[1]
@@ -542,28 +544,29 @@ def _read(X: Any, n_rows: int, names: Any) -> tuple[Table, NDArray[np.str_]]:
         raise ValueError(
             f"names must be one for each of the {p} columns of X, got {len(called)}; pass as many"
         )
-    return Table(values, level), np.array(called, dtype=object)
+    return values, level, np.array(called, dtype=object)
 
 
-def _place_of(where: Any, points: Floats) -> tuple[Floats | None, NDArray[np.intp] | None]:
-    """Return ends of a path, or the rows of a region; neither without ``where``."""
+def _place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
+    """Return ends of a path, if there is one, and the rows to look at."""
+    every = np.arange(len(points))
     if where is None:
-        return None, None
+        return None, every
     given = check.as_array("where", where)
     if given.dtype == bool and given.shape == (len(points),):
         return None, np.flatnonzero(given)
     if given.shape == (2,) and given.dtype.kind in "iu":
-        return points[check.check_nodes("where", given, len(points))], None
+        return points[check.check_nodes("where", given, len(points))], every
     if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
         check.check_finite("where", given, "pass where the path begins and ends")
-        return np.asarray(given, dtype=np.float64), None
+        return np.asarray(given, dtype=np.float64), every
     raise ValueError(
         f"where must be True or False for each of the {len(points)} rows, two numbers of rows, or "
         f"two points of shape {(2, points.shape[1])}; got shape {given.shape} of {given.dtype}"
     )
 
 
-def _checked_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Integers, Floats]]:
+def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Integers, Floats]]:
     """Return maps without some columns, every column in one of them."""
     found = []
     for which, other in maps:
@@ -571,26 +574,14 @@ def _checked_maps(maps: Any, points: Floats, n_columns: int) -> list[tuple[Integ
         check.check_same_shape("coordinates of maps", place, "Z", points)
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at
-        found.append((check.check_nodes("columns of maps", at, n_columns), place))
-    every = np.sort(np.concatenate([which for which, _ in found])) if found else None
-    if every is not None and not np.array_equal(every, np.arange(n_columns)):
+        found.append((check.check_nodes("columns of maps", at, every.size), place))
+    held_out = np.concatenate([which for which, _ in found]) if found else every
+    if not np.array_equal(np.sort(held_out), every):
         raise ValueError(
-            f"maps must hold out each of the {n_columns} columns once, got {every.size} "
-            f"positions of {np.unique(every).size} columns"
+            f"maps must hold out each of the {every.size} columns once, got {held_out.size} "
+            f"positions of {np.unique(held_out).size} columns"
         )
     return found
-
-
-def _held_out(
-    which: Integers, other: Floats, points: Floats, table: Table, kernel: StationaryKernel | None
-) -> OnMap:
-    """Columns on a map made without them, which is turned onto the points and keeps its size."""
-    rows = np.flatnonzero(np.isfinite(other).all(axis=1))
-    other, points = other[rows], points[rows]
-    other = other - other.mean(axis=0)
-    turn = orthogonal_procrustes(other, points - points.mean(axis=0))[0]
-    of_rows = rows if isinstance(table.rows, slice) else table.rows[rows]
-    return OnMap(which, smoother(other @ turn, kernel), table._replace(rows=of_rows), rows)
 
 
 def _check_map(points: Floats) -> None:

@@ -96,7 +96,7 @@ def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
     more = ("--methods", "pca", "--noise", "0")
     assert run("compare", table, "-o", tmp_path, *cures, *more) == 0
     said = capsys.readouterr().out
-    assert any("decoding" in line and "time" in line for line in said.splitlines())
+    assert any("decoding" in line and "seconds" in line for line in said.splitlines())
     with (tmp_path / "sensors_compare.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["decoding"]) > 0.5
