@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     diagnosis = replace(diagnosis, warnings=tuple(map(flags.in_flags, heard)))
     steps = next_steps(diagnosis, arguments)
     numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
-    for name in ("trusted_pairs", "trusted_correlations", "steps", "rows", "embedding"):
+    for name in ("trusted_pairs", "trusted_correlations", "rows", "embedding"):
         del numbers[name]
     for name in ("n_used", "n_trusted", "p_value"):
         numbers[name] = getattr(diagnosis, name)

@@ -410,7 +410,7 @@ def _warn_open(joints: blockwise.Joints, groups: list[_Group], tables: Sequence[
         if kind != "fixed"
     ]
     warn(
-        f"{count(joints.n_open, 'joint')} between sessions open: {'; '.join(texts)}; the "
+        f"{count(joints.n_open, 'open joint')} between sessions: {'; '.join(texts)}; the "
         "rows that they share do not span the embedding: measure more rows in both"
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -572,7 +572,7 @@ class _Bench:
         """Add a method at a noise level: its fits, scores and first embedding."""
         title, name, refine = planned
         whole = done = self.fit(name, refine, self.table(level, 0))
-        seconds, scores = [whole.seconds], []
+        seconds, scores = [whole.seconds], cast("list[list[float]]", [])
         for X, fold in self.trials(level) if whole.value is not None else ():
             # Against references the first draw has been embedded.
             if fold is not None or scores:

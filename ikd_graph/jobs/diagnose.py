@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -120,8 +120,6 @@ class Diagnosis:
         block without holes. Empty for a table without holes.
     warnings : tuple of str
         What is wrong, in clauses.
-    steps : tuple of Step
-        What to do next, the most urgent first.
     """
 
     n_points: int
@@ -155,7 +153,6 @@ class Diagnosis:
     embedding: Floats = field(repr=False, compare=False)
     known: str
     warnings: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
 
     @property
     def p_value(self) -> float:
@@ -191,6 +188,25 @@ class Diagnosis:
     def halves_disagree(self) -> bool:
         """Whether two halves of the columns do not support the same embedding."""
         return self.agreement < SUPPORTED
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What to do next, the most urgent first."""
+        todo, m = [], self.n_components
+        if self.level_fraction >= DOMINANT_FRACTION:
+            words = "Compare rows whatever their levels and lengths"
+            todo.append(Step("standardize_rows", words, "diagnose(covariance.unit_rows(X))"))
+        if self.has_common_direction and not self.n_removed:
+            python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
+            todo.append(Step("remove_mean_row", "Take off what all rows share", python))
+        if self.n_trusted and self.halves_disagree:
+            rule = f"graph=graph.Threshold(fdr={self.fdr:g})"
+            python = f"IKD({m}, strategy='blockwise', {rule})"
+            todo.append(Step("significant", "Look at the significant correlations alone", python))
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        noise = self.chance.is_noise
+        words = "Embed the noise all the same" if noise else "Embed with these settings"
+        return (*todo, Step("embed", words, f"IKD({m}, {settings})"))
 
     def to_pandas(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Trusted pairs, the strongest first.
@@ -430,7 +446,7 @@ def diagnose(
             model = IKD(n_components, random_state=random_state).fit(data)
     stages.close()
     affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
-    parameters = used_parameters(model)
+    parameters, words = used_parameters(model), cast("dict[str, Any]", describe_settings(model))
     del parameters["n_components"]
     if model.settings_.by_likelihood:
         # The likelihood chooses it.
@@ -449,7 +465,7 @@ def diagnose(
         n_removed=n_removed,
         fdr=fdr,
         chance=chance,
-        **describe_settings(model),
+        **words,
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
         agreement=float(model.agreement_),
@@ -468,17 +484,17 @@ def diagnose(
     texts = (*model.settings_.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
-    return replace(diagnosis, warnings=texts, steps=tuple(steps(diagnosis)))
+    return replace(diagnosis, warnings=texts)
 
 
 def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers]:
     """Return what is known of a table with holes, its largest whole block, its rows."""
-    asked: Any = holes.get(rule)
+    asked = holes.get(rule)
     if asked is not None and not isinstance(asked, Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
     cure = "pass missing='pairwise', which examines a block without any, or fill them in"
     check_known(table, "X", cure, holes=asked is not None)
-    if not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
+    if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
         return "", table, np.arange(table.shape[0])
     table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
@@ -596,21 +612,3 @@ def problems(diagnosis: Diagnosis) -> list[str]:
         ),
     ]
     return [text for holds, text in clauses if holds]
-
-
-def steps(diagnosis: Diagnosis) -> list[Step]:
-    """Say what to do next, the most urgent first."""
-    d, todo = diagnosis, []
-    if d.level_fraction >= DOMINANT_FRACTION:
-        words = "Compare rows whatever their levels and lengths"
-        todo.append(Step("standardize_rows", words, "diagnose(covariance.unit_rows(X))"))
-    if d.has_common_direction and not d.n_removed:
-        python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
-        todo.append(Step("remove_mean_row", "Take off what all rows share", python))
-    if d.n_trusted and d.halves_disagree:
-        rule = f"graph=graph.Threshold(fdr={d.fdr:g})"
-        python = f"IKD({d.n_components}, strategy='blockwise', {rule})"
-        todo.append(Step("significant", "Look at the significant correlations alone", python))
-    settings = ", ".join(f"{name}={value!r}" for name, value in d.parameters.items())
-    words = "Embed the noise all the same" if d.chance.is_noise else "Embed with these settings"
-    return [*todo, Step("embed", words, f"IKD({d.n_components}, {settings})")]

@@ -125,7 +125,7 @@ def test_sessions_are_counted_in_messages():
     with pytest.raises(ValueError, match="share neither: session 0; session 1; name"):
         ikd_graph.align([X[:30], X[30:]])
     rows = [np.arange(40), np.arange(39, 60)]
-    with pytest.warns(UserWarning, match="1 joint between sessions open: .* share 1 row:"):
+    with pytest.warns(UserWarning, match="1 open joint between sessions: .* share 1 row:"):
         found = ikd_graph.align([X[:40, :80], X[39:, 80:]], rows=rows)
     assert repr(found) == "AlignedSessions(2 sessions, 2 groups)"
 
