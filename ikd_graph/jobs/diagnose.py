@@ -76,9 +76,6 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
-    share_above_two : float
-        Share of pairs whose correlation, means of columns taken off, exceeds 2 standard errors;
-        chance makes 2.3 %.
     mean_correlation : float
         Mean correlation of two rows, before means of columns are taken off.
     has_common_direction : bool
@@ -131,7 +128,6 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
-    share_above_two: float
     mean_correlation: float
     has_common_direction: bool
     trusted_pairs: Integers = field(repr=False, compare=False)
@@ -241,11 +237,6 @@ class Diagnosis:
         texts["chance"] = str(self.chance)
         if self.n_effective < self.n_observed - self.n_removed:
             texts["columns"] = describe_effective_columns(self.n_observed, self.n_effective)
-        texts["correlations"] = (
-            f"{self.share_above_two:.1%} of the pairs of points correlate by more than "
-            f"{2.0 * self.standard_error:.3g}, two standard errors (2.3% would by chance), when "
-            "the means of columns are taken off"
-        )
         texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
         if self.n_trusted:
             texts["trusted"] = (
@@ -276,20 +267,17 @@ class Diagnosis:
     def charts(self) -> tuple[Chart, Chart]:
         """Describe the correlations of all pairs against chance, and what the features say."""
         edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
+        at = 0.5 * (edges[1:] + edges[:-1])
         # The correlation of unrelated rows, as that of Student's t.
         free = max(self.n_effective - 2.0, 1.0)
-        inside = np.clip(edges, -1.0 + 1e-9, 1.0 - 1e-9)
-        quantiles = inside * np.sqrt(free / (1.0 - inside**2))
+        with np.errstate(divide="ignore"):
+            quantiles = edges * np.sqrt(free / (1.0 - edges**2))
         chance = np.diff(t.cdf(quantiles, free)) * numbers.sum()
-        chance = np.where(chance >= 0.5, chance, np.nan)
-        drawn = np.flatnonzero((numbers > 0.0) | np.isfinite(chance))
-        drawn = np.arange(drawn[0], drawn[-1] + 1)
-        at = 0.5 * (edges[1:] + edges[:-1])[drawn]
         pairs = Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
-            curves=(Curve("chance", at, chance[drawn], colors.SECOND),),
-            bars=(Bars(at, numbers[drawn], name="pairs of points"),),
+            curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
+            bars=(Bars(at, numbers, name="pairs of points"),),
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
@@ -326,10 +314,7 @@ class Diagnosis:
         assert chart.points is not None
         at = chart.points.at[:, :2]
         x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
-        # Thousands of lines leave the points to be seen as dozens do.
-        strong = float(np.clip(40.0 / max(len(pairs), 1), 0.05, 1.0))
-        width, opacity = 0.3 + 1.3 * strong, 0.2 + 0.55 * strong
-        links = Curve("", x, y, colors.MUTED, width=width, opacity=opacity)
+        links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
         named = [str(names[row]) for row in self.rows] if names else []
         written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
@@ -547,7 +532,6 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
-        "share_above_two": float(np.mean(pairs > 2.0 * error)),
         "mean_correlation": mean,
         "has_common_direction": bool(
             above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
