@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     if relevance is not None:
-        frame = relevance.to_pandas()
-        files["columns.csv"] = common.csv_text(frame.columns, frame.itertuples(index=False))
+        files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
     result = {
         **common.fit_record(model),
         "scores": scores,
