@@ -252,10 +252,10 @@ def align(
 def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session, ...]:
     """Tables whose rows and columns have the numbers of their names."""
     if not isinstance(sessions, (list, tuple)) or len(sessions) < 2:
-        number = np.size(sessions, 0) if np.ndim(sessions) else 0
+        kind = type(sessions).__name__
+        got = count(len(sessions), "table") if kind in ("list", "tuple") else f"a {kind}"
         raise ValueError(
-            f"sessions must be a list of at least two tables, got {count(number, 'table')}; "
-            "a single table goes to IKD"
+            f"sessions must be a list of at least two tables, got {got}; a single table goes to IKD"
         )
     called = [f"session {k}" for k in range(len(sessions))] if names is None else [*map(str, names)]
     if len(called) != len(sessions):
