@@ -6,8 +6,6 @@ Coordinates of all sessions are saved as one .csv, with a picture as .png.
 
 import argparse
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pandas as pd
@@ -25,7 +23,7 @@ def run(arguments: argparse.Namespace) -> None:
     typed = dict(vars(arguments))
     own = {name: typed.pop(name) for name in ("n_components", "min_columns") if name in typed}
     given = flags.method_parameters(argparse.Namespace(**typed))
-    with common.named_stage("aligning the sessions"), _in_words_of_files():
+    with common.named_stage("aligning the sessions"):
         frames = [
             pd.DataFrame(each.X, each.row_names or None, each.feature_names or None)
             for each in sessions
@@ -44,17 +42,6 @@ def run(arguments: argparse.Namespace) -> None:
         "joints": [] if found.joints is None else found.joints.kinds.tolist(),
     }
     common.finish(arguments, data, files, str(found).splitlines(), step, record)
-
-
-@contextmanager
-def _in_words_of_files() -> Iterator[None]:
-    """Say where files have the names that `align` is given as lists."""
-    try:
-        yield
-    except ValueError as error:
-        files = "name rows and columns alike in the files (--header, --index)"
-        text = str(error).replace("name what they share by rows= and columns=", files)
-        raise ValueError(text) from error
 
 
 def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:

@@ -8,10 +8,12 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
+from ..datasets import Reading
 from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
 from ..plotting.colors import paint_points
 from . import common, flags
 from .console import aligned
+from .parser import flag_of
 
 _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 
@@ -50,14 +52,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do next: a sentence and a command each."""
-    size = {"n_components": diagnosis.n_components}
-    significant = [*flags.settings_flags(size), "--fdr", f"{diagnosis.fdr:g}"]
-    words = {
-        "standardize_rows": ("diagnose", ["--standardize-rows"]),
-        "remove_mean_row": ("diagnose", ["--remove-mean-row"]),
-        "significant": ("cliques", significant),
-        "embed": ("embed", flags.settings_flags({**size, **diagnosis.parameters})),
-    }
-    return [
-        (step.words, common.paste_command(arguments, *words[step.name])) for step in diagnosis.steps
-    ]
+    steps = []
+    for step in diagnosis.steps:
+        read = [name for name in step.settings if name in vars(Reading())]
+        fit = {name: value for name, value in step.settings.items() if name not in read}
+        words = [*map(flag_of, read), *flags.settings_flags(fit)]
+        steps.append((step.words, common.paste_command(arguments, step.command, words)))
+    return steps

@@ -242,8 +242,8 @@ def align(
         listed = [_listed(tables, sorted(k for g in part for k in by_columns[g])) for part in apart]
         raise ValueError(
             "sessions must share rows or columns with the others, got parts that share neither: "
-            f"{'; '.join(listed)}; name what they share by rows= and columns=, "
-            "or lower min_columns"
+            f"{'; '.join(listed)}; name what they share alike, by rows= and columns= "
+            "(or in the files), or lower min_columns"
         )
     groups = [_fitted(tables, members, n_components, settings) for members in by_columns]
     return _merged(tables, groups, settings)

@@ -53,9 +53,10 @@ _DRAWN_PER_POINT = 5
 class Step(NamedTuple):
     """One thing to do next."""
 
-    name: str  # "standardize_rows", "remove_mean_row", "significant" or "embed"
     words: str
     python: str
+    command: str
+    settings: dict[str, Any]  # of the command, by their names in Python
 
 
 @dataclass(frozen=True)
@@ -190,19 +191,21 @@ class Diagnosis:
         """What to do next, the most urgent first."""
         todo, m = [], self.n_components
         if self.level_fraction >= DOMINANT_FRACTION:
-            words = "Compare rows whatever their levels and lengths"
-            todo.append(Step("standardize_rows", words, "diagnose(covariance.unit_rows(X))"))
+            words, rows = "Compare rows whatever their levels", "diagnose(covariance.unit_rows(X))"
+            todo.append(Step(words, rows, "diagnose", {"standardize_rows": True}))
         if self.has_common_direction and not self.n_removed:
-            python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
-            todo.append(Step("remove_mean_row", "Take off what all rows share", python))
+            words = "Take off what all rows share"
+            rest = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
+            todo.append(Step(words, rest, "diagnose", {"remove_mean_row": True}))
         if self.n_trusted and self.halves_disagree:
-            rule = f"graph=graph.Threshold(fdr={self.fdr:g})"
-            python = f"IKD({m}, strategy='blockwise', {rule})"
-            todo.append(Step("significant", "Look at the significant correlations alone", python))
-        settings = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
-        noise = self.chance.is_noise
-        words = "Embed the noise all the same" if noise else "Embed with these settings"
-        return (*todo, Step("embed", words, f"IKD({m}, {settings})"))
+            words, used = "Look at the significant correlations alone", f"fdr={self.fdr:g}"
+            python = f"IKD({m}, strategy='blockwise', graph=graph.Threshold({used}))"
+            settings = {"n_components": m, "graph": graph.Threshold(fdr=self.fdr)}
+            todo.append(Step(words, python, "cliques", settings))
+        same = "all the same" if self.chance.is_noise else "with these settings"
+        used = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        settings = {"n_components": m, **self.parameters}
+        return (*todo, Step(f"Embed {same}", f"IKD({m}, {used})", "embed", settings))
 
     def to_pandas(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Trusted pairs, the strongest first.
