@@ -39,7 +39,7 @@ FIGURE_SIZE = (11.0, 5.6)
 
 _FEW = "too few features to tell"
 _MEASURES = {
-    "independent noise": "about {:.0%} of the variance is independent noise",
+    "noise": "about {:.0%} of the variance is independent noise",
     "agreement of halves": "two halves of the features, embedded separately, agree by R² {:.2f}",
     "held-out R²": "{:.2f}: held-out features, predicted from an embedding of the others",
     "reliability": "{:.2f}: the R² with the truth that the standard errors lead to expect",
