@@ -251,7 +251,7 @@ class OnMap(NamedTuple):
         some = np.asarray(some.toarray() if sp.issparse(some) else some, dtype=np.float64)
         if self.level is not None:
             some = some - np.outer(self.level, self.level @ some / (self.level @ self.level or 1.0))
-        return some[self.rows]
+        return some if self.rows.size == len(some) else some[self.rows]
 
     def batches(self, width: int = _BATCH) -> Iterator[tuple[Integers, Floats]]:
         """Centered columns with their positions, ``width`` at a time."""

@@ -327,7 +327,7 @@ def sentences(result: Comparison) -> list[str]:
         for test in result.tests
     ]
     able = [row for row in result.rows if row.noise == level and not row.failure]
-    refined = [row for row in able if row.refine]
+    refined = [row for row in able if row.refine and (row.method, level) in result.scores]
     tests = [result.difference(row.title, row.method, level) for row in refined]
     if pair is not None and len(refined) > 1:
         tests.append(result.difference(refined[0].title, refined[1].title, level))
