@@ -8,7 +8,7 @@ How good an embedding can be, asked before it is believed.
 import warnings
 
 from ikd_graph import IKD, datasets, metrics
-from ikd_graph.jobs.diagnose._diagnosis import diagnose
+from ikd_graph.jobs.diagnose import diagnose
 from ikd_graph.plotting import charts, plot
 
 warnings.simplefilter("ignore", UserWarning)  # a diagnosis warns; here its words are printed
@@ -21,7 +21,7 @@ for noise in (0.2, 0.8, 1.4):
     bars[f"halves agree at noise {noise}"] = diagnosis.agreement
     bars[f"reached at noise {noise}"] = metrics.affine_r2(data.latent, Z)
 
-print(diagnosis.summary())  # that of the noisiest
+print(diagnosis)  # that of the noisiest
 levels = charts.level_bars(bars, "{:.3f}".format, "R² after affine alignment")
 ax = plot.chart(levels, ax=plot.axes())
 print("picture:", plot.save(ax, "10_weak_data.png"))

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .column_relevance import columns
     from .estimator import IKD
     from .jobs.align import align
+    from .jobs.columns import columns
     from .jobs.compare import compare
     from .jobs.diagnose import diagnose
 
@@ -51,7 +51,7 @@ __all__ = [
 _HOMES = {
     "IKD": ".estimator",
     "align": ".jobs.align",
-    "columns": ".column_relevance",
+    "columns": ".jobs.columns",
     "compare": ".jobs.compare",
     "diagnose": ".jobs.diagnose",
 }

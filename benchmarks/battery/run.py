@@ -9,7 +9,7 @@ import numpy as np
 
 from ikd_graph import IKD
 from ikd_graph.jobs import baselines
-from ikd_graph.jobs._timing import timed
+from ikd_graph.jobs.baselines import timed
 from ikd_graph.similarity import AFFINITIES
 
 from ._record import Absent

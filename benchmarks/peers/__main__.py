@@ -18,7 +18,7 @@ from examples.paper._lab import Experiment, fit, rows, run
 from examples.paper._real import dataset
 from ikd_graph import cliques, covariance, graph, kernels, metrics
 from ikd_graph.datasets import fixed_latent, gplvm_data
-from ikd_graph.jobs._timing import timed
+from ikd_graph.jobs.baselines import timed
 
 EMBEDDINGS = ("ikd", "geodesic_stress", "umap", "opentsne", "pacmap", "isomap", "pca")
 

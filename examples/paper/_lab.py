@@ -20,7 +20,7 @@ from ikd_graph._base.files import write_whole
 from ikd_graph._base.validation import check_choice
 from ikd_graph.datasets import fixed_latent, gp_mapping
 from ikd_graph.jobs import baselines
-from ikd_graph.jobs._timing import timed
+from ikd_graph.jobs.baselines import timed
 
 from . import _published_form
 from ._peers import PEERS

@@ -6,18 +6,15 @@ Coordinates of all sessions are saved as one .csv, with a picture as .png.
 
 import argparse
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+
+import pandas as pd
 
 from .. import datasets
 from .._base.files import check_writable
-from .._base.format import count
 from ..datasets import Dataset
-from ..jobs.align import RESIDUAL, AlignedSessions, align
+from ..jobs.align import align
 from . import common, flags
-from .console import aligned
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -26,30 +23,25 @@ def run(arguments: argparse.Namespace) -> None:
     typed = dict(vars(arguments))
     own = {name: typed.pop(name) for name in ("n_components", "min_columns") if name in typed}
     given = flags.method_parameters(argparse.Namespace(**typed))
-    rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
-    with common.named_stage("aligning the sessions"), _in_words_of_files():
-        found = align(
-            [each.X for each in sessions], rows=rows, columns=columns,
-            names=[each.name for each in sessions], **own, **given,
-        )  # fmt: skip
+    with common.named_stage("aligning the sessions"):
+        frames = [
+            pd.DataFrame(each.X, each.row_names or None, each.feature_names or None)
+            for each in sessions
+        ]
+        found = align(frames, names=[each.name for each in sessions], **own, **given)
     with common.named_stage("drawing"):
         png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
     data = replace(sessions[0], name="aligned")
     step = ("To align them again:", common.typed_command(arguments))
-    text = coordinates_text(found, sessions)
-    files = {"sessions.csv": text, "sessions.png": png}
-    common.finish(arguments, data, files, summary(found, sessions), step, record(found, sessions))
-
-
-@contextmanager
-def _in_words_of_files() -> Iterator[None]:
-    """Say where files have the names that `align` is given as lists."""
-    try:
-        yield
-    except ValueError as error:
-        files = "name rows and columns alike in the files (--header, --index)"
-        text = str(error).replace("name what they share by rows= and columns=", files)
-        raise ValueError(text) from error
+    files = {"sessions.csv": found.to_pandas().to_csv(index=False), "sessions.png": png}
+    record = {
+        "sessions": found.names,
+        "residuals": found.residuals,
+        "groups": found.groups,
+        "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
+        "joints": [] if found.joints is None else found.joints.kinds.tolist(),
+    }
+    common.finish(arguments, data, files, str(found).splitlines(), step, record)
 
 
 def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
@@ -77,46 +69,3 @@ def _with_names_apart(sessions: list[Dataset], typed: list[str]) -> list[Dataset
         twice = [names.count(name) > 1 for name in names]
         names = [new if both else old for old, new, both in zip(names, labels, twice, strict=True)]
     return [replace(data, name=name) for data, name in zip(sessions, names, strict=True)]
-
-
-def _names(data: Dataset, number: int, kind: int) -> list[Any]:
-    """Names of the rows or columns of a session, those without any its own."""
-    names = data.row_names if kind == 0 else data.feature_names
-    size = data.n_samples if kind == 0 else data.n_features
-    return list(names) if names else [(number, k) for k in range(size)]
-
-
-def coordinates_text(found: AlignedSessions, sessions: list[Dataset]) -> str:
-    """Comma-separated text: session, row, coordinates, and whether the row is fixed."""
-    width = found.coordinates[0].shape[1]
-    lines = []
-    for number, data in enumerate(sessions):
-        names = data.row_names or range(data.n_samples)
-        parts = zip(names, found.coordinates[number].tolist(), found.fixed[number], strict=True)
-        lines += [(data.name, name, *place, str(kind)) for name, place, kind in parts]
-    return common.csv_text(["session", "row", *(f"ikd{k}" for k in range(width)), "fixed"], lines)
-
-
-def record(found: AlignedSessions, sessions: list[Dataset]) -> dict[str, Any]:
-    """Return sessions, residuals and joints, for JSON."""
-    joints = found.joints
-    return {
-        "sessions": [data.name for data in sessions],
-        "residuals": found.residuals,
-        "groups": found.groups,
-        "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
-        "joints": [] if joints is None else joints.kinds.tolist(),
-    }
-
-
-def summary(found: AlignedSessions, sessions: list[Dataset]) -> list[str]:
-    """Lines on an alignment."""
-    rows = []
-    for number, data in enumerate(sessions):
-        kinds = found.fixed[number]
-        n_open = int((kinds != "fixed").sum())
-        text = f"{count(kinds.size, 'row')}, residual {found.residuals[number]:.3g}"
-        rows.append((data.name, text + (f", {n_open} not fixed" if n_open else "")))
-    by = [" and ".join(sessions[k].name for k in group) for group in found.groups]
-    rows.append(("compared by their columns", "; ".join(by)))
-    return [f"aligned: {count(len(sessions), 'session')}", *aligned(rows), f"  {RESIDUAL}"]

@@ -22,11 +22,10 @@ from .._base.files import check_writable, write_together, write_whole
 from .._base.format import count, versions
 from .._base.validation import name_rows
 from .._base.warn import warn
-from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..datasets._table import unique_names
 from ..estimator import IKD
-from ..jobs.diagnose.quality import check_data_quality
+from ..jobs.columns import ColumnRelevance
 from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN
@@ -44,13 +43,10 @@ def named_stage(name: str, state: str = "nothing was written") -> Iterator[None]
         raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {state}") from None
 
 
-def read_data(
-    arguments: argparse.Namespace, judged: bool = True, model: IKD | None = None
-) -> Dataset:
+def read_data(arguments: argparse.Namespace, model: IKD | None = None) -> Dataset:
     """Load the data set of a command, once its results can be written.
 
-    With ``judged``, what may spoil an embedding is warned of as well. Rows for a saved ``model``
-    are treated as its own were.
+    Rows for a saved ``model`` are treated as its own were.
     """
     asked = reading(arguments) if model is None else reading_for_model(reading(arguments), model)
     check_writable(arguments.output)
@@ -63,7 +59,6 @@ def read_data(
             with suppress(OSError, AttributeError):
                 write_lines(data.notes)
                 sys.stdout.flush()
-        data = replace(data, remarks=(*data.remarks, *(check_data_quality(data) if judged else ())))
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
     name_rows(data.row_names)
@@ -209,7 +204,7 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
         )
         return None
     with warnings.catch_warnings():
-        # The quality of the data has been judged, and the result tells of ordered rows.
+        # The result tells of ordered rows.
         warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
         warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
         return model.columns(names=data.feature_names or None)

@@ -6,7 +6,7 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 
 import argparse
 
-from ..jobs.compare import STRATEGIES, Comparison, compare, lines, sentences
+from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from . import common, flags
 
 _PARAMETERS = ("n_components", "noise", "n_draws", "max_rows", "time_limit", "methods")
@@ -29,12 +29,10 @@ def run(arguments: argparse.Namespace) -> None:
                 raise
             result = finished
     step = next_step(result, arguments)
-    records, points = result.to_records(), result.points()
-    columns = list(dict.fromkeys(name for record in records for name in record))
-    scores = ([record.get(name, "") for name in columns] for record in records)
+    rows, points = result.to_pandas(), result.points()
     tables = {
-        "compare.csv": common.csv_text(columns, scores),
-        "compare_points.csv": common.csv_text(points, zip(*points.values(), strict=True)),
+        "compare.csv": rows.to_csv(index=False),
+        "compare_points.csv": points.to_csv(index=False),
     }
     # What took long is stored, whatever happens to the pictures.
     written = common.write_outputs(arguments, data, tables)
@@ -48,12 +46,12 @@ def run(arguments: argparse.Namespace) -> None:
         "measure": result.measure,
         "shared": result.head,
         "settings": flags.plain_settings(result.used),
-        "rows": records,
+        "rows": rows.to_dict("records"),
         "tests": [{**test._asdict(), "better": test.better} for test in result.tests],
         "sentences": [flags.in_flags(text) for text in sentences(result)],
-        "points": points,
+        "points": points.to_dict("list"),
     }
-    words = list(map(flags.in_flags, lines(result)))
+    words = list(map(flags.in_flags, str(result).splitlines()))
     common.finish(arguments, data, files, words, step, record, written)
     if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")

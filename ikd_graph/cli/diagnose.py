@@ -8,11 +8,12 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..jobs.diagnose import FIGURE_SIZE
-from ..jobs.diagnose._diagnosis import Diagnosis, diagnose
+from ..datasets import Reading
+from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
 from ..report.points import paint_points
 from . import common, flags
 from .console import aligned
+from .parser import flag_of
 
 _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 
@@ -29,19 +30,18 @@ def run(arguments: argparse.Namespace) -> None:
     diagnosis = replace(diagnosis, warnings=tuple(map(flags.in_flags, heard)))
     steps = next_steps(diagnosis, arguments)
     numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
-    for name in ("trusted_pairs", "trusted_correlations", "steps", "rows", "embedding"):
+    for name in ("trusted_pairs", "trusted_correlations", "rows", "embedding"):
         del numbers[name]
-    numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
+    for name in ("n_used", "n_trusted", "p_value"):
+        numbers[name] = getattr(diagnosis, name)
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
-    numbers["known"] = None if diagnosis.known is None else diagnosis.known._asdict()
     png, html = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
     )  # fmt: skip
-    pairs = diagnosis.pairs(data.row_names or None)
     files = {
         "diagnosis.json": common.json_text(numbers) + "\n",
-        "pairs.csv": common.csv_text(("row", "other", "correlation"), pairs),
+        "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
         "diagnosis.png": png,
         "diagnosis.html": html,
     }
@@ -52,9 +52,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do next: a sentence and a command each."""
-    fit = flags.settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
-    words = [[*step.flags, *(fit if step.parameters else ())] for step in diagnosis.steps]
-    return [
-        (step.words, common.paste_command(arguments, step.command, own))
-        for step, own in zip(diagnosis.steps, words, strict=True)
-    ]
+    steps = []
+    for step in diagnosis.steps:
+        read = [name for name in step.settings if name in vars(Reading())]
+        fit = {name: value for name, value in step.settings.items() if name not in read}
+        words = [*map(flag_of, read), *flags.settings_flags(fit)]
+        steps.append((step.words, common.paste_command(arguments, step.command, words)))
+    return steps

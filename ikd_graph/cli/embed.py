@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from .._base.format import count, format_number, format_seconds
-from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD
+from ..jobs.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
         )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     if relevance is not None:
-        files["columns.csv"] = common.csv_text(*relevance.table())
+        files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
     result = {
         **common.fit_record(model),
         "scores": scores,

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 def load_model(arguments: argparse.Namespace) -> tuple[IKD, Dataset]:
     """Return a saved model, and a file of rows with the same columns, treated as its own were."""
     model = IKD.load(arguments.model)
-    data = common.read_data(arguments, judged=False, model=model)
+    data = common.read_data(arguments, model=model)
     # Names were matched and rows treated as the file was read: the estimator has them as they are.
     for name in ("feature_names_in_", "preprocessor_"):
         model.__dict__.pop(name, None)

@@ -12,7 +12,7 @@ from .. import covariance, model_selection, refine
 from .._base import limits
 from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._base.types import Floats
-from ..column_relevance import ColumnRelevance, ScaledRows, columns
+from ..gplvm.columns import ColumnRelevance, ScaledRows, columns
 from ..similarity import AFFINITIES, Affinity
 
 _JUDGED = 600

@@ -47,8 +47,8 @@ from .._base.validation import seed as check_seed
 from .._base.warn import warn
 from .._settings import Result, Settings
 from ..cliques import Cliques
-from ..column_relevance import ColumnRelevance
 from ..eigen import REFERENCES
+from ..gplvm.columns import ColumnRelevance
 from ..graph import without_weights
 from ..plotting import plot
 from ..similarity import (

@@ -9,23 +9,23 @@ returns coordinates by session, and says which sessions nothing fixes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import blockwise, missing
 from .._base.as_table import as_table, check_known
 from .._base.format import count
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import check_choice, check_integer, naming_rows
 from .._base.warn import warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
-from ..gplvm import SessionJoints
 from ..plotting import plot
 
 Names = Sequence[Hashable]
@@ -43,22 +43,24 @@ RESIDUAL = (
 
 
 class _Session(NamedTuple):
-    """One table with its name, and names of its rows and columns."""
+    """A table with its name."""
 
     name: str
-    X: Floats
-    rows: list[Hashable]
-    columns: list[Hashable]
+    table: pd.DataFrame  # rows and columns by their numbers among those of all sessions
+    row_names: list[Any]
 
 
 class _Group(NamedTuple):
     """Sessions whose columns overlap: one table."""
 
     sessions: list[int]
-    rows: list[Hashable]
-    columns: list[Hashable]
+    table: pd.DataFrame
     model: IKD
-    move: RigidMap
+
+    @property
+    def map(self) -> pd.DataFrame:
+        """Coordinates of its rows."""
+        return pd.DataFrame(np.asarray(self.model.embedding_, np.float64), self.table.index)
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,6 @@ class AlignedSessions:
         Joints between groups of sessions that share rows, None where there is one group.
     groups : tuple of tuple of int
         Sessions that share columns, and were compared by them.
-    session_joints : tuple of SessionJoints or None
-        For each group, which rows may be mirrored, or lie elsewhere.
     names : tuple of str
         Name of each session.
     """
@@ -89,10 +89,10 @@ class AlignedSessions:
     fixed: tuple[NDArray[np.str_], ...]
     joints: blockwise.Joints | None
     groups: tuple[tuple[int, ...], ...]
-    session_joints: tuple[SessionJoints | None, ...]
     names: tuple[str, ...]
     _sessions: tuple[_Session, ...]
     _groups: tuple[_Group, ...]
+    _moves: tuple[RigidMap, ...]  # of each group into the frame
 
     def __repr__(self) -> str:
         groups = count(len(self.groups), "group")
@@ -100,19 +100,22 @@ class AlignedSessions:
 
     def __str__(self) -> str:
         lines = [repr(self)]
-        for number, (points, residual) in enumerate(
-            zip(self.coordinates, self.residuals, strict=True)
-        ):
-            kinds = ", ".join(
-                f"{int((self.fixed[number] == kind).sum())} {kind}"
-                for kind in blockwise.KINDS
-                if (self.fixed[number] == kind).any()
-            )
-            lines.append(
-                f"{self.names[number]}: {count(len(points), 'row')} ({kinds}), "
-                f"residual {residual:.3g}"
-            )
-        return "\n".join([*lines, RESIDUAL])
+        for name, kinds, residual in zip(self.names, self.fixed, self.residuals, strict=True):
+            numbers = pd.Series(kinds).value_counts().items()
+            each = ", ".join(f"{number} {kind}" for kind, number in numbers)
+            lines.append(f"{name}: {count(len(kinds), 'row')} ({each}), residual {residual:.3g}")
+        compared = (" and ".join(self.names[k] for k in group) for group in self.groups)
+        return "\n".join([*lines, f"compared by their columns: {'; '.join(compared)}", RESIDUAL])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Make a table of all rows: session, name, coordinates, and whether they are fixed."""
+        parts = []
+        for session, place, kinds in zip(self._sessions, self.coordinates, self.fixed, strict=True):
+            part = pd.DataFrame(place).add_prefix("ikd").assign(fixed=kinds)
+            part.insert(0, "row", session.row_names)
+            part.insert(0, "session", session.name)
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
 
     def transform(self, session: int, X: ArrayLike) -> Floats:
         """Place new rows of a session in the frame.
@@ -130,18 +133,17 @@ class AlignedSessions:
             Coordinates in the frame of `coordinates`.
         """
         check_integer("session", session, 0, len(self._sessions) - 1)
-        group = next(group for group in self._groups if session in group.sessions)
-        columns, table = self._sessions[session].columns, as_table(X).dense
-        if table.shape[1] != len(columns):
+        at = next(k for k, group in enumerate(self._groups) if session in group.sessions)
+        group, move = self._groups[at], self._moves[at]
+        columns, table = self._sessions[session].table.columns, as_table(X).dense
+        if table.shape[1] != columns.size:
             raise ValueError(
-                f"X must have the {len(columns)} columns of {self.names[session]}, got shape "
+                f"X must have the {columns.size} columns of {self.names[session]}, got shape "
                 f"{table.shape}; pass rows of that session"
             )
-        wide = np.full((len(table), len(group.columns)), np.nan)
-        at = {name: number for number, name in enumerate(group.columns)}
-        wide[:, [at[name] for name in columns]] = table
-        placed = np.asarray(group.model.transform(wide), dtype=np.float64)
-        return np.asarray(placed @ group.move.rotation + group.move.translation)
+        wide = pd.DataFrame(table, columns=columns).reindex(columns=group.table.columns)
+        placed = np.asarray(group.model.transform(wide.to_numpy(np.float64)), dtype=np.float64)
+        return np.asarray(placed @ move.rotation + move.translation)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw all sessions; points that are not fixed have an open marker.
@@ -161,13 +163,11 @@ class AlignedSessions:
             The picture.
         """
         points = np.vstack(self.coordinates)
-        sizes = [len(each) for each in self.coordinates]
         if color is None:
-            color = np.repeat(np.array([*self.names, SEVERAL]), [*sizes, 0])
-            places = np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
-            sessions = np.repeat(np.arange(len(sizes)), sizes)
-            held = np.unique(np.column_stack([places, sessions]), axis=0)[:, 0]
-            color[np.bincount(held)[places] > 1] = SEVERAL
+            sizes = [len(each) for each in self.coordinates]
+            rows = np.concatenate([session.table.index for session in self._sessions])
+            shared = np.bincount(rows)[rows] > 1
+            color = np.where(shared, SEVERAL, np.repeat(self.names, sizes))
         axes = plot.embedding(points, color, **options)
         plot.mark_open(axes, points, np.concatenate(self.fixed) != "fixed")
         return axes
@@ -235,266 +235,198 @@ def align(
     tables = _read(sessions, rows, columns, names)
     # Correlations are in one unit, that of the kernel, whatever the columns are.
     settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
-    fitted, parts = [], _sharing_columns(tables, min_columns)
-    _check_shared_rows(tables, parts)
-    for members in parts:
-        fitted.append(_fit_group(tables, members, n_components, settings))
-    return _merged(tables, fitted, n_components, settings)
+    by_columns = _sharing([each.table.columns for each in tables], min_columns)
+    row_sets = [np.concatenate([tables[k].table.index for k in part]) for part in by_columns]
+    apart = _sharing(row_sets, 1)
+    if len(apart) > 1:
+        listed = [_listed(tables, sorted(k for g in part for k in by_columns[g])) for part in apart]
+        raise ValueError(
+            "sessions must share rows or columns with the others, got parts that share neither: "
+            f"{'; '.join(listed)}; name what they share alike, by rows= and columns= "
+            "(or in the files), or lower min_columns"
+        )
+    groups = [_fitted(tables, members, n_components, settings) for members in by_columns]
+    return _merged(tables, groups, settings)
 
 
 def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session, ...]:
-    """Tables with the names of their rows and columns."""
+    """Tables whose rows and columns have the numbers of their names."""
     if not isinstance(sessions, (list, tuple)) or len(sessions) < 2:
-        listed = isinstance(sessions, (list, tuple))
+        kind = type(sessions).__name__
+        got = count(len(sessions), "table") if kind in ("list", "tuple") else f"a {kind}"
         raise ValueError(
-            "sessions must be a list of at least two tables, got "
-            f"{count(len(sessions), 'table') if listed else type(sessions).__name__}; "
-            "a single table goes to IKD"
+            f"sessions must be a list of at least two tables, got {got}; a single table goes to IKD"
         )
-    labels = _labels(names, len(sessions))
+    called = [f"session {k}" for k in range(len(sessions))] if names is None else [*map(str, names)]
+    if len(called) != len(sessions):
+        raise ValueError(
+            f"names must be one for each of {len(sessions)} sessions, got {len(called)}; pass as "
+            "many"
+        )
     tables = [as_table(X, f"sessions[{number}]") for number, X in enumerate(sessions)]
     for number, table in enumerate(tables):
         with naming_rows(table.row_names):
             check_known(table.values, f"sessions[{number}]", "or drop those rows", holes=True)
-    for kind, given, axis in (("rows", rows, 0), ("columns", columns, 1)):
-        sizes = [table.values.shape[axis] for table in tables]
-        if isinstance(given, str) and len(set(sizes)) > 1:
-            raise ValueError(
-                f"{kind}={given!r} must be of sessions with as many {kind}, got "
-                f"{', '.join(map(str, sizes))}; pass names for each session"
-            )
-    read = []
-    for number, table in enumerate(tables):
-        n_rows, n_columns = table.values.shape
-        named = [
-            _names("rows", rows, number, table.row_names, n_rows, len(tables)),
-            _names("columns", columns, number, table.column_names, n_columns, len(tables)),
-        ]
-        read.append(_Session(labels[number], table.dense.astype(np.float64), *named))
-    return tuple(read)
+    sizes = [table.values.shape for table in tables]
+    own_rows = _names("rows", rows, [table.row_names for table in tables], [n for n, _ in sizes])
+    own = _names(
+        "columns", columns, [table.column_names for table in tables], [p for _, p in sizes]
+    )
+    frames = [
+        pd.DataFrame(table.dense.astype(np.float64), index, header)
+        for table, index, header in zip(tables, _numbered(own_rows), _numbered(own), strict=True)
+    ]
+    # Rows without a name are called by their number.
+    shown = [
+        [*range(len(each))] if rows is None and not table.row_names else each
+        for each, table in zip(own_rows, tables, strict=True)
+    ]
+    return tuple(map(_Session, called, frames, shown))
 
 
-def _labels(names: Any, n_sessions: int) -> list[str]:
-    """Names of the sessions."""
-    if names is None:
-        return [f"session {number}" for number in range(n_sessions)]
-    labels = [str(name) for name in names]
-    if len(labels) != n_sessions:
-        raise ValueError(
-            f"names must be one for each of {n_sessions} sessions, got {len(labels)}; pass as many"
-        )
-    return labels
-
-
-def _names(
-    kind: str, given: Any, number: int, own: Sequence[Any], size: int, n_sessions: int
-) -> Any:
-    """Names of the rows or columns of a session, all different; ``own`` are those of its frame."""
+def _names(kind: str, given: Any, own: Sequence[Names], sizes: Sequence[int]) -> list[list[Any]]:
+    """Names of the rows or columns of all sessions; ``own`` are those of their frames."""
     if given is None:
-        names = list(own) or [(number, k) for k in range(size)]
+        pairs = enumerate(zip(own, sizes, strict=True))
+        found = [list(names) or [(k, at) for at in range(size)] for k, (names, size) in pairs]
     elif isinstance(given, str):
         check_choice(kind, given, ("same",), ", or names for each session")
-        names = list(range(size))
+        found = [[*range(sizes[0])]] * len(sizes)
     else:
-        if not isinstance(given, (list, tuple, np.ndarray)):
+        if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):
             raise ValueError(
-                f"{kind} must be 'same' or a list of names for each session, got "
+                f"{kind} must be 'same' or a list of names for each of {len(sizes)} sessions, got "
                 f"{type(given).__name__}"
             )
-        if len(given) != n_sessions:
-            raise ValueError(
-                f"{kind} must have names for each of {n_sessions} sessions, got {len(given)}; "
-                "pass one sequence for each"
-            )
         # A name may be a tuple, of which numpy would make a row.
-        each = given[number]
-        names = each.tolist() if isinstance(each, np.ndarray) else list(each)
-    if len(names) != size or len(set(names)) != size:
-        raise ValueError(
-            f"{kind} of session {number} must have {size} different names, got {len(names)} of "
-            f"which {len(set(names))} differ; name each once"
-        )
-    return names
+        found = [each.tolist() if isinstance(each, np.ndarray) else list(each) for each in given]
+    for k, (names, size) in enumerate(zip(found, sizes, strict=True)):
+        if len(names) != size or len(set(names)) != size:
+            raise ValueError(
+                f"{kind} of session {k} must have {size} different names, got {len(names)} of "
+                f"which {len(set(names))} differ; name each once"
+            )
+    return found
 
 
-def _sharing_columns(tables: Sequence[_Session], least: int) -> list[list[int]]:
-    """Group sessions that share enough columns, directly or by way of others."""
-    sets = [set(table.columns) for table in tables]
-    enough = np.array([[len(a & b) >= least for b in sets] for a in sets])
-    labels = connected_components(enough, directed=False)[1]
+def _numbered(names: list[list[Any]]) -> list[Integers]:
+    """Names of all sessions as numbers."""
+    number: dict[Any, int] = {}
+    return [np.array([number.setdefault(name, len(number)) for name in own]) for own in names]
+
+
+def _sharing(sets: Sequence[Any], least: int) -> list[list[int]]:
+    """Return sets in parts that share enough with one another, directly or by way of others."""
+    enough = [[np.intersect1d(a, b).size >= least for b in sets] for a in sets]
+    labels = connected_components(np.array(enough), directed=False)[1]
     return [np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)]
 
 
-def _fit_group(
+def _fitted(
     tables: Sequence[_Session], members: list[int], n_components: int, settings: dict[str, Any]
 ) -> _Group:
     """Embed the union of sessions; values that two of them have are averaged."""
-    rows = list(dict.fromkeys(name for k in members for name in tables[k].rows))
-    columns = list(dict.fromkeys(name for k in members for name in tables[k].columns))
-    row_at = {name: number for number, name in enumerate(rows)}
-    column_at = {name: number for number, name in enumerate(columns)}
-    total, count = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
-    for k in members:
-        at = np.ix_([row_at[n] for n in tables[k].rows], [column_at[n] for n in tables[k].columns])
-        known = np.isfinite(tables[k].X)
-        total[at] += np.where(known, tables[k].X, 0.0)
-        count[at] += known
-    table = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    owner = {name: k for k in reversed(members) for name in tables[k].rows}
+    union = pd.concat([tables[k].table for k in members]).groupby(level=0, sort=False).mean()
+    names = {
+        row: f"{'row ' * isinstance(name, int)}{name} of {tables[k].name}"
+        for k in reversed(members)
+        for row, name in zip(tables[k].table.index, tables[k].row_names, strict=True)
+    }
     try:
-        with naming_rows([_row_name(name, tables[owner[name]]) for name in rows]):
-            model = IKD(n_components, **settings).fit(table)
+        with naming_rows([names[row] for row in union.index]):
+            model = IKD(n_components, **settings).fit(union.to_numpy())
     except ValueError as error:
         raise ValueError(f"{_listed(tables, members)}: {error}") from None
-    stay = RigidMap(np.eye(n_components), np.zeros(n_components))
-    return _Group(members, rows, columns, model, stay)
+    return _Group(members, union, model)
 
 
-def _row_name(name: Hashable, table: _Session) -> str:
-    """Name of a row in messages: its own and that of the first session that has it."""
-    own = f"row {name[1]}" if isinstance(name, tuple) and len(name) == 2 else str(name)
-    return f"{own} of {table.name}"
-
-
-def _listed(tables: Sequence[_Session], members: Sequence[int]) -> str:
+def _listed(tables: Sequence[_Session], members: Iterable[int]) -> str:
     """Names of sessions."""
     return ", ".join(tables[k].name for k in members)
 
 
 def _merged(
-    tables: tuple[_Session, ...],
-    groups: list[_Group],
-    n_components: int,
-    settings: dict[str, Any],
+    tables: tuple[_Session, ...], groups: list[_Group], settings: dict[str, Any]
 ) -> AlignedSessions:
     """Bring groups together on the rows that they share."""
-    everyone = list(dict.fromkeys(name for group in groups for name in group.rows))
-    at = {name: number for number, name in enumerate(everyone)}
-    members = [[at[name] for name in group.rows] for group in groups]
-    own = [np.asarray(group.model.embedding_, dtype=np.float64) for group in groups]
-    joints = None
-    points, fixed = np.zeros((len(everyone), n_components)), np.full(len(everyone), "fixed", "<U8")
+    own, joints = [group.map for group in groups], None
+    n_rows = 1 + max(int(each.index.max()) for each in own)
+    points, fixed = own[0].sort_index().to_numpy(), np.full(n_rows, "fixed", "<U8")
+    scales = np.ones(len(own))
     if len(groups) > 1:
         if settings["affinity"] != "correlation":
-            own = _in_one_unit(own, members)
-        solved = blockwise.solved_blocks(members, own)
+            scales = _units(own)
+        scaled = [each.to_numpy() * scale for each, scale in zip(own, scales, strict=True)]
+        solved = blockwise.solved_blocks([each.index.tolist() for each in own], scaled)
         with warnings.catch_warnings():
             # Which sessions are open is said below, by their names.
             warnings.simplefilter("ignore", UserWarning)
-            points = blockwise.merge_greedy(solved, len(everyone)).coordinates
+            points = blockwise.merge_greedy(solved, n_rows).coordinates
         joints = blockwise.joints(solved, points)
         fixed = joints.fixed.copy()
-    else:
-        points[members[0]] = own[0]
-    for number, group in enumerate(groups):
-        move = blockwise.rigid_fit(own[number], points[members[number]])
-        scale = _scale_of(own[number]) / (_scale_of(group.model.embedding_) or 1.0)
-        move = RigidMap(scale * move.rotation, move.translation)
-        groups[number] = group._replace(move=move)
-        kinds = group.model.fixed_
-        if kinds is not None:
-            which = np.array(members[number])
-            fixed[which[(kinds != "fixed") & (fixed[which] == "fixed")]] = "mirrored"
-    if joints is not None and joints.n_open:
-        _warn_open(joints, groups, tables)
-    rows = [[at[name] for name in table.rows] for table in tables]
-    coordinates = tuple(points[which] for which in rows)
+        if joints.n_open:
+            _warn_open(joints, groups, tables)
+    moves = []
+    for group, each, scale in zip(groups, own, scales, strict=True):
+        move = blockwise.rigid_fit(scale * each.to_numpy(), points[each.index])
+        moves.append(RigidMap(scale * move.rotation, move.translation))
+        if group.model.fixed_ is not None:
+            is_open = each.index[group.model.fixed_ != "fixed"].to_numpy()
+            fixed[is_open] = np.where(fixed[is_open] == "fixed", "mirrored", fixed[is_open])
+    coordinates = tuple(points[each.table.index] for each in tables)
     return AlignedSessions(
         coordinates,
         np.array([_residual(t, c, settings) for t, c in zip(tables, coordinates, strict=True)]),
-        tuple(fixed[which] for which in rows),
+        tuple(fixed[each.table.index] for each in tables),
         joints,
         tuple(tuple(group.sessions) for group in groups),
-        tuple(
-            group.model.joints_ if isinstance(group.model.joints_, SessionJoints) else None
-            for group in groups
-        ),
-        tuple(table.name for table in tables),
+        tuple(each.name for each in tables),
         tables,
         tuple(groups),
+        tuple(moves),
     )
 
 
-def _scale_of(points: Floats) -> float:
-    """Root of the sum of squares of centered points."""
-    return float(np.sqrt(np.square(points - points.mean(axis=0)).sum()))
-
-
-def _in_one_unit(own: list[Floats], members: list[list[int]]) -> list[Floats]:
-    """Embeddings in the unit of the first, by the spread of the rows that they share."""
-    scaled, done = [own[0], *own[1:]], {0}
-    while len(done) < len(own):
-        overlaps = [
-            (len(set(members[a]) & set(members[b])), a, b)
-            for a in done
-            for b in range(len(own))
-            if b not in done
-        ]
-        _, a, b = max(overlaps)
-        shared = set(members[a]) & set(members[b])
-        known, new = (
-            _scale_of(scaled[k][[i for i, row in enumerate(members[k]) if row in shared]])
-            for k in (a, b)
-        )
-        scaled[b] = own[b] * (known / new if known > 0.0 and new > 0.0 else 1.0)
-        done.add(b)
-    return scaled
-
-
-def _check_shared_rows(tables: Sequence[_Session], groups: Sequence[list[int]]) -> None:
-    """Raise where groups of sessions share neither columns nor rows."""
-    sets = [{name for k in members for name in tables[k].rows} for members in groups]
-    labels = connected_components(
-        np.array([[bool(a & b) for b in sets] for a in sets]), directed=False
-    )[1]
-    if not labels.any():
-        return
-    parts = [
-        _listed(tables, [
-            k for members, own in zip(groups, labels, strict=True) if own == label
-            for k in members
-        ])
-        for label in range(labels.max() + 1)
-    ]  # fmt: skip
-    raise ValueError(
-        "sessions must share rows or columns with the others, got parts that share neither: "
-        f"{'; '.join(parts)}; name what they share by rows= and columns=, "
-        "or lower min_columns"
-    )
+def _units(own: list[pd.DataFrame]) -> Floats:
+    """Factors that bring maps into the unit of the first, by the spread of rows they share."""
+    scales = np.full(len(own), np.nan)
+    scales[0] = 1.0
+    while np.isnan(scales).any():
+        done, left = np.flatnonzero(~np.isnan(scales)), np.flatnonzero(np.isnan(scales))
+        pairs = [(own[a].index.intersection(own[b].index), a, b) for a in done for b in left]
+        shared, a, b = max(pairs, key=lambda pair: pair[0].size)
+        known, new = (float(np.sqrt(own[k].loc[shared].var(ddof=0).sum())) for k in (a, b))
+        scales[b] = scales[a] * (known / new if known > 0.0 and new > 0.0 else 1.0)
+    return scales
 
 
 def _warn_open(joints: blockwise.Joints, groups: list[_Group], tables: Sequence[_Session]) -> None:
     """Say which groups of sessions nothing fixes."""
-    texts = []
-    for a, b, kind, shared in zip(
-        joints.first, joints.second, joints.kinds, joints.n_shared, strict=True
-    ):
-        if kind != "fixed":
-            names = (_listed(tables, groups[k].sessions) for k in (a, b))
-            texts.append(f"{' and '.join(names)} share {count(shared, 'row')}: {kind}")
-    are = "is" if joints.n_open == 1 else "are"
+    each = zip(joints.first, joints.second, joints.kinds, joints.n_shared, strict=True)
+    texts = [
+        f"{_listed(tables, groups[a].sessions)} and {_listed(tables, groups[b].sessions)} share "
+        f"{count(shared, 'row')}: {kind}"
+        for a, b, kind, shared in each
+        if kind != "fixed"
+    ]
     warn(
-        f"{count(joints.n_open, 'joint')} between sessions {are} open: {'; '.join(texts)}; the "
+        f"{count(joints.n_open, 'open joint')} between sessions: {'; '.join(texts)}; the "
         "rows that they share do not span the embedding: measure more rows in both"
     )
 
 
-def _residual(table: _Session, points: Floats, settings: dict[str, Any]) -> float:
+def _residual(session: _Session, points: Floats, settings: dict[str, Any]) -> float:
     """How far a session alone, moved rigidly, is from its place."""
     if len(points) < points.shape[1] + 3:
         return float("nan")
+    model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
     try:
-        model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
-        own = np.asarray(_quiet_fit(model, table.X).embedding_, dtype=np.float64)
+        with warnings.catch_warnings():
+            # The fit of all sessions has warned.
+            warnings.simplefilter("ignore", UserWarning)
+            own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
     except ValueError:
         return float("nan")
     move = blockwise.rigid_fit(own, points)
     gaps = own @ move.rotation + move.translation - points
     return float(np.sqrt((gaps**2).sum(axis=1).mean()))
-
-
-def _quiet_fit(model: IKD, X: Floats) -> IKD:
-    """Fit without warnings, which the fit of all sessions has made."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return model.fit(X)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,6 +22,8 @@ __all__ = ["ThresholdScan", "threshold_scan"]
 
 MOST_EDGES = 1_500_000
 """Thresholds whose graph would have more edges are left out: looking should take seconds."""
+
+_SAMPLED_PAIRS = 200_000
 
 
 @dataclass(frozen=True)
@@ -38,32 +41,33 @@ class ThresholdScan:
     clique_limit: int  # how many cliques were listed at most
     connected_up_to: float  # threshold below which the graph is in one piece
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Make a table with a row for each threshold."""
+        names = ("threshold", "edges", "components", "largest_component", "cliques")
+        columns = (*names, "largest_clique", "coverage")
+        return pd.DataFrame({name: getattr(self, name) for name in columns})
+
     def charts(self, used: float | None = None) -> tuple[Chart, ...]:
         """Describe what becomes of the graph over the threshold: counts and fractions of points.
 
         ``used``, the threshold of a graph, is marked.
         """
-        rows = {
-            "edges": self.edges,
-            "components": self.components,
-            "cliques": self.cliques,
+        counts = {"edges": self.edges, "components": self.components, "cliques": self.cliques}
+        fractions = {
             "covered": 100.0 * self.coverage,
             "largest component": 100.0 * self.largest_component / self.n_points,
         }
-        curves = tuple(
-            Curve(name, self.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
-            for code, (name, y) in enumerate(rows.items())
-        )
-        axis, marks = "threshold on the similarity", {}
-        if used is not None:
-            marks = {"count": (used, f"used: {used:.3g}"), "% of points": (used, "")}
-        return tuple(
-            Chart(f"{what} over the threshold", axis, y, curves=lines, mark=marks.get(y), log_y=log)
-            for what, y, lines, log in (
-                ("numbers", "count", curves[:3], True),
-                ("fractions", "% of points", curves[3:], False),
+        drawn = []
+        for what, rows, first in (("count", counts, 0), ("% of points", fractions, len(counts))):
+            curves = tuple(
+                Curve(name, self.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
+                for code, (name, y) in enumerate(rows.items(), first)
             )
-        )
+            text = f"used: {used:.3g}" if used is not None and not first else ""
+            mark = None if used is None else (used, text)
+            title, axis = f"{what} over the threshold", "threshold on the similarity"
+            drawn.append(Chart(title, axis, what, curves=curves, mark=mark, log_y=not first))
+        return tuple(drawn)
 
 
 def threshold_scan(
@@ -95,16 +99,10 @@ def threshold_scan(
     check_integer("n_components", n_components, 1)
     check_choice("affinity", affinity, (*AFFINITIES, *GIVEN))
     similarity = compare(X, affinity, counts=True)
-    n = similarity.n_samples
-    sample, n_pairs = similarity.between(*_sampled_pairs(n)), n * (n - 1) // 2
-    if similarity.is_graph:
-        stored = graph.pairs_above(similarity, 0.0)
-        sample, n_pairs = stored.weights, stored.n_edges
     if thresholds is None:
-        levels = _even_levels(sample, n_pairs)
-    else:
-        levels = np.array([check_fraction("thresholds", float(t)) for t in thresholds])
-    levels = np.unique([*levels, *(check_fraction("also", float(t)) for t in also)])
+        thresholds = _even_levels(similarity)
+    chosen = [check_fraction("thresholds", float(each)) for each in thresholds]
+    levels = np.unique([*chosen, *(check_fraction("also", float(each)) for each in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
     base = graph.pairs_above(similarity, float(levels[0]))
@@ -113,7 +111,7 @@ def threshold_scan(
         g = graph.above(base, float(level)) if level > levels[0] else base
         rows.append(_counts(g, n_components + 2, clique_limit))
     columns: Any = map(np.array, zip(*rows, strict=True))
-    numbers: tuple[Any, ...] = (base.n_nodes, clique_limit, connected_up_to(similarity))
+    numbers: Any = base.n_nodes, clique_limit, connected_up_to(similarity)
     return ThresholdScan(levels, *columns, *numbers)
 
 
@@ -156,21 +154,19 @@ def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, f
     return g.n_edges, sizes.size, int(sizes.max()), count, largest, float(covered.mean())
 
 
-def _sampled_pairs(n: int, most: int = 200_000) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All pairs of points while they are few, else a sample of them."""
-    if n * (n - 1) // 2 <= most:
-        return np.triu_indices(n, 1)
-    rng = np.random.default_rng(0)
-    first = rng.integers(0, n, most)
-    return first, (first + rng.integers(1, n, most)) % n
-
-
-def _even_levels(sample: Floats, n_pairs: int) -> Floats:
+def _even_levels(similarity: Similarity) -> Floats:
     """Even steps, in round numbers, over the range of thresholds worth a look."""
-    top = float(np.clip(sample.max(initial=0.1), 0.1, 0.98))
-    fraction = min(1.0, MOST_EDGES / max(n_pairs, 1))
-    low = float(np.quantile(sample, 1.0 - fraction)) if sample.size else 0.0
-    low = min(max(low, 0.05), top - 0.05)
-    step = max(0.01, float(np.ceil((top - low) / 24.0 * 100.0)) / 100.0)
-    steps = np.arange(int(np.ceil(low / step)), int(top / step + 1e-9) + 1)
-    return np.asarray(np.round(steps * step, 4), dtype=np.float64)
+    n = similarity.n_samples
+    n_pairs = n * (n - 1) // 2
+    if similarity.is_graph:
+        stored = graph.pairs_above(similarity, 0.0)
+        sample, n_pairs = stored.weights, stored.n_edges
+    elif n_pairs <= _SAMPLED_PAIRS:
+        sample = similarity.between(*np.triu_indices(n, 1))
+    else:
+        rng = np.random.default_rng(0)
+        first = rng.integers(0, n, _SAMPLED_PAIRS)
+        sample = similarity.between(first, (first + rng.integers(1, n, _SAMPLED_PAIRS)) % n)
+    low = np.quantile(sample, max(1.0 - MOST_EDGES / n_pairs, 0.0)) if sample.size else 0.0
+    ends = max(float(low), 0.05), min(float(sample.max(initial=0.1)), 0.98)
+    return np.unique(np.round(np.linspace(*ends, 25), 2))

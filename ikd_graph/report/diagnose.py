@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets import Dataset
-from ..jobs.diagnose._diagnosis import Diagnosis
+from ..jobs.diagnose import Diagnosis
 from . import page
 from .points import paint_points
 

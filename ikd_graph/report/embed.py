@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.format import format_seconds
-from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD, lead
+from ..jobs.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores
 from ..plotting import charts
 from ..plotting.charts import Chart

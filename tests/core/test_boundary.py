@@ -48,8 +48,7 @@ from ikd_graph import (
     similarity,
     strategies,
 )
-from ikd_graph.jobs import baselines, threshold_scan
-from ikd_graph.jobs.diagnose import chance
+from ikd_graph.jobs import baselines, chance, threshold_scan
 from ikd_graph.plotting import plot
 
 N = 14
@@ -231,10 +230,7 @@ CALLS = {
         ikd_graph.diagnose,
         {"X": X, "n_components": 2, "n_removed": 0, "random_state": 0, "verbose": 0},
     ),
-    "jobs.diagnose.chance.chance_test": (
-        chance.chance_test,
-        {"X": X, "n_draws": 9, "n_exceeding": 3, "random_state": 0},
-    ),
+    "jobs.chance.chance_test": (chance.chance_test, {"X": X, "random_state": 0}),
     "dimension.estimate": (
         dimension.estimate,
         {"X": X, "max_components": 2, "n_folds": 2, "random_state": 0},

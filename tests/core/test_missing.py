@@ -256,10 +256,12 @@ def test_diagnose_says_how_many_pairs_are_known():
     X, _, _ = sessions()
     diagnosis = diagnose(X, missing="pairwise")
     counts = np.isfinite(X).astype(int) @ np.isfinite(X).T
-    assert diagnosis.known.n_known == (counts[np.triu_indices(120, 1)] >= 20).sum()
-    assert diagnosis.known.block == (40, 100)
-    text = diagnosis.findings()["known pairs"]
-    assert f"{diagnosis.known.n_known} of 7140 pairs of 120 rows share at least 20 columns" in text
+    assert (diagnosis.n_used, diagnosis.n_observed) == (40, 100)
+    text, n_known = (
+        diagnosis.findings()["known pairs"],
+        (counts[np.triu_indices(120, 1)] >= 20).sum(),
+    )
+    assert f"{n_known} of 7140 pairs of rows share at least 20 columns" in text
     with pytest.raises(ValueError, match="NaN"):
         diagnose(X)
     masked = np.ma.masked_invalid(X)
@@ -326,7 +328,7 @@ def test_diagnose_says_what_to_do_with_holes_at_random():
         diagnose(X)
     X = np.where(np.eye(60, dtype=bool) | np.eye(60, k=1, dtype=bool), X, np.nan)
     X[np.isnan(X).all(axis=1), 0] = 0.0
-    with pytest.raises(ValueError, match=r"block without holes .* got \d rows? and .*; fill in"):
+    with pytest.raises(ValueError, match=r"block without holes .* got \d by \d as .*; fill in"):
         diagnose(np.where(np.eye(60, dtype=bool), 1.0, X), missing="pairwise")
 
 
@@ -441,7 +443,7 @@ def test_the_largest_block_without_holes_is_that_of_columns_without_holes():
     X = stations()
     with pytest.warns(UserWarning, match="order of the rows"):
         diagnosis = diagnose(X, 1, missing="pairwise")
-    assert diagnosis.known.block == (39, 60)
+    assert (diagnosis.n_used, diagnosis.n_observed) == (39, 60)
     model = IKD("auto", missing="pairwise").fit(X)
     assert model.n_components_ <= 2
     assert "a block without holes" in model.settings_.reasons["n_components"]
@@ -452,8 +454,8 @@ def test_a_block_without_holes_is_found_greedily():
     X = process(rng.uniform(size=(90, 1)) * 3.0, 90, 0.3, 0)
     holes = rng.random(X.shape) < 0.3
     holes[20:60, 30:75] = False
-    rows, columns = diagnose(np.where(holes, np.nan, X), 1, missing="pairwise").known.block
-    assert rows * columns >= 40 * 45
+    found = diagnose(np.where(holes, np.nan, X), 1, missing="pairwise")
+    assert found.n_used * found.n_observed >= 40 * 45
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

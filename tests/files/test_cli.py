@@ -18,7 +18,7 @@ import pytest
 from ikd_graph import IKD, datasets, graph, missing, refine, strategies
 from ikd_graph.cli import flags, main
 from ikd_graph.cli.parser import build_parser
-from ikd_graph.jobs.diagnose._diagnosis import diagnose
+from ikd_graph.jobs.diagnose import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.metrics import affine_r2
 from ikd_graph.report import page
@@ -384,7 +384,7 @@ def test_diagnose_writes_its_files(table, tmp_path, capsys):
     assert numbers["agreement"] == diagnosis.agreement
     with (out / "table_pairs.csv").open(newline="") as file:
         pairs = [(int(a), int(b)) for a, b, _ in list(csv.reader(file))[1:]]
-    assert pairs == [pair[:2] for pair in diagnosis.pairs()]
+    assert pairs == [tuple(pair) for pair in diagnosis.trusted_pairs.tolist()]
     html = (out / names[0]).read_text(encoding="utf-8")
     assert f"agree by R² {diagnosis.agreement:.2f}" in html
     assert ("Warnings" in html) == bool(text.err)
@@ -450,7 +450,7 @@ def test_sessions_are_aligned_from_files(tmp_path, capsys):
         names = [f"n{k}" for k in range(start, start + 100)]
         pd.DataFrame(part, columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
     assert run("align", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "out") == 0
-    assert "compared by their columns  a and b" in capsys.readouterr().out
+    assert "compared by their columns: a and b" in capsys.readouterr().out
     placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
     assert placed.shape == (80, 5)
     assert (placed["fixed"] == "fixed").all()
@@ -474,7 +474,7 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     np.savetxt(tmp_path / "other.csv", X, delimiter=",")
     capsys.readouterr()
     assert run("align", files[0], tmp_path / "other.csv") == 2
-    assert "alike in the files (--header, --index), or lower --min-columns" in one_line(capsys)
+    assert "(or in the files), or lower --min-columns" in one_line(capsys)
 
 
 @pytest.mark.parametrize("word", ["0", "1-3", "first"])

@@ -17,7 +17,7 @@ from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 
 from ikd_graph import IKD, datasets, report
 from ikd_graph.datasets import Dataset, Labels
-from ikd_graph.jobs.diagnose._diagnosis import diagnose
+from ikd_graph.jobs.diagnose import diagnose
 from ikd_graph.report.page import share_plotly
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver")

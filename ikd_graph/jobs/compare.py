@@ -1,0 +1,709 @@
+"""Blockwise against geodesic, and against other methods, on one similarity and one graph."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import sem, t
+
+from .. import metrics, model_selection, strategies
+from .._base import validation as check
+from .._base.as_table import as_table, check_known
+from .._base.dataset import encode_labels
+from .._base.progress import progress_bar
+from .._base.types import Floats
+from ..covariance import are_ordered
+from ..datasets import Dataset
+from ..estimator import IKD
+from ..metrics import aligned
+from ..plotting import colors, plot
+from ..plotting.charts import Bars, Chart
+from ..similarity import AFFINITIES, GIVEN, unique_rows
+from . import baselines
+from .baselines import PEERS, Timed, timed
+from .label_scores import WORDS, score_labels
+from .used_settings import describe_settings
+
+__all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
+
+STRATEGIES: dict[str, strategies.Strategy] = {
+    "blockwise": strategies.Blockwise(),
+    "geodesic": strategies.Geodesic(),
+    "eigen": strategies.Eigen(),
+    "linear": strategies.Linear(),
+    "paper_blockwise": strategies.Blockwise.paper(),
+    "paper_geodesic": strategies.Geodesic.paper(),
+}
+"""Strategies of `IKD` by the name of their method; those of the paper have its settings."""
+
+METHODS = (*STRATEGIES, *PEERS, "peers")
+"""Names that `compare` takes: strategies of `IKD`, peers, and one that stands for several."""
+
+_USUAL = ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap", "pacmap", "phate")
+
+
+LEAST, TIE = 0.01, 0.02
+"""A better method is better by more than the first; two do not differ if by less than the second.
+
+Both are differences of R², and hold for the whole 95 % interval; see
+docs/decisions/008-comparing-strategies.md.
+"""
+
+RULE = (
+    f"better: the 95 % interval of the difference lies beyond {LEAST:g}; no difference: it lies "
+    f"within {TIE:g}"
+)
+"""When the test says what."""
+
+SCORES = {
+    "true": "R² of the true latent",
+    "maximum_likelihood": "R² of the maximum-likelihood embedding",
+    "held-out": "R² of held-out columns",
+    "embedded": "R² of the columns that were embedded",
+}
+"""What a score is, in words."""
+
+
+class Row(NamedTuple):
+    """One method at one noise level."""
+
+    title: str  # "blockwise", or "blockwise + stress"
+    method: str
+    refine: str | None
+    noise: float  # added, in standard deviations of each column
+    score: float
+    error: float  # standard error of the score
+    seconds: float  # of a fit, median
+    labels: dict[str, float]  # see `score_labels`; those of further labels as "knn of site"
+    failure: str = ""
+
+
+class Difference(NamedTuple):
+    """How much better the first of two methods scores, by a paired test."""
+
+    first: str
+    second: str
+    noise: float
+    mean: float
+    half_width: float  # of the 95 % interval; NaN where there is one value only
+
+    @property
+    def better(self) -> str | None:
+        """The better method, "" where they do not differ, None where it cannot be told."""
+        if abs(self.mean) - self.half_width > LEAST:
+            return self.first if self.mean > 0.0 else self.second
+        return "" if abs(self.mean) + self.half_width < TIE else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` returns; ``print`` it, ``plot`` it, or take it to pandas.
+
+    Attributes
+    ----------
+    data : Dataset
+        What was compared.
+    measure : {"true", "maximum_likelihood", "held-out", "embedded"}
+        What the scores are, see ``SCORES``.
+    head : dict of str to str
+        Similarity, graph, kernel and refinement of all strategies, in words.
+    rows : list of Row
+        One for each method and noise level.
+    scores : dict of (str, float) to (draws, references) ndarray
+        Scores behind each row; draws of noise are the same for all methods.
+    embeddings : dict of (str, float) to (n, m) ndarray
+        An embedding for each row, rigidly aligned and scaled to the first.
+    used : dict
+        Parameters of `IKD` that all strategies share, with nothing left to choose.
+    notes : dict of str to tuple of str
+        Warnings of each method.
+    """
+
+    data: Dataset
+    measure: str
+    head: dict[str, str]
+    rows: list[Row]
+    scores: dict[tuple[str, float], Floats]
+    embeddings: dict[tuple[str, float], Floats]
+    used: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def titles(self) -> list[str]:
+        """Methods that gave an embedding."""
+        return list(dict.fromkeys(row.title for row in self.rows if not row.failure))
+
+    @property
+    def levels(self) -> list[float]:
+        """Noise levels, ascending."""
+        return sorted({row.noise for row in self.rows})
+
+    def row(self, title: str, noise: float) -> Row:
+        """Row of a method at a noise level."""
+        return next(row for row in self.rows if (row.title, row.noise) == (title, noise))
+
+    def difference(self, first: str, second: str, noise: float = 0.0) -> Difference:
+        """Paired test of two methods at a noise level.
+
+        The difference is averaged over draws of noise and over references (halves of the columns).
+        Its variance has a part for each: that of the mean of the draws, and half that of the
+        halves, since two disjoint halves hold all there is.
+        """
+        gaps = self.scores[first, noise] - self.scores[second, noise]
+        variance, least = 0.0, np.inf
+        for axis, fraction in ((0, gaps.shape[0]), (1, 2)):
+            if gaps.shape[axis] > 1:
+                means = gaps.mean(axis=1 - axis)
+                variance += float(means.var(ddof=1)) / fraction
+                least = min(least, means.size - 1)
+        half = float(t.ppf(0.975, least) * np.sqrt(variance)) if np.isfinite(least) else np.nan
+        if np.isnan(half) and self.measure == "true":
+            # Noise 0 and a known truth leave nothing to chance.
+            half = 0.0
+        return Difference(first, second, noise, float(gaps.mean()), half)
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The first two strategies on a graph, which are compared with one another."""
+        ours = [title for title in self.titles if title.endswith(("blockwise", "geodesic"))]
+        return (ours[0], ours[1]) if len(ours) > 1 else None
+
+    @property
+    def tests(self) -> list[Difference]:
+        """The test of the pair at every noise level at which both ran."""
+        if self.pair is None:
+            return []
+        ran = [s for s in self.levels if all((title, s) in self.scores for title in self.pair)]
+        return [self.difference(*self.pair, s) for s in ran]
+
+    @property
+    def disagreement(self) -> Floats | None:
+        """Distance of each point between the two embeddings of the pair, (n,).
+
+        They are aligned by a rigid motion and a scale; the unit is the root mean square distance
+        from the center.
+        """
+        if self.pair is None or any((t, self.levels[0]) not in self.embeddings for t in self.pair):
+            return None
+        first, second = (self.embeddings[title, self.levels[0]] for title in self.pair)
+        centered = first - first.mean(axis=0)
+        gap = np.linalg.norm(centered - aligned(second, centered), axis=1)
+        return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the points, or their numbers."""
+        return self.data.row_names or tuple(map(str, range(self.data.n_samples)))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Make a table with a row for each method and noise level, and what all of them share."""
+        shared = {"measure": SCORES[self.measure], **self.head}
+        rows = [row._asdict() for row in self.rows]
+        return pd.DataFrame([row | row.pop("labels") | shared for row in rows])
+
+    def points(self) -> pd.DataFrame:
+        """Make a table of the points: name, disagreement, labels, every embedding."""
+        table: dict[str, Any] = {self.data.row_title or "row": self.names}
+        if self.disagreement is not None:
+            table["disagreement"] = self.disagreement
+        table |= {labels.title or "label": labels.texts for labels in self.data.all_labels}
+        for title in self.titles:
+            for k, column in enumerate(self.embeddings[title, self.levels[0]].T, 1):
+                table[f"{title} {k}"] = column
+        return pd.DataFrame(table)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every embedding at every noise level, and the scores with their errors.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes whose position the pictures take; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Of the scores.
+        """
+        named = plot.names_of_points(self.data.row_names)
+        hole = np.full((self.data.n_samples, 2), np.nan)
+        panels = {
+            title + (f", noise {level:g}" if len(self.levels) > 1 else ""): self.embeddings.get(
+                (title, level), hole
+            )
+            for level in self.levels
+            for title in self.titles
+        }
+        ax = plot.drawing_axes(ax, *self.figure_size)
+        figure = plot.figure_of(ax)
+        grid = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=self._heights)
+        # Names stay apart in the size that pictures have with everything around them.
+        scores = plot.chart(self.scores_chart(), ax=figure.add_subplot(grid[1]))
+        labels = self.data.y if self.data.labels is None else self.data.labels
+        plot.small_multiples(
+            panels, colors.paint(labels, title=self.data.label_title), points=named,
+            n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
+        )  # fmt: skip
+        return scores
+
+    @property
+    def figure_size(self) -> tuple[float, float]:
+        """Width and height of the figure in inches."""
+        heights = self._heights
+        return max(7.0, len(self.titles) * heights[0] / len(self.levels)), sum(heights)
+
+    @property
+    def _heights(self) -> tuple[float, float]:
+        """Heights of the embeddings, one level below the other, and of the scores, in inches."""
+        # Names need room.
+        side = 4.6 if plot.names_of_points(self.data.row_names) else 2.4
+        n_levels = len(self.levels)
+        return side * n_levels, max(1.2 + 0.16 * len(self.titles) * (1 + n_levels), 2.8)
+
+    def scores_chart(self) -> Chart:
+        """Describe the scores as lying bars with standard errors, noise levels side by side."""
+        n = len(self.levels)
+        bars = []
+        for k, level in enumerate(self.levels):
+            rows = self._rows_at(level)
+            at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
+            lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
+            name = f"noise {level:g}" if n > 1 else ""
+            bars.append(Bars(at, lengths, colors.class_color(k), name, 0.72 / n, errors))
+        label = SCORES[self.measure]
+        return Chart(f"{label} of each method", label, bars=tuple(bars), rows=tuple(self.titles))
+
+    def __str__(self) -> str:
+        head = "; ".join(f"{name}: {text}" for name, text in self.head.items())
+        failed = {row.title: row.failure for row in self.rows if row.failure}
+        lines = [f"{self.data.name}: {head}", f"{SCORES[self.measure]} (± standard error)"]
+        lines += [f"  {line}" for line in self._scores_table().to_string().splitlines()]
+        lines += [f"  {title}: {failure}" for title, failure in failed.items()]
+        return "\n".join([*lines, f"  ({RULE})", *(f"- {text}" for text in sentences(self))])
+
+    __repr__ = __str__
+
+    def _scores_table(self) -> pd.DataFrame:
+        """Scores of all methods as text, noise levels side by side."""
+        table = {
+            f"noise {level:g}": [score(row.score, row.error) for row in self._rows_at(level)]
+            for level in self.levels
+        }
+        first = self._rows_at(self.levels[0])
+        for name in [*first[0].labels][:1]:
+            table[label_words(name)] = [score(row.labels.get(name, np.nan)) for row in first]
+        table["seconds"] = [f"{row.seconds:.2f}" for row in first]
+        return pd.DataFrame(table, self.titles)
+
+    def _rows_at(self, level: float) -> list[Row]:
+        """Rows of all methods that gave an embedding at a noise level."""
+        return [self.row(title, level) for title in self.titles]
+
+
+def label_words(name: str) -> str:
+    """Name of a score of labels for readers: "knn of site" is "5-NN accuracy, site"."""
+    kind, _, title = name.partition(" of ")
+    return WORDS[kind] + (f", {title}" if title else "")
+
+
+def score(value: float, error: float = np.nan) -> str:
+    """Return a score with its error, a dash where there is none."""
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
+
+
+def sentences(result: Comparison) -> list[str]:
+    """Say what follows: the paired test, refinements, other methods, where they disagree."""
+    level, pair, several = result.levels[0], result.pair, len(result.levels) > 1
+    texts = [
+        (f"At noise {test.noise:g} " if several else "") + describe_test(test)
+        for test in result.tests
+    ]
+    able = [row for row in result.rows if row.noise == level and not row.failure]
+    refined = [row for row in able if row.refine and (row.method, level) in result.scores]
+    tests = [result.difference(row.title, row.method, level) for row in refined]
+    if pair is not None and len(refined) > 1:
+        tests.append(result.difference(refined[0].title, refined[1].title, level))
+    if tests:
+        texts.append(f"Refinement: {'; '.join(map(describe_test, tests))}")
+    ours = [row for row in able if row.method not in PEERS]
+    peers = [row for row in able if row.method in PEERS]
+    if ours and peers:
+        best, other = (max(rows, key=lambda row: row.score).title for rows in (ours, peers))
+        test = result.difference(best, other, level)
+        texts.append(f"Best strategy against best other method: {describe_test(test)}")
+    gaps = result.disagreement
+    if gaps is not None and pair is not None:
+        worst = np.argsort(-gaps, kind="stable")[:5]
+        named = ", ".join(f"{result.names[row]} ({gaps[row]:.2f})" for row in worst)
+        texts.append(
+            f"Distance of a point between {' and '.join(pair)}, in root mean square radii: median "
+            f"{np.median(gaps):.2f}; largest at {named}"
+        )
+    heard: dict[str, list[str]] = {}
+    for title, notes in result.notes.items():
+        for note in notes:
+            heard.setdefault(note, []).append(title)
+    return texts + [f"{', '.join(titles)}: {note}" for note, titles in heard.items()]
+
+
+def describe_test(test: Difference) -> str:
+    """Return the test of two methods as a sentence."""
+    gap = f"{abs(test.mean):.3f}" + (f" ± {test.half_width:.3f}" if test.half_width > 0.0 else "")
+    if test.better:
+        worse = test.second if test.better == test.first else test.first
+        return f"{test.better} is better than {worse} by {gap}"
+    if test.better == "":
+        return f"{test.first} and {test.second} do not differ ({gap})"
+    return f"too few columns to tell {test.first} and {test.second} apart ({gap})"
+
+
+def compare(
+    X: Any,
+    methods: str | Iterable[str] = ("blockwise", "geodesic"),
+    *,
+    n_components: int = 2,
+    noise: float | Sequence[float] = (0.0, 0.5, 1.0),
+    labels: ArrayLike | None = None,
+    truth: ArrayLike | None = None,
+    affinity: str = "auto",
+    graph: Any = "auto",
+    kernel: Any = "auto",
+    refine: Any = "auto",
+    n_draws: int = 4,
+    max_rows: int = 2000,
+    time_limit: float | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **more: Any,
+) -> Comparison:
+    """Compare strategies, and other methods, on the same table, similarity and graph.
+
+    Parameters
+    ----------
+    X : (n, n_features) array_like, DataFrame or Dataset
+        The table. The index of a DataFrame (or AnnData) names its rows; a `Dataset` may know the
+        true latent.
+    methods : str or iterable of str
+        Among "blockwise", "geodesic", "eigen", "linear", "paper_blockwise", "paper_geodesic" and
+        the peers of `ikd_graph.jobs.baselines` ("pca", "isomap", "umap" ...); "peers" stands for
+        the usual ones that are installed.
+    n_components : int
+        Number of coordinates.
+    noise : float or sequence of float
+        Standard deviations of Gaussian noise to add, in those of each column. Scores are always
+        those against the table as given.
+    labels : (n,) array_like, optional
+        Classes or numbers that color the points and are predicted from each embedding.
+    truth : (n, m) or (n,) array_like of float64, optional
+        The true latent coordinates, where they are known, as of a simulation: embeddings are
+        scored against them. It replaces the latent of a `Dataset`.
+    affinity, graph, kernel, refine
+        As for `IKD`. What is "auto" is chosen once, on the table as given, for all strategies.
+        With a refinement, strategies on a graph are compared plain and refined.
+    n_draws : int
+        Draws of noise at every level above 0, and random splits of the columns into halves (half
+        as many).
+    max_rows : int
+        A larger table is compared on so many random rows.
+    time_limit : float or None
+        Seconds after which a fit of a peer is ended and the peer is dropped. Peers then run in a
+        process of their own.
+    random_state : int
+        Seed of noise, halves and methods.
+    n_jobs, verbose
+        As for `IKD`.
+    **more
+        Further parameters of `IKD`, such as ``n_landmarks``.
+
+    Returns
+    -------
+    Comparison
+        Prints, plots (``plot()``), goes to pandas (``to_pandas()``).
+
+    Raises
+    ------
+    ValueError
+        Where a parameter breaks its rule, or no method gave an embedding.
+
+    Notes
+    -----
+    A score is the R² of the true latent where ``truth`` or a `Dataset` has one; else, where the
+    table looks like samples of the model, the R² (affine, as in Li & Wu 2024) of the most likely
+    latents of random halves of the columns; else the R² of columns that were held out, a quarter
+    at a time, each row being predicted by its 10 nearest rows in the embedding of the others: the
+    number that `IKD` prints.
+
+    Examples
+    --------
+    >>> import ikd_graph
+    >>> from ikd_graph import datasets
+    >>> result = ikd_graph.compare(datasets.half_moons(80), noise=0, refine=None)
+    >>> [row.title for row in result.rows]
+    ['blockwise', 'geodesic']
+
+    Against coordinates that are known:
+
+    >>> data = datasets.gplvm_data(datasets.fixed_latent("medium"), 200)
+    >>> ikd_graph.compare(data.X, truth=data.latent, n_components=3, noise=0, refine=None).measure
+    'true'
+    """
+    names = expand(methods)
+    levels = np.unique(check.quantities("noise", noise)).tolist()
+    if not levels or not (np.isfinite(levels).all() and levels[0] >= 0.0):
+        raise ValueError(
+            "noise must be finite fractions of a column's standard deviation, at least 0; got "
+            f"{noise!r}"
+        )
+    check.check_integer("n_draws", n_draws, 2)
+    check.check_integer("max_rows", max_rows, 3)
+    if time_limit is not None:
+        check.check_positive("time_limit", time_limit)
+    if affinity in GIVEN:
+        raise ValueError(
+            f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
+            "need the table itself"
+        )
+    data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
+    settings = {
+        "affinity": affinity, "graph": graph, "kernel": kernel, "random_state": random_state,
+        "n_jobs": n_jobs, **more,
+    }  # fmt: skip
+    head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
+    model_based, chosen = False, None
+    if any(name in STRATEGIES for name in names):
+        settings, chosen, model_based, words = _resolved(data.X, n_components, settings, refine)
+        head |= words
+    bench = _Bench(data, settings, model_based, n_components, n_draws, time_limit)
+    if bench.in_runs:
+        head["columns"] = "compared in runs, since they follow one another"
+    used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
+    result = Comparison(data, bench.measure, head, [], {}, {}, used | {"refine": chosen})
+    fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
+    whole = 0
+    try:
+        for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
+            bench.add(result, plan, level)
+            whole = len(result.rows) if level == levels[-1] else whole
+    except KeyboardInterrupt as stopped:
+        # What is finished took long, and is kept for those who catch the interrupt.
+        del result.rows[whole:]
+        stopped.finished = result if result.titles else None  # type: ignore[attr-defined]
+        raise
+    if not result.titles:
+        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
+        raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
+    return result
+
+
+@dataclass
+class _Bench:
+    """How embeddings of one table are made, from it and with noise, and what they are scored by."""
+
+    data: Dataset
+    settings: dict[str, Any]  # of `IKD`
+    model_based: bool
+    n_components: int
+    n_draws: int
+    time_limit: float | None
+
+    def __post_init__(self) -> None:
+        self.seed = self.settings["random_state"]
+        X = self.data.X
+        # The distinct rows that the default compares its candidates on, in the same order.
+        first, _ = unique_rows(X)
+        self.rows = first[model_selection.sampled(first.size)]
+        self.folds = parts = model_selection.folds(X[self.rows])
+        self.in_runs = len(parts) > 1 and are_ordered(X)
+        self.measure, self.references = "held-out" if len(parts) > 1 else "embedded", []
+        if self.data.latent is not None:
+            self.measure, self.references = "true", [self.data.latent]
+        elif self.model_based:
+            self.measure = "maximum_likelihood"
+            halves = [parts[0] | parts[k] for k in (1, 2, 3)[: max(self.n_draws // 2, 1)]]
+            both = [mask for half in halves for mask in (half, ~half)]
+            self.references = [self._most_likely(X[:, mask]) for mask in both]
+        else:
+            self.predicted = model_selection.predicted_values(X[self.rows], X)
+
+    def _most_likely(self, X: Floats) -> Floats:
+        model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
+                    refine="likelihood", random_state=self.seed)  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return np.asarray(model.fit_transform(X))
+
+    def table(self, level: float, draw: int) -> Floats:
+        """Return the table with noise, the same for all methods."""
+        rng = np.random.default_rng([self.seed, draw])
+        scale = level * self.data.X.std(axis=0)
+        noisy = self.data.X + scale * rng.standard_normal(self.data.X.shape)
+        affinity = AFFINITIES.get(self.settings["affinity"])
+        # Roots are taken of counts, which noise must not make negative.
+        return np.maximum(noisy, 0.0) if affinity is not None and affinity.square_roots else noisy
+
+    def trials(self, level: float) -> Iterator[tuple[Floats, NDArray[np.bool_] | None]]:
+        """Tables to embed for the scores of a level, and columns held out of each."""
+        still = 1 if self.references else len(self.folds)
+        for draw in range(self.n_draws if level else still):
+            fold = None if self.references else self.folds[draw % len(self.folds)]
+            X = self.table(level, draw)
+            if fold is not None:
+                X = X[self.rows][:, fold if fold.all() else ~fold]
+            yield X, fold
+
+    def fit(self, name: str, refine: Any, X: Floats) -> Timed:
+        """Coordinates (n, n_components) of a method, or why there are none."""
+        if name in PEERS:
+            peer = partial(baselines.embed, name, X, self.n_components, self.seed)
+            return peer() if self.time_limit is None else _run_within(self.time_limit, peer)
+        model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
+        return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
+
+    def add(self, result: Comparison, planned: tuple[str, str, Any], level: float) -> None:
+        """Add a method at a noise level: its fits, scores and first embedding."""
+        title, name, refine = planned
+        whole = done = self.fit(name, refine, self.table(level, 0))
+        seconds, scores = [whole.seconds], cast("list[list[float]]", [])
+        for X, fold in self.trials(level) if whole.value is not None else ():
+            # Against references the first draw has been embedded.
+            if fold is not None or scores:
+                done = self.fit(name, refine, X)
+                seconds.append(done.seconds)
+            if done.value is None:
+                break
+            if fold is None:
+                scores.append([metrics.affine_r2(each, done.value) for each in self.references])
+            else:
+                held_out = self.predicted[:, fold]
+                scores.append([float(model_selection.held_out_r2(done.value, held_out).sum())])
+        kind = None if refine is None else type(refine).__name__.lower()
+        row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
+        if done.value is None:
+            result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
+            return
+        # Scores of held-out columns are those of one draw against several references.
+        values = np.array(scores) if self.references else np.array(scores).T
+        result.scores[title, level] = values
+        target = next(iter(result.embeddings.values()), whole.value)
+        result.embeddings[title, level] = aligned(whole.value, target - target.mean(axis=0))
+        result.notes.setdefault(title, whole.notes)
+        marks = {
+            mark + f" of {labels.title}" * (k > 0): value
+            for k, labels in enumerate(self.data.all_labels)
+            for mark, value in score_labels(whole.value, labels).items()
+        }
+        error = float(sem(values, axis=None)) if values.size > 1 else np.nan
+        result.rows.append(row._replace(score=float(values.mean()), error=error, labels=marks))
+
+
+def _resolved(
+    X: Floats, n_components: int, settings: dict[str, Any], refine: Any
+) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
+    """Return settings with nothing left to choose, for all strategies, and the words for them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
+    chosen, kernel = model.settings_, settings["kernel"]
+    words = describe_settings(model) | {
+        "kernel": "squared_exponential" if kernel == "auto" else str(kernel),
+        "refinement": "none" if chosen.refine is None else type(chosen.refine).__name__.lower(),
+    }
+    settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}
+    return settings, chosen.refine, chosen.model_based, words
+
+
+def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Dataset:
+    """Return the table with its names, its labels and the true latent, if any is given."""
+    data = X
+    if not isinstance(X, Dataset):
+        table = as_table(X)
+        names = tuple(map(str, table.row_names))
+        data = Dataset(table.dense.astype(np.float64), name="table", row_names=names)
+    cure = (
+        "not every method takes pairs of rows that are unknown, as IKD does: fill them in, as by "
+        "sklearn.impute.KNNImputer().fit_transform(X), or drop those rows"
+    )
+    with check.naming_rows(data.row_names):
+        check_known(data.X, "X", cure)
+    check.check_magnitude("X", data.X)
+    if labels is not None:
+        values = np.asarray(labels)
+        if values.shape != (data.n_samples,):
+            raise ValueError(
+                f"labels must have one value for each of {data.n_samples} rows, got shape "
+                f"{values.shape}"
+            )
+        y, names = encode_labels(values)
+        data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
+    if truth is not None:
+        latent = check.quantities("truth", truth)
+        latent = latent[:, None] if latent.ndim == 1 else latent
+        check.check_rows("truth", latent, data.n_samples)
+        check.check_finite("truth", latent, "leave rows without one out of X and truth")
+        check.check_magnitude("truth", latent)
+        data = replace(data, latent=latent)
+    return data
+
+
+def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
+    """Return the data set, or random rows of it in their order."""
+    if data.n_samples <= most:
+        return data
+    rows = np.sort(np.random.default_rng(seed).permutation(data.n_samples)[:most])
+    names = data.row_names or tuple(map(str, range(data.n_samples)))
+    return replace(
+        data,
+        X=data.X[rows],
+        y=None if data.y is None else data.y[rows],
+        latent=None if data.latent is None else data.latent[rows],
+        other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
+        row_names=tuple(names[row] for row in rows),
+        notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
+    )
+
+
+def expand(methods: str | Iterable[str]) -> list[str]:
+    """Names of single methods, each once; of the group "peers" those that are installed."""
+    names: list[str] = []
+    for name in [methods] if isinstance(methods, str) else methods:
+        check.check_choice("methods", name, METHODS)
+        usual = [peer for peer in _USUAL if find_spec(PEERS[peer].module) is not None]
+        names += usual if name == "peers" else [name]
+    if not names:
+        raise ValueError(f"methods must name at least one of {', '.join(METHODS)}, got none")
+    return list(dict.fromkeys(names))
+
+
+def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]]:
+    """Title, name and refinement of every row: strategies on a graph plain and refined."""
+    rows: list[tuple[str, str, Any]] = []
+    for name in names:
+        rows.append((name, name, None))
+        if refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph:
+            rows.append((f"{name} + {type(refine).__name__.lower()}", name, refine))
+    return rows
+
+
+def _run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
+    """Return result of work in a process that is ended after so many seconds."""
+    from joblib.externals.loky import TimeoutError, get_reusable_executor
+
+    executor = get_reusable_executor(max_workers=1)
+    try:
+        return executor.submit(work).result(seconds)
+    except TimeoutError:
+        failure = f"stopped after {seconds:g} s (time limit)"
+    # A peer that ends its process.
+    except Exception as error:
+        failure = f"{type(error).__name__}: its process ended"
+    executor.shutdown(kill_workers=True)
+    return Timed(None, seconds, 0.0, failure, ())

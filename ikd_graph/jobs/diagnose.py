@@ -1,0 +1,602 @@
+"""What an embedding can be worth: chance, significant correlations, agreement of halves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from textwrap import fill
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t
+
+from .. import covariance, graph, model_selection
+from .. import missing as holes
+from .._base import limits
+from .._base import validation as check
+from .._base.as_table import as_table, check_known, row_names
+from .._base.progress import Stages
+from .._base.types import Floats, Integers
+from .._base.warn import warn
+from ..eigen import DOMINANT_FRACTION, dominant_points
+from ..estimator import IKD
+from ..missing import Pairwise
+from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
+from ..plotting import charts, colors, plot
+from ..plotting.charts import Bars, Chart, Curve
+from ..similarity import AFFINITIES, PairwiseSimilarity
+from .chance import LEVEL, ChanceTest, chance_test
+from .used_settings import describe_settings, used_parameters
+
+__all__ = ["Diagnosis", "Step", "diagnose"]
+
+FIGURE_SIZE = (11.0, 5.6)
+"""Width and height of the figure in inches."""
+
+_FEW = "too few features to tell"
+_MEASURES = {
+    "noise": "about {:.0%} of the variance is independent noise",
+    "agreement of halves": "two halves of the features, embedded separately, agree by R² {:.2f}",
+    "held-out R²": "{:.2f}: held-out features, predicted from an embedding of the others",
+    "reliability": "{:.2f}: the R² with the truth that the standard errors lead to expect",
+}
+"""What the measures of a diagnosis say, in words."""
+
+_DRAWN_PER_POINT = 5
+"""Significant pairs that a map shows for each point, the strongest of all."""
+
+
+class Step(NamedTuple):
+    """One thing to do next."""
+
+    words: str
+    python: str
+    command: str
+    settings: dict[str, Any]  # of the command, by their names in Python
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What can be expected of an embedding of some data; see `diagnose`.
+
+    Attributes
+    ----------
+    n_points, n_observed, n_components : int
+        Points, columns N, hidden coordinates M.
+    n_removed : int
+        Rows that were regressed out before.
+    fdr : float
+        False discovery rate of the trusted pairs.
+    chance : ChanceTest
+        Whether there is more structure than by chance, see `chance_test`.
+    similarity, graph : str
+        How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
+    n_effective : float
+        Independent columns that the columns are worth, see `ikd_graph.covariance`.
+    mean_correlation : float
+        Mean correlation of two rows, before means of columns are taken off.
+    has_common_direction : bool
+        Whether one direction, or levels of columns, makes nearly all rows correlate.
+    trusted_pairs : (m, 2) ndarray of int64
+        Rows of X whose correlation is significant, the strongest first.
+    trusted_correlations : (m,) ndarray of float64
+        Their correlations.
+    largest_component : int
+        Points in the largest component of the graph of trusted pairs.
+    correlation_counts, correlation_edges : tuple
+        Histogram of the correlations of all pairs, means of columns taken off.
+    graph_components : int
+        Components of the graph of the default fit.
+    agreement : float
+        Procrustes R² between embeddings of two halves of the columns; NaN with too few columns.
+    held_out_r2, held_out_error : float
+        R² of held-out columns, predicted from the embedding of the others, and its standard error;
+        NaN where none were held out.
+    reliability : float
+        R² with the truth that the standard errors lead to expect; NaN without them.
+    noise_fraction : float
+        Estimated fraction of independent noise in the variance; NaN with too few columns.
+    moments : Moments
+        How well rows fit the model, see `ikd_graph.model_selection.Moments`.
+    level_fraction : float
+        Fraction of the squared distances between rows that is their means'; 0 where the fit does
+        not see these.
+    parameters : dict
+        Parameters for `ikd_graph.IKD` on all points.
+    reasons : dict of str to str
+        Why they are what they are.
+    rows : (n_used,) ndarray of int64
+        Rows of X that were examined.
+    embedding : (n_used, n_components) ndarray of float64
+        Coordinates of these rows by the default fit.
+    known : str
+        How many pairs of rows of a table with holes are known; all else is said of its largest
+        block without holes. Empty for a table without holes.
+    warnings : tuple of str
+        What is wrong, in clauses.
+    """
+
+    n_points: int
+    n_observed: int
+    n_components: int
+    n_removed: int
+    fdr: float
+    chance: ChanceTest
+    similarity: str
+    graph: str
+    n_effective: float
+    mean_correlation: float
+    has_common_direction: bool
+    trusted_pairs: Integers = field(repr=False, compare=False)
+    trusted_correlations: Floats = field(repr=False, compare=False)
+    largest_component: int
+    correlation_counts: tuple[int, ...] = field(repr=False)
+    correlation_edges: tuple[float, ...] = field(repr=False)
+    graph_components: int
+    agreement: float
+    held_out_r2: float
+    held_out_error: float
+    reliability: float
+    noise_fraction: float
+    moments: Moments
+    level_fraction: float
+    parameters: dict[str, Any]
+    reasons: dict[str, str]
+    rows: Integers = field(repr=False, compare=False)
+    embedding: Floats = field(repr=False, compare=False)
+    known: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def p_value(self) -> float:
+        """Probability of as much structure in a table without an embedding."""
+        return self.chance.p_value
+
+    @property
+    def n_used(self) -> int:
+        """Number of points that were examined."""
+        return len(self.rows)
+
+    @property
+    def standard_error(self) -> float:
+        """Sampling error of a correlation of nothing."""
+        return _standard_error(self.n_effective)
+
+    @property
+    def n_trusted(self) -> int:
+        """Number of trusted pairs."""
+        return len(self.trusted_pairs)
+
+    @property
+    def mean_degree(self) -> float:
+        """Trusted correlations of a point."""
+        return 2.0 * self.n_trusted / self.n_used
+
+    @property
+    def holds_together(self) -> bool:
+        """Whether trusted pairs join nearly all points."""
+        return self.largest_component >= DOMINANT_FRACTION * self.n_used
+
+    @property
+    def halves_disagree(self) -> bool:
+        """Whether two halves of the columns do not support the same embedding."""
+        return self.agreement < SUPPORTED
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What to do next, the most urgent first."""
+        todo, m = [], self.n_components
+        if self.level_fraction >= DOMINANT_FRACTION:
+            words, rows = "Compare rows whatever their levels", "diagnose(covariance.unit_rows(X))"
+            todo.append(Step(words, rows, "diagnose", {"standardize_rows": True}))
+        if self.has_common_direction and not self.n_removed:
+            words = "Take off what all rows share"
+            rest = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
+            todo.append(Step(words, rest, "diagnose", {"remove_mean_row": True}))
+        if self.n_trusted and self.halves_disagree:
+            words, used = "Look at the significant correlations alone", f"fdr={self.fdr:g}"
+            python = f"IKD({m}, strategy='blockwise', graph=graph.Threshold({used}))"
+            settings = {"n_components": m, "graph": graph.Threshold(fdr=self.fdr)}
+            todo.append(Step(words, python, "cliques", settings))
+        same = "all the same" if self.chance.is_noise else "with these settings"
+        used = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        settings = {"n_components": m, **self.parameters}
+        return (*todo, Step(f"Embed {same}", f"IKD({m}, {used})", "embed", settings))
+
+    def to_pandas(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Trusted pairs, the strongest first.
+
+        Parameters
+        ----------
+        names : sequence of str or None
+            Name of every row of X; None gives their numbers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``row``, ``other`` and ``correlation``.
+        """
+        pairs = self.trusted_pairs
+        pairs = pairs if names is None else np.array(names, dtype=object)[pairs]
+        parts = {"row": pairs[:, 0], "other": pairs[:, 1]}
+        return pd.DataFrame({**parts, "correlation": self.trusted_correlations})
+
+    def findings(self) -> dict[str, str]:
+        """Name the results in words.
+
+        Returns
+        -------
+        dict of str to str
+            Name and sentence, in the order to read them.
+        """
+        texts = {"known pairs": self.known} if self.known else {}
+        texts["data"] = f"{self.n_points} points with {self.n_observed} features each"
+        if self.n_used < self.n_points:
+            texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
+        texts["chance"] = str(self.chance)
+        if self.n_effective < self.n_observed - self.n_removed:
+            texts["columns"] = describe_effective_columns(self.n_observed, self.n_effective)
+        texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
+        if self.n_trusted:
+            texts["trusted"] = (
+                f"{self.n_trusted} pairs are significantly correlated, by {self._least:.3g} or "
+                f"more (false discovery rate {self.fdr:g}), {self.mean_degree:.1f} per point; the "
+                f"largest group that they connect has {self.largest_component} points"
+            )
+        enough = self.n_effective >= ENOUGH_COLUMNS
+        seem = "look" if self.moments.fit_the_model else "do not look"
+        model = f"the rows {seem} like samples of a Gaussian process" if enough else _FEW
+        texts |= {"similarity": self.similarity, "graph": self.graph, "model": model}
+        for name, value in self.measures.items():
+            if np.isfinite(value) or name != "reliability":
+                texts[name] = _MEASURES[name].format(value) if np.isfinite(value) else _FEW
+        return texts
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """Numbers from 0 to 1 that the features say of the embedding, NaN where not known."""
+        numbers = self.noise_fraction, self.agreement, self.held_out_r2, self.reliability
+        return dict(zip(_MEASURES, numbers, strict=True))
+
+    @property
+    def _least(self) -> float:
+        """Smallest significant correlation, rounded down: none but 1 is written as 1."""
+        return float(np.floor(1e3 * self.trusted_correlations[-1]) / 1e3)
+
+    def charts(self) -> tuple[Chart, Chart]:
+        """Describe the correlations of all pairs against chance, and what the features say."""
+        edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
+        at = 0.5 * (edges[1:] + edges[:-1])
+        # The correlation of unrelated rows, as that of Student's t.
+        free = max(self.n_effective - 2.0, 1.0)
+        with np.errstate(divide="ignore"):
+            quantiles = edges * np.sqrt(free / (1.0 - edges**2))
+        chance = np.diff(t.cdf(quantiles, free)) * numbers.sum()
+        width = 0.8 * float(edges[1] - edges[0])
+        pairs = Chart(
+            "correlations of all pairs of points, and those expected by chance (line)",
+            "correlation", "pairs",
+            curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
+            bars=(Bars(at, numbers, name="pairs of points", width=width),),
+            log_y=True,
+            mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
+        )  # fmt: skip
+        finite = {name: value for name, value in self.measures.items() if np.isfinite(value)}
+        bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
+        return pairs, bars._replace(title="what the features say of the embedding")
+
+    def map(self, names: Sequence[str] = (), labels: Any = None) -> Chart:
+        """Describe the embedding of the default fit, with its significantly correlated pairs.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Name of every row of X; none are written without them, or beyond 100 rows.
+        labels : (n_points,) array_like or None
+            What colors the points.
+
+        Returns
+        -------
+        ikd_graph.plotting.charts.Chart
+            Description of the map.
+        """
+        pairs = self.trusted_pairs[: _DRAWN_PER_POINT * self.n_used]
+        chart = charts.scatter(
+            self.embedding,
+            colors.paint(labels).take(self.rows),
+            title=(
+                f"embedding of the default fit; lines are the {len(pairs)} strongest of "
+                f"{self.n_trusted} significantly correlated pairs"
+            ),
+            fractions=charts.variance_fractions(self.embedding),
+            hover=[str(names[row]) if names else f"row {row}" for row in self.rows],
+        )
+        assert chart.points is not None
+        at = chart.points.at[:, :2]
+        x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
+        links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
+        named = [str(names[row]) for row in self.rows] if names else []
+        written = charts.Names(at, named) if plot.names_of_points(named) else None
+        return chart._replace(curves=(links,), names=written)
+
+    def plot(self, ax: Any = None, names: Sequence[str] = (), labels: Any = None) -> Any:
+        """Draw the map with its significant pairs, all correlations, and what the features say.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        names, labels
+            As in `map`.
+
+        Returns
+        -------
+        matplotlib Axes
+            Of the correlations.
+        """
+        ax = plot.drawing_axes(ax, *FIGURE_SIZE)
+        figure = plot.figure_of(ax)
+        grid = plot.subplot_of(ax).subgridspec(2, 2, width_ratios=(6, 5), height_ratios=(5, 4))
+        ax.set_subplotspec(grid[0, 1])
+        pairs, measures = self.charts()
+        plot.chart(pairs, ax=ax)
+        plot.chart(measures, ax=figure.add_subplot(grid[1, 1]))
+        chart = self.map(names, labels)
+        # The last, since names stay apart in the size that the map has in the end.
+        at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
+        at.set_title(fill(chart.title, 60), loc="left", fontsize=plot.SMALL, color=colors.INK)
+        return ax
+
+    def __str__(self) -> str:
+        """Return findings, warnings and what to do in Python, a line each."""
+        texts = self.findings()
+        width = max(map(len, texts))
+        lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
+        lines += [f"warning: {text}" for text in self.warnings]
+        return "\n".join([*lines, *(f"- {step.words}: {step.python}" for step in self.steps)])
+
+
+def diagnose(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    fdr: float = 0.01,
+    n_removed: int = 0,
+    missing: str | Pairwise = "error",
+    random_state: int | None = 0,
+    verbose: int = 0,
+) -> Diagnosis:
+    """Tell what an embedding of weakly correlated data can be worth before it is believed.
+
+    The p value is that of a table without a latent whose columns keep their values and their order,
+    see `chance_test`. Pairs of rows are trusted where they are significantly correlated
+    (`graph.significant_graph`). All else is what the default fit says of the same rows, and the
+    same numbers: the agreement of embeddings of two halves of the columns, the R² of held-out
+    columns, and the reliability where the likelihood refines.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like or scipy sparse of float64
+        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
+    n_components : int
+        Number M of hidden coordinates.
+    fdr : float
+        False discovery rate of the pairs that are trusted, in (0, 1).
+    n_removed : int
+        Rows that were regressed out of X (`covariance.remove_mean_row` takes one).
+    missing : {"error", "pairwise"} or missing.Pairwise
+        With "pairwise" X may have holes: the diagnosis says how many pairs of rows are known, and
+        examines the largest block without holes.
+    random_state : int or None
+        Seed of the test and of the fit.
+    verbose : int
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    Diagnosis
+        Numbers, and sentences about them.
+
+    Warns
+    -----
+    UserWarning
+        Once, with all that speaks against an embedding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ikd_graph
+    >>> from ikd_graph import datasets
+    >>> latent = np.random.default_rng(0).uniform(0.0, 3.0, size=(15, 1))
+    >>> diagnosis = ikd_graph.diagnose(datasets.gplvm_data(latent, 300, noise=0.1).X, 1)
+    >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
+    (True, 0.005, True)
+    """
+    with check.naming_rows(row_names(X)):
+        known, table, numbers = _without_holes(as_table(X, dtype=np.float64).values, missing)
+        data, picked = _sampled(table)
+        picked = numbers[picked]
+        names = [check.few_rows(row) for row in picked[:, None]]
+    check.check_components(n_components, table.shape[0])
+    check.seed("random_state", random_state)
+    stages = Stages(verbose, total=3)
+    # Of what the fit says, the diagnosis says what matters, and says it once.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with stages("chance"):
+            chance = chance_test(data, random_state=random_state)
+        with stages("correlations"):
+            correlations = _correlations(data, picked, fdr, n_removed)
+        with stages("fitting"), check.naming_rows(names):
+            model = IKD(n_components, random_state=random_state).fit(data)
+    stages.close()
+    affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
+    parameters, words = used_parameters(model), cast("dict[str, Any]", describe_settings(model))
+    del parameters["n_components"]
+    if model.settings_.by_likelihood:
+        # The likelihood chooses it.
+        parameters.pop("kernel", None)
+    level = _level_fraction(data) if affinity.euclidean else 0.0
+    if level >= DOMINANT_FRACTION:
+        # What is advised is what is warned of.
+        parameters["affinity"] = "correlation"
+    noise, effective = np.nan, correlations["n_effective"]
+    if data.shape[1] >= limits.FEWEST_COLUMNS:
+        noise = covariance.noise_fraction(affinity.modeled(data), effective)
+    diagnosis = Diagnosis(
+        n_points=table.shape[0],
+        n_observed=data.shape[1],
+        n_components=n_components,
+        n_removed=n_removed,
+        fdr=fdr,
+        chance=chance,
+        **words,
+        **correlations,
+        graph_components=int(model.component_labels_.max()) + 1,
+        agreement=float(model.agreement_),
+        held_out_r2=np.nan if first is None else first.r2,
+        held_out_error=np.nan if first is None else first.r2_error,
+        reliability=float(model.reliability_),
+        noise_fraction=noise,
+        moments=model_selection.moments(data),
+        level_fraction=level,
+        parameters=parameters,
+        reasons=model.settings_.reasons_in_words(),
+        rows=picked,
+        embedding=np.asarray(model.embedding_, dtype=np.float64),
+        known=known,
+    )
+    texts = (*model.settings_.warnings, *problems(diagnosis))
+    if texts:
+        warn("; ".join(texts))
+    return replace(diagnosis, warnings=texts)
+
+
+def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers]:
+    """Return what is known of a table with holes, its largest whole block, its rows."""
+    asked = holes.get(rule)
+    if asked is not None and not isinstance(asked, Pairwise):
+        raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
+    cure = "pass missing='pairwise', which examines a block without any, or fill them in"
+    check_known(table, "X", cure, holes=asked is not None)
+    if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
+        return "", table, np.arange(table.shape[0])
+    table = table.toarray() if sp.issparse(table) else table
+    holes.check_holes(table)
+    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, asked.least(table.shape[1]))
+    known = similarity.known[np.triu_indices(len(table), 1)]
+    rows, columns = model_selection.complete_block(table)
+    if min(rows.size, columns.size) < 2:
+        raise ValueError(
+            "X must have a block without holes of two rows and columns, got "
+            f"{rows.size} by {columns.size} as the largest; fill in holes at random first, as by "
+            "sklearn.impute.KNNImputer().fit_transform(X)"
+        )
+    text = (
+        f"{known.sum()} of {known.size} pairs of rows share at least {similarity.least} columns, "
+        f"which leaves {similarity.groups().max() + 1} groups of rows; what follows is of the "
+        f"largest block without holes, {rows.size} rows and {columns.size} columns"
+    )
+    return text, table[np.ix_(rows, columns)], rows
+
+
+def _sampled(table: Any) -> tuple[Floats, Integers]:
+    """Return the rows to examine, dense, and their numbers."""
+    n_points, n_observed = table.shape
+    picked = np.arange(n_points)
+    if n_points > limits.DIAGNOSED_WHOLE:
+        rng = np.random.default_rng(0)
+        picked = np.sort(rng.choice(n_points, limits.DIAGNOSED_SAMPLE, replace=False))
+    check.check_magnitude("X", table.data if sp.issparse(table) else table)
+    check.check_enough_rows(n_points)
+    check.check_enough_columns(n_observed, "correlation")
+    data = table[picked]
+    return (data.toarray() if sp.issparse(data) else data), picked
+
+
+def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) -> dict[str, Any]:
+    """Return the fields of a diagnosis that say which correlations can be trusted."""
+    rows = covariance.unit_rows(data, allow_flat=True)
+    upper = np.triu_indices(len(data), 1)
+    raw, pairs = (
+        covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
+    )
+    effective = covariance.effective_columns(rows, n_removed=n_removed)
+    error = _standard_error(effective)
+    trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
+    left, right, corr = graph.edges(trusted)
+    order = np.argsort(-corr, kind="stable")
+    sizes = np.bincount(graph.component_labels(trusted))
+    # Rounding leaves correlations of 1 just above it.
+    counts, edges = np.histogram(np.clip(pairs, -1.0, 1.0), np.linspace(-1.0, 1.0, 82))
+    mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
+    return {
+        "n_effective": effective,
+        "mean_correlation": mean,
+        "has_common_direction": bool(
+            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
+        ),
+        "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
+        "trusted_correlations": corr[order],
+        "largest_component": int(sizes.max()),
+        "correlation_counts": tuple(counts.tolist()),
+        "correlation_edges": tuple(edges.tolist()),
+    }
+
+
+def _standard_error(effective: float) -> float:
+    """Return sampling error of a correlation of nothing over so many independent columns."""
+    return 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
+
+
+def _level_fraction(X: NDArray[np.float64]) -> float:
+    """Fraction of the squared distances between rows that lies in their means."""
+    # Of rows that differ from all others the fit says so.
+    X = np.delete(X, dominant_points(X.mean(axis=1, keepdims=True))[0], axis=0)
+    centered = X - X.mean(axis=0)
+    centered /= np.abs(centered).max(initial=0.0) or 1.0
+    total = float((centered**2).sum()) or np.inf
+    return X.shape[1] * float((centered.mean(axis=1) ** 2).sum()) / total
+
+
+def problems(diagnosis: Diagnosis) -> list[str]:
+    """Return what is to be warned of, as clauses without a capital or a full stop."""
+    d = diagnosis
+    why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
+    if d.n_observed < limits.FEWEST_COLUMNS:
+        why = f"the test sees correlations of features alone, and {d.n_observed} are few"
+    by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
+    clauses = [
+        (
+            d.level_fraction >= DOMINANT_FRACTION,
+            f"row means hold {d.level_fraction:.1%} of the squared distances between rows: an "
+            "embedding by distances shows little else; affinity='correlation' ignores them",
+        ),
+        (d.p_value > LEVEL, f"{d.chance}: {why}"),
+        (
+            d.has_common_direction,
+            f"nearly all pairs of rows are positively correlated, by {d.mean_correlation:.2f} in "
+            "the mean: one direction that all rows share (levels of columns, a market, a season) "
+            "may hide what only few of them share",
+        ),
+        (
+            d.halves_disagree,
+            f"two halves of the features, embedded separately, agree by R² {d.agreement:.2f} only: "
+            f"another sample of {d.n_observed} features could give a different arrangement",
+        ),
+        (
+            d.graph_components > 1,
+            f"the graph has {d.graph_components} separate components: where they lie relative "
+            "to one another depends on few edges",
+        ),
+        (
+            by_correlation and not d.holds_together,
+            f"significant correlations connect only {d.largest_component} of {d.n_used} "
+            "points: where all others lie relative to these may be noise",
+        ),
+    ]
+    return [text for holds, text in clauses if holds]
