@@ -73,7 +73,9 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         if settings.by_likelihood:
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
-            refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
+            refined = stress.run(
+                latent, g, kernel, similarity.shared_columns(g.rows, g.indices), strategy.path
+            )
     elif settings.refine is not None and similarity.name == "precomputed_distance":
         with stages("stress"):
             distances = np.sqrt(similarity.sq_distances(kernel))
@@ -221,7 +223,7 @@ def _connected_graph(
     removed = None
     g = _weighted(similarity, rule) if isinstance(rule, CsrGraph) else rule.build(similarity)
     if getattr(rule, "prune", False):
-        support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
+        support = graph.neighbor_graph(similarity, _N_SUPPORT) if similarity.has_rows else None
         g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():
@@ -238,4 +240,4 @@ def _connected_graph(
             f"the graph must be connected for disconnected='raise', {counted}; more neighbors or "
             "a lower threshold leaves fewer, disconnected='join' links them"
         )
-    return similarity.join(g), labels, removed
+    return graph.join(g, similarity).graph, labels, removed

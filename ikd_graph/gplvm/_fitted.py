@@ -16,7 +16,7 @@ from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
-from ..similarity import PairwiseSimilarity, Similarity, compare, with_holes
+from ..similarity import PairwiseSimilarity, Similarity, compare
 from ._core import CoreFit
 from ._groups import centered_known, known_columns, work_of
 from ._known import known_value
@@ -239,7 +239,7 @@ class FittedProcess:
         A column is predicted by the rows that have it; the error is the root mean square.
         """
         sample, model = self._conditioned, self.noise_model()
-        rows, latent = with_holes(self.rows[self.first[sample]]) - self._mean, self.points[sample]
+        rows, latent = dense_rows(self.rows[self.first[sample]]) - self._mean, self.points[sample]
         predicted = np.zeros((len(points), rows.shape[1]))
         explained = np.zeros(len(points))
         for there, columns in known_columns(rows):
@@ -271,7 +271,7 @@ class FittedProcess:
         """Distinct rows that predictions are conditioned on: as many as one matrix may be large."""
         sample = evenly_spaced(self.first.size, limits.SAMPLED)
         while True:
-            known = np.isfinite(with_holes(self.rows[self.first[sample]]))
+            known = np.isfinite(dense_rows(self.rows[self.first[sample]]))
             if work_of(known) <= limits.SAMPLED**3 or sample.size <= limits.FEWEST_COLUMNS:
                 return sample
             sample = evenly_spaced(self.first.size, sample.size // 2)
@@ -280,12 +280,12 @@ class FittedProcess:
     def _mean(self) -> Floats:
         """Mean of what is known of every column of X, (p,)."""
         if self.has_holes:
-            return covariance.known_column_means(with_holes(self.rows))
+            return covariance.known_column_means(dense_rows(self.rows))
         return np.asarray(self.rows.mean(axis=0))
 
     def _centered(self, rows: NDArray[np.floating]) -> Floats:
         """Rows of X: of samples of the model about their means, else about those of X too."""
-        table = with_holes(rows)
+        table = dense_rows(rows)
         if not self.model_based:
             table = table - self._mean
         if self.similarity.centers_rows:

@@ -100,7 +100,7 @@ def prepare(
     pull = (latent - center) @ np.linalg.pinv((latent - center).T @ (latent - center))
     if rows is None:
         # Similarities with all points are projected.
-        axes, mean = sim.unit**2 * pull, sim.totals() / sim.n_samples
+        axes, mean = sim.unit**2 * pull, sim.matrix().mean(axis=0)
     else:
         axes, mean = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
         for batch in gen_batches(len(rows), block_rows(rows.shape[1])):

@@ -531,7 +531,7 @@ def diagnose(
     if model.settings_.by_likelihood:
         # The likelihood chooses it.
         parameters.pop("kernel", None)
-    row_levels = () if affinity.scale_invariant else tuple(describe_row_levels(data))
+    row_levels = tuple(describe_row_levels(data)) if affinity.euclidean else ()
     if row_levels:
         # What is advised is what is warned of.
         parameters["affinity"] = "correlation"
