@@ -90,7 +90,7 @@ def solve(
     eigenvalues, mass = np.zeros((n_blocks, n_components)), np.zeros(n_blocks)
     n_missing = np.zeros(n_blocks, dtype=np.int64)
     # Ascending, with a last entry that no pair has.
-    keys = np.append(np.repeat(np.arange(n) * n, np.diff(graph.indptr)) + graph.indices, n * n)
+    keys = np.append(graph.rows * n + graph.indices, n * n)
     edges = np.append(sq_dist, 0.0), np.append(variance, 0.0)
     batches = _batches_of(cliques.sizes)
 

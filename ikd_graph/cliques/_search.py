@@ -149,8 +149,7 @@ def prepare(g: CsrGraph) -> StartGraph:
     rank = np.empty_like(order)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
     _jit.cliques.degeneracy_order(g, order, core, rank, start)
-    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-    is_later = rank[g.indices] > rank[rows]
+    rows, is_later = g.rows, rank[g.indices] > rank[g.rows]
     middle = g.indptr[:-1] + np.bincount(rows[~is_later], minlength=g.n_nodes)
     indices, is_first = np.empty_like(g.indices), np.arange(rows.size) < middle[rows]
     indices[is_first], indices[~is_first] = g.indices[~is_later], g.indices[is_later]

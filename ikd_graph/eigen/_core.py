@@ -200,7 +200,7 @@ def coordinates(
     found = found or leading(inner_products(sq_dist, weights), n_components)
     if sq_dist.any():
         warn_flat(found.coordinates, "the distances")
-    return found._replace(reference=index)
+    return found._replace(negative_mass=float(found.negative_mass), reference=index)
 
 
 def leading(gram: Floats, n_components: int) -> Embedding:

@@ -79,5 +79,5 @@ def landmark_coordinates(
 
     map_blocks(place, n_points, block_rows(nodes.size))
     center = index if index == CENTER else int(nodes[index])
-    values = n_points * found.eigenvalues
-    return found._replace(coordinates=points, eigenvalues=values, reference=center)
+    values, ratio = n_points * found.eigenvalues, found.explained_variance_ratio
+    return Embedding(points, values, ratio, float(found.negative_mass), center)

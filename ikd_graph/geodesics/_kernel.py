@@ -31,9 +31,8 @@ def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
     lengths = path_lengths(g, kernel, path)
     out = np.asarray(shortest_distances(lengths), dtype=np.float64)
-    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
     walkable = np.isfinite(lengths.weights)
-    out[rows[walkable], g.indices[walkable]] = lengths.weights[walkable]
+    out[g.rows[walkable], g.indices[walkable]] = lengths.weights[walkable]
 
     def invert(start: int, stop: int) -> None:
         # In place: at thousands of points a second matrix is what memory runs out on.
