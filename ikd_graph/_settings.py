@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ._base.types import Floats
 from .blockwise import Joints
 from .eigen import Embedding
+from .gplvm import CoreFit, SessionJoints
 from .graph import CsrGraph
 from .kernels import StationaryKernel
-from .refine import CoreFit, SessionJoints
 from .similarity import Similarity
 from .strategies import Solution
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..datasets import Reading
 from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
-from ..plotting.colors import paint_points
+from ..report.points import paint_points
 from . import common, flags
 from .console import aligned
 from .parser import flag_of

@@ -29,10 +29,15 @@ from .._version import __version__
 from ..blockwise import KINDS, Joints, SolvedBlocks
 from ..cliques import Blocks, check_blocks
 from ..eigen import Embedding
-from ..gplvm import NoiseModel
-from ..refine import CoreFit, LikelihoodFit, OptimumRecord, SessionJoints
+from ..gplvm import (
+    CoreFit,
+    LatentPosterior,
+    LikelihoodFit,
+    NoiseModel,
+    OptimumRecord,
+    SessionJoints,
+)
 from ..strategies import Solution
-from ..uncertainty import LatentPosterior
 
 _FORMAT = "ikd_graph model, format 2"
 

@@ -280,7 +280,7 @@ class Diagnosis:
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
             curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
-            bars=(Bars(at, numbers, name="pairs of points"),),
+            bars=(Bars(at, numbers, name="pairs of points", width=0.8 * (at[1] - at[0])),),
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
@@ -306,20 +306,20 @@ class Diagnosis:
         pairs = self.trusted_pairs[: _DRAWN_PER_POINT * self.n_used]
         chart = charts.scatter(
             self.embedding,
-            colors.paint_of(colors.paint(labels), self.rows),
+            colors.paint(labels).take(self.rows),
             title=(
                 f"embedding of the default fit; lines are the {len(pairs)} strongest of "
                 f"{self.n_trusted} significantly correlated pairs"
             ),
-            fractions=colors.variance_fractions(self.embedding),
-            hover=[colors.short(names[row] if names else f"row {row}") for row in self.rows],
+            fractions=charts.variance_fractions(self.embedding),
+            hover=[str(names[row]) if names else f"row {row}" for row in self.rows],
         )
         assert chart.points is not None
         at = chart.points.at[:, :2]
         x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
         links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
         named = [str(names[row]) for row in self.rows] if names else []
-        written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
+        written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
 
     def plot(self, ax: Any = None, names: Sequence[str] = (), labels: Any = None) -> Any:
@@ -439,7 +439,7 @@ def diagnose(
     if model.settings_.by_likelihood:
         # The likelihood chooses it.
         parameters.pop("kernel", None)
-    level = 0.0 if affinity.scale_invariant else _level_fraction(data)
+    level = _level_fraction(data) if affinity.euclidean else 0.0
     if level >= DOMINANT_FRACTION:
         # What is advised is what is warned of.
         parameters["affinity"] = "correlation"

@@ -58,15 +58,18 @@ class ThresholdScan:
             "largest component": 100.0 * self.largest_component / self.n_points,
         }
         drawn = []
-        for what, rows, first in (("count", counts, 0), ("% of points", fractions, len(counts))):
+        for what, unit, rows in (
+            ("numbers", "count", counts),
+            ("fractions", "% of points", fractions),
+        ):
+            is_count = rows is counts
             curves = tuple(
                 Curve(name, self.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
-                for code, (name, y) in enumerate(rows.items(), first)
+                for code, (name, y) in enumerate(rows.items(), 0 if is_count else len(counts))
             )
-            text = f"used: {used:.3g}" if used is not None and not first else ""
-            mark = None if used is None else (used, text)
+            mark = None if used is None else (used, f"used: {used:.3g}" * is_count)
             title, axis = f"{what} over the threshold", "threshold on the similarity"
-            drawn.append(Chart(title, axis, what, curves=curves, mark=mark, log_y=not first))
+            drawn.append(Chart(title, axis, unit, curves=curves, mark=mark, log_y=is_count))
         return tuple(drawn)
 
 
@@ -105,7 +108,7 @@ def threshold_scan(
     levels = np.unique([*chosen, *(check_fraction("also", float(each)) for each in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
-    base = similarity.threshold_graph(float(levels[0]))
+    base = graph.pairs_above(similarity, float(levels[0]))
     rows = []
     for level in progress(levels) if progress else levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
@@ -125,13 +128,13 @@ def connected_up_to(similarity: Similarity) -> float:
     if n < 2:
         return 1.0
     if similarity.is_graph:
-        g = similarity.threshold_graph(0.0)
+        g = graph.pairs_above(similarity, 0.0)
         if graph.component_labels(g).any():
             return 0.0
     else:
-        g = similarity.neighbor_graph(15)
+        g = graph.neighbor_graph(similarity, 15)
         if graph.component_labels(g).any():
-            g = similarity.join(g)
+            g = graph.join(g, similarity).graph
     # Lengths stay positive: what is not stored is no edge.
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
     link = 2.0 - sp.csgraph.minimum_spanning_tree(lengths).data.max()
@@ -159,7 +162,7 @@ def _even_levels(similarity: Similarity) -> Floats:
     n = similarity.n_samples
     n_pairs = n * (n - 1) // 2
     if similarity.is_graph:
-        stored = similarity.threshold_graph(0.0)
+        stored = graph.pairs_above(similarity, 0.0)
         sample, n_pairs = stored.weights, stored.n_edges
     elif n_pairs <= _SAMPLED_PAIRS:
         sample = similarity.between(*np.triu_indices(n, 1))

@@ -115,7 +115,7 @@ class Blockwise(Strategy):
                 kernel,
                 n_components,
                 str(self.reference),
-                n_observed=similarity.observations(graph),
+                n_observed=similarity.shared_columns(graph.rows, graph.indices),
             )
         solved = blockwise.largest_first(solved)
         fraction = None

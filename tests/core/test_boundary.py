@@ -47,7 +47,6 @@ from ikd_graph import (
     refine,
     similarity,
     strategies,
-    uncertainty,
 )
 from ikd_graph.jobs import baselines, chance, threshold_scan
 from ikd_graph.plotting import plot
@@ -248,10 +247,6 @@ CALLS = {
         geodesics.shortest_distances,
         {"g": G, "sources": np.array([0, 1])},
     ),
-    "gplvm.fit_noise_model": (
-        gplvm.fit_noise_model,
-        {"latent": LINE, "cov": CORR + 0.1 * np.eye(N), "n_observed": 30, "kernel": KERNEL},
-    ),
     "gplvm.fit_variances": (
         gplvm.fit_variances,
         {"latent": LINE, "sample_cov": CORR, "n_observed": 30, "kernel": KERNEL},
@@ -380,8 +375,8 @@ CALLS = {
         threshold_scan.threshold_scan,
         {"X": X, "n_components": 2, "clique_limit": 50, "thresholds": [0.3, 0.6]},
     ),
-    "uncertainty.posterior": (
-        uncertainty.posterior,
+    "gplvm.posterior": (
+        gplvm.posterior,
         {"process": PROCESS, "random_state": 0, "n_simulations": 2},
     ),
 }
@@ -389,7 +384,7 @@ CALLS = {
 
 NOT_CALLED = {
     "datasets.Reading", "datasets.load", "datasets.read_file",  # read a file, which is tested there
-    "estimator.lead", "out_of_sample.place", "tl.ikd",  # take a model
+    "estimator.lead", "gplvm.place", "tl.ikd",  # take a model
     "similarity.Affinity", "similarity.Similarity", "strategies.Landmarks",  # made by `IKD`
     "cliques.Communities",  # a result
 }  # fmt: skip

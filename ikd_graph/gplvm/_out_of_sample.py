@@ -24,16 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from ._base.progress import progress_bar
-from ._base.table import dense_rows
-from ._base.threads import block_rows, map_blocks
-from ._base.types import Floats, Integers
-from ._base.validation import optional, validate
-from .gplvm import GaussianProcess, ObservedRows
-from .graph import CsrGraph, check_graph
-from .similarity import Similarity
-
-__all__ = ["Placement", "freshness", "place", "prepare"]
+from .._base.progress import progress_bar
+from .._base.table import dense_rows
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats, Integers
+from .._base.validation import optional, validate
+from ..graph import CsrGraph, check_graph
+from ..similarity import Similarity
+from ._placement import ObservedRows
+from ._process import GaussianProcess
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
@@ -101,7 +100,7 @@ def prepare(
     pull = (latent - center) @ np.linalg.pinv((latent - center).T @ (latent - center))
     if rows is None:
         # Similarities with all points are projected.
-        axes, mean = sim.unit**2 * pull, sim.totals() / sim.n_samples
+        axes, mean = sim.unit**2 * pull, sim.matrix().mean(axis=0)
     else:
         axes, mean = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
         for batch in gen_batches(len(rows), block_rows(rows.shape[1])):

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import validation as check
+from .._base.rounding import SINGLE, rounding
 from .._base.threads import block_rows
 from .._base.types import Floats
 from .._base.validation import validate
@@ -14,9 +15,6 @@ from .._base.warn import warn
 
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
-
-ROUNDING = 1e-13
-"""A column that varies by a smaller fraction of its largest value has one value."""
 
 
 def _dense_or_sparse(name: str, value: Any) -> Any:
@@ -62,24 +60,32 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
     array([[1. , 0.4],
            [0.4, 1. ]])
     """
+    spread = _spread(cov, variance)
     if sp.issparse(cov):
-        return _sparse_to_correlation(cov, variance)
-    matrix = np.asarray(cov, dtype=np.float64)
-    spread = _spread(matrix, variance)
-    corr = matrix / np.outer(spread, spread)
-    _warn_above_one(corr[~np.eye(len(corr), dtype=np.bool_)], variance)
-    np.clip(corr, -1.0, 1.0, out=corr)
+        entries, every = sp.coo_array(cov, dtype=np.float64), np.arange(cov.shape[0])
+        off = entries.row != entries.col
+        row, column, data = (each[off] for each in (entries.row, entries.col, entries.data))
+        data = _bounded(data / (spread[row] * spread[column]), variance)
+        indices = np.concatenate([row, every]), np.concatenate([column, every])
+        return sp.csr_array((np.concatenate([data, np.ones(every.size)]), indices), cov.shape)
+    corr = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
     np.fill_diagonal(corr, 1.0)
-    return corr
+    return _bounded(corr, variance)
 
 
 def _spread(cov: Any, variance: str) -> Floats:
     """Return standard deviations that the covariances of every point are divided by."""
     each = standard_deviations(cov)
-    if variance == "each" or not (cov.diagonal() > 0.0).any():
+    variances = np.asarray(cov.diagonal(), dtype=np.float64)
+    without = int(np.count_nonzero(~(variances > 0.0)))
+    if sp.issparse(cov) and without and variances.any():
+        raise ValueError(
+            f"cov must have a positive variance for every point on its diagonal, got {without} "
+            "points without; store no diagonal at all if the entries are correlations"
+        )
+    if variance == "each" or not (variances > 0.0).any():
         return each
-    mean = float(np.mean(np.asarray(cov.diagonal(), dtype=np.float64)))
-    return np.full_like(each, mean**0.5)
+    return np.full_like(each, float(np.mean(variances)) ** 0.5)
 
 
 def standard_deviations(cov: Any) -> Floats:
@@ -93,26 +99,9 @@ def standard_deviations(cov: Any) -> Floats:
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
 
 
-def _sparse_to_correlation(cov: Any, variance: str) -> sp.csr_array:
-    entries = sp.coo_array(cov, dtype=np.float64)
-    off = entries.row != entries.col
-    n_without = int(np.count_nonzero(~(cov.diagonal() > 0.0)))
-    if n_without and not off.all():
-        raise ValueError(
-            f"cov must have a positive variance for every point on its diagonal, got {n_without} "
-            "points without; store no diagonal at all if the entries are correlations"
-        )
-    spread, every = _spread(cov, variance), np.arange(cov.shape[0])
-    row, column, data = (entry[off] for entry in (entries.row, entries.col, entries.data))
-    data = data / (spread[row] * spread[column])
-    _warn_above_one(data, variance)
-    data = np.concatenate([np.clip(data, -1.0, 1.0), np.ones(every.size)])
-    indices = np.concatenate([row, every]), np.concatenate([column, every])
-    return sp.csr_array((data, indices), shape=cov.shape)
-
-
-def _warn_above_one(corr: Floats, variance: str) -> None:
-    count = int(np.count_nonzero(corr > 1.0 + 1e-6))
+def _bounded(corr: Floats, variance: str) -> Floats:
+    """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
+    count = int(np.count_nonzero(corr > 1.0 + SINGLE))
     if count and variance == "mean":
         warn(
             f"{count} covariances exceed the mean variance and are taken for it, a distance of 0; "
@@ -123,6 +112,7 @@ def _warn_above_one(corr: Floats, variance: str) -> None:
             f"{count} covariances exceed the standard deviations of their points (correlations "
             "above 1) and are taken for 1; check that the diagonal holds the variances"
         )
+    return np.clip(corr, -1.0, 1.0, out=corr)
 
 
 @validate(corr=check.square)
@@ -158,7 +148,7 @@ def clip_correlations(corr: Floats) -> Floats:
     upper = corr[np.triu_indices(corr.shape[0], 1)]
     below = int(np.count_nonzero(upper <= 0.0))
     # Rounding puts the correlation of two equal rows a few bits above 1.
-    above = int(np.count_nonzero(upper > 1.0 + 1e-9))
+    above = int(np.count_nonzero(upper > 1.0 + SINGLE))
     if below or above:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
@@ -221,30 +211,45 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([ 1., inf])
     """
+    return known_column_units(X)
+
+
+def known_column_units(X: Any) -> Floats:
+    """Compute the standard deviation of what is known of columns, (p,), infinite for one value."""
     _, deviation, largest = column_moments(X)
-    return np.where(deviation > ROUNDING * largest, deviation, np.inf)
+    return np.where(deviation > rounding(largest), deviation, np.inf)
 
 
 def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Whether a column varies by more than rounding, (p,)."""
-    _, deviation, largest = column_moments(X)
-    return np.asarray(deviation > ROUNDING * largest)
+    return np.isfinite(known_column_units(X))
 
 
-def column_moments(X: NDArray[np.floating]) -> tuple[Floats, Floats, Floats]:
-    """Mean, standard deviation and largest absolute value of every column, (p,) each.
+def known_column_means(X: NDArray[np.floating]) -> Floats:
+    """Mean of what is known of every column, (p,), 0 where nothing is."""
+    return column_moments(X)[0]
+
+
+def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
+    """Mean, standard deviation and largest absolute value of what is known of columns, (p,) each.
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
     n, p = X.shape
-    step = block_rows(p)
-    blocks = [slice(start, start + step) for start in range(0, n, step)]
-    largest = np.max([np.abs(X[rows]).max(axis=0) for rows in blocks], axis=0).astype(np.float64)
-    unit = np.where(largest > 0.0, largest, 1.0)
-    mean, squares = np.zeros(p), np.zeros(p)
+    blocks = [slice(start, start + block_rows(p)) for start in range(0, n, block_rows(p))]
+    largest = np.zeros(p)
     for rows in blocks:
-        mean += (X[rows] / unit).sum(axis=0) / n
+        largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
+    unit = np.where(largest > 0.0, largest, 1.0)
+    total, squares, count = np.zeros((3, p))
+    for rows in blocks:
+        known = np.isfinite(X[rows])
+        total += np.where(known, X[rows] / unit, 0.0).sum(axis=0)
+        count += known.sum(axis=0)
+    count = np.maximum(count, 1.0)
+    mean = total / count
     for rows in blocks:
         gaps = X[rows] / unit - mean
+        gaps[np.isnan(gaps)] = 0.0
         squares += np.einsum("ij,ij->j", gaps, gaps)
-    return mean * unit, np.sqrt(squares / n) * unit, largest
+    return mean * unit, np.sqrt(squares / count) * unit, largest

@@ -1,5 +1,6 @@
 """Scaled rows that stay sparse: what centering adds to their products is of rank one."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -7,39 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _jit
+from .._base.rounding import rounding
 from .._base.table import SparseTable
 from .._base.types import Floats
-from .._base.validation import check_rows_vary
-from ._euclidean import EuclideanRows, euclidean_scale
-from ._rows import kept_flat
+from ._dense import EuclideanRows, euclidean_scale, kept_flat
 
 
+@dataclass
 class SparseRows:
     """Scaled rows a_i - c_i of which only a_i is stored, and their products.
 
     The product of two is a_i a_j + l_i r_j with a few columns l and r. Some rows come out dense,
     as those of an array do.
-
-    Parameters
-    ----------
-    table : SparseTable
-        a, (n, p).
-    shift : (n,) float64
-        c, which each entry of a row is less.
-    row_factors, column_factors : (n, r) float64
-        l and r.
     """
 
-    def __init__(
-        self, table: SparseTable, shift: Floats, row_factors: Floats, column_factors: Floats
-    ) -> None:
-        self.table, self.shift, self.row_factors, self.column_factors = (
-            table,
-            shift,
-            row_factors,
-            column_factors,
-        )
-        self.shape = table.shape
+    table: SparseTable  # a, (n, p)
+    shift: Floats  # (n,) c, which each entry of a row is less
+    row_factors: Floats  # (n, r) l
+    column_factors: Floats  # (n, r) r
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        return self.table.shape
 
     @property
     def dtype(self) -> Any:
@@ -52,6 +43,10 @@ class SparseRows:
     def __getitem__(self, rows: Any) -> NDArray[np.floating]:
         """Dense rows, (b, p)."""
         return np.asarray(self.table[rows] - self.shift[rows, None].astype(self.dtype))
+
+    def mean(self, axis: int = 0, dtype: Any = np.float64) -> Floats:
+        """Return the mean row, (p,)."""
+        return self.table.mean(axis).astype(dtype) - self.shift.mean()
 
     @cached_property
     def _rows(self) -> Any:
@@ -79,7 +74,8 @@ class SparseRows:
 
     def pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """Products of pairs of rows, (m,), the same bits either way round."""
-        return self.pairs_from(np.minimum(first, second), np.maximum(first, second))
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        return self.pairs_from(low.astype(np.int64), high.astype(np.int64))
 
     def pairs_from(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
         """Return the same, as fast as can be where many pairs in turn have one row on the left."""
@@ -113,22 +109,16 @@ def sparse_unit_rows(
     counts = np.diff(stored.indptr)
     owner = np.repeat(np.arange(len(table)), counts)
     data = stored.data.astype(np.float64)
-    largest = np.ones(len(table))
-    filled = np.flatnonzero(counts)
-    if filled.size:
-        largest[filled] = np.maximum.reduceat(np.abs(data), stored.indptr[filled])
-    largest[largest == 0.0] = 1.0
-    data /= largest[owner]
+    largest = abs(stored).max(axis=1).toarray().astype(np.float64)
+    data /= np.where(largest > 0.0, largest, 1.0)[owner]
     mean = np.zeros(len(table))
     if affinity == "correlation":
         mean = np.bincount(owner, data, len(table)) / p
     squares = np.bincount(owner, (data - mean[owner]) ** 2, len(table))
     spread = np.sqrt(squares + (p - counts) * mean**2)
     # What centering leaves of a constant row is rounding, not spread.
-    spread[spread <= 1e-13 * np.sqrt(p)] = 0.0
-    flat = kept_flat(spread, allow_flat)
-    spread[flat] = 1.0
-    check_rows_vary(spread, affinity)
+    spread[spread <= rounding(n=p)] = 0.0
+    flat = kept_flat(spread, affinity, allow_flat)
     data /= spread[owner]
     data[flat[owner]] = mean[flat] = 0.0
     shift = mean / spread

@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base import validation as check
+from .._base.rounding import rounding
 from .._base.types import Floats
 from .._base.validation import validate
-from ._rows import centered_rows
+from ._dense import centered_rows
 
 _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
 _PASSES = 2  # after which units of columns that differ by a hundred make no rows correlate
-_ROUNDING = 1e-13  # of a value of a unit row: some hundred last bits, as one row's own mean leaves
 
 
 @validate(X=check.table)
@@ -120,7 +120,7 @@ def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
         )
     rows = rows - rows.mean(axis=1, keepdims=True)
     _, sizes, basis = np.linalg.svd(basis - basis.mean(axis=1, keepdims=True), full_matrices=False)
-    basis = basis[sizes > 1e-12 * max(sizes.max(initial=0.0), 1e-300)]
+    basis = basis[sizes > rounding(sizes.max(initial=0.0), basis.size)]
     return np.asarray(rows - (rows @ basis.T) @ basis)
 
 
@@ -149,7 +149,10 @@ def remove_mean_row(X: ArrayLike) -> Floats:
     >>> [round(float(np.corrcoef(rows)[0, 1]), 1) for rows in (X, left)]
     [0.5, -0.1]
     """
-    return regress_out(X, _unit_rows(X).sum(axis=0, keepdims=True))
+    rows, lengths = centered_rows(X, "correlation")
+    varying = lengths > 0.0
+    unit = rows[varying] / lengths[varying, None]
+    return regress_out(X, unit.sum(axis=0, keepdims=True))
 
 
 def doubly_centered_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
@@ -161,28 +164,20 @@ def doubly_centered_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
     left, are rows of zeros and count for nothing.
     """
     rows, lengths = centered_rows(X, "correlation")
-    # What is left of equal rows is rounding, not spread.
-    rounding = _ROUNDING * np.sqrt(rows.shape)
     varying = lengths > 0.0
     for _ in range(_PASSES if scaled else 1):
         rows /= np.where(varying, lengths, np.inf)[:, None]
         rows[varying] -= rows.sum(axis=0) / max(np.count_nonzero(varying), 1)
         if scaled:
             spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
-            units = 1.0 / np.where(spread > rounding[0], spread, np.inf)
+            units = 1.0 / np.where(spread > rounding(n=len(rows)), spread, np.inf)
             rows *= units
             # A level that was taken off a row has the units of the columns now.
-            rows -= np.outer(rows @ units, units / max(float(units @ units), 1e-300))
+            rows -= np.outer(rows @ units, units / (float(units @ units) or 1.0))
             # Columns keep their means of zero, since those of the rows add up to zero.
             rows[varying] -= rows[varying].mean(axis=1, keepdims=True)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        varying = lengths > rounding[1]
+        # What is left of equal rows is rounding, not spread.
+        varying = lengths > rounding(n=rows.shape[1])
     rows /= np.where(varying, lengths, np.inf)[:, None]
     return rows
-
-
-def _unit_rows(X: ArrayLike) -> Floats:
-    """Rows that vary, centered and of unit length."""
-    rows, lengths = centered_rows(X, "correlation")
-    varying = lengths > 0.0
-    return np.asarray(rows[varying] / lengths[varying, None])

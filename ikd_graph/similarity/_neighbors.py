@@ -8,7 +8,6 @@ J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, I
 7, 2021.
 """
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -19,50 +18,35 @@ from sklearn.decomposition import PCA
 from .. import _jit
 from .._base import limits
 from .._base import validation as check
-from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.rounding import DECIMALS
+from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import check_finite, check_integer, validate
 from .._base.warn import warn
+from ._sparse import SparseRows
 
 Pairs = Callable[[Integers, Integers], Floats]
 
 SEARCHES = ("auto", "exact", "approximate")
 
 
-def check_rows(name: str, rows: Any) -> NDArray[np.floating]:
-    """Return a table of finite numbers in one piece; float32 stays float32."""
-    return np.ascontiguousarray(check.table(name, rows))
+def _check_rows(name: str, rows: Any) -> Any:
+    """Return sparse rows, or a table of finite numbers in one piece."""
+    return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(check.table(name, rows))
 
 
-def check_correlations(name: str, corr: Any) -> NDArray[np.float64]:
-    """Return a symmetric table of finite numbers in one piece."""
-    return np.ascontiguousarray(check.symmetric(name, corr), np.float64)
+def check_count(k: int, n: int) -> int:
+    """Raise unless each of n points has so many neighbors."""
+    return check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
-
-def _check_rows_or_sparse(name: str, rows: Any) -> Any:
-    return rows if hasattr(rows, "pairs_from") else check_rows(name, rows)
-
-
-def check_count(rows: Any = None, k: int = 1, corr: Any = None, **_: Any) -> None:
-    """Raise unless a point has so many neighbors, among rows or in correlations."""
-    n = (rows if corr is None else corr).shape[0]
-    check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
-
-
-RECALL = 0.97
-"""Fraction of the true neighbors of sampled rows at which no more lists are visited."""
-
-DECIMALS = 12
-"""Those of a similarity: of pairs that differ by rounding the order of the points decides."""
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
 _SAMPLE = 128  # rows whose exact neighbors measure the recall
-_log = logging.getLogger(__name__)
+_RECALL = 0.97  # fraction of these at which no more lists are visited
 
 
 @validate(
-    check_count,
-    rows=_check_rows_or_sparse,
+    rows=_check_rows,
     metric=check.one_of(("product", "euclidean")),
     neighbors=check.one_of(SEARCHES),
 )
@@ -79,16 +63,16 @@ def row_neighbors(
 
     Parameters
     ----------
-    rows : (n, p) float32 or float64, or covariance.SparseRows
-        Rows of unit norm, whose products are correlations, or any for ``metric="euclidean"``.
+    rows : (n, p) float32 or float64, or SparseRows
+        Rows of unit norm, or zeros, whose products are correlations; any for
+        ``metric="euclidean"``.
     k : int
         Number of neighbors, at most n - 1.
     metric : {"product", "euclidean"}
         Neighbors have the largest products, or the smallest distances. Sparse rows have products
         that fall with the distance.
     neighbors : {"auto", "exact", "approximate"}
-        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed. Products
-        of rows that have no unit norm are searched exactly.
+        "auto" is exact up to 20 000 rows, and beyond them where faiss is not installed.
 
     Returns
     -------
@@ -104,17 +88,14 @@ def row_neighbors(
     >>> graph.row_neighbors(rows, 1).tolist()
     [[1], [0], [1]]
     """
-    n, dense = rows.shape[0], not hasattr(rows, "pairs_from")
-    half, comparable = np.zeros(n), True
+    n = rows.shape[0]
+    check_count(k, n)
+    dense, half = not isinstance(rows, SparseRows), np.zeros(n)
     if dense:
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
-        if metric == "euclidean":
-            half = 0.5 * squares
-        else:
-            # Rows of zeros are correlated with nothing.
-            comparable = bool(np.all((np.abs(squares - 1.0) < 1e-3) | (squares == 0.0)))
-    faiss = _library(neighbors, n) if comparable else None
+        half = 0.5 * squares if metric == "euclidean" else half
+    faiss = _library(neighbors, n)
 
     def exact_values(first: Integers, second: Integers) -> Floats:
         if not dense:
@@ -127,45 +108,25 @@ def row_neighbors(
         if faiss is not None:
             return _approximate_neighbors(faiss, rows, k, exact_values)
         if dense:
-            return _exact_search(rows, half, k)[0]
-        return block_neighbors(lambda start, stop: rows.products(np.arange(start, stop)), n, k)
+            return exact_neighbors(rows, half, k)[0]
+        return block_neighbors(rows.products, n, k)
 
 
-def nearest_rows(
-    new_rows: NDArray[np.floating],
-    rows: NDArray[np.floating],
-    k: int,
-    *,
-    half: Floats | None = None,
-) -> tuple[Integers, Floats]:
-    """Rows with the largest product, less ``half``, with each new row, best first.
+def pair_products(rows: NDArray[np.floating], first: Integers, second: Integers) -> Floats:
+    """Products of pairs of rows, (m,), in double precision, the same bits either way round."""
+    first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
+    out = np.empty(first.size)
 
-    Parameters
-    ----------
-    new_rows : (b, p) ndarray of float
-        Rows whose neighbors are searched, each as if it came alone.
-    rows : (n, p) float32 or float64
-        Rows that are searched.
-    k : int
-        Number of neighbors; all rows where there are fewer.
-    half : (n,) float64, optional
-        Half the squared length of every row, so that the largest is the nearest.
+    def multiply(start: int, stop: int) -> None:
+        pairs = slice(start, stop)
+        _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
 
-    Returns
-    -------
-    indices : (b, k) int64
-        The best first, equally good ones by index.
-    values : (b, k) float64
-        Products less ``half``.
-    """
-    queries = np.ascontiguousarray(new_rows, np.float64)
-    half = np.zeros(len(rows)) if half is None else half
-    near, values = _exact_search(rows, half, min(k, len(rows)), queries)
-    return near.astype(np.int64), values
+    map_blocks(multiply, first.size, PAIRS)
+    return out
 
 
 def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Integers, Floats]:
-    """Find the k largest of (b, n) values in each row, best first, see `nearest_rows`."""
+    """Find the k largest of (b, n) values in each row, best first, of equals the lower index."""
     near = np.empty((len(values), min(k, values.shape[1])), np.int32)
     _jit.graph.strongest(np.ascontiguousarray(values), -len(values), near)
     indices = near.astype(np.int64)
@@ -173,14 +134,14 @@ def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Integers, Floa
 
 
 def block_neighbors(
-    block_of: Callable[[int, int], NDArray[np.floating]], n: int, k: int
+    block_of: Callable[[Integers], NDArray[np.floating]], n: int, k: int
 ) -> NDArray[np.int32]:
     """Points with the largest similarity to each point, from blocks of similarities.
 
     Parameters
     ----------
     block_of : callable
-        Maps a first point and the point after the last to their (b, n) similarities with all.
+        Maps (b,) points to their (b, n) similarities with all.
     n : int
         Number of points.
     k : int
@@ -194,22 +155,25 @@ def block_neighbors(
     neighbors = np.empty((n, k), np.int32)
 
     def find(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(block_of(start, stop)).round(DECIMALS)
+        block = np.ascontiguousarray(block_of(np.arange(start, stop))).round(DECIMALS)
         _jit.graph.strongest(block, start, neighbors[start:stop])
 
     map_blocks(find, n, block_rows(n))
     return neighbors
 
 
-def _exact_search(
-    rows: Any, half: Floats, k: int, queries: Any = None
+def exact_neighbors(
+    rows: NDArray[np.floating], half: Any, k: int, queries: Any = None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
 
-    Products come in single precision; those that count are computed again in double.
+    The nearest have the largest product less ``half``, (n,) half the squared length of every row.
+    Products come in single precision; those that count are computed again in double, so that each
+    new row has the neighbors that it would have alone.
     """
     new = queries is not None
-    queries = queries if new else rows
+    queries = rows if queries is None else np.ascontiguousarray(queries)
+    half = np.zeros(len(rows)) if half is None else half
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
     peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
     own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)
@@ -265,23 +229,21 @@ class _Index:
 
     def __init__(self, faiss: Any, points: NDArray[np.float32], k: int) -> None:
         n, d = points.shape
-        self.points, self.options = points, faiss.SearchParametersIVF
-        self.exact, self.k = faiss.IndexFlatL2(d), min(k, n - 1)
+        self.points, self.k = points, k
+        self.exact = faiss.IndexFlatL2(d)
         self.exact.add(points)
         self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
         self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
         self.index.train(points)
         self.index.add(points)
-        self.visited, self.count = 16, min(3 * k + 1, n)
+        self.index.nprobe, self.count = 16, min(3 * k + 1, n)
         sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
         true = self.exact.search(points[sample], min(16, n))[1]
-        while True:
+        while self.index.nprobe < self.index.nlist // 8:
             near = self.candidates(sample)
-            recall = np.mean((near[:, :, None] == true[:, None, :]).any(axis=1))
-            if recall >= RECALL or self.visited >= self.index.nlist // 8:
+            if np.mean((near[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
                 break
-            self.visited, self.count = 2 * self.visited, min(2 * self.count, n)
-        _log.info("%.3f of the neighbors are in %d lists", recall, self.visited)
+            self.index.nprobe, self.count = 2 * self.index.nprobe, min(2 * self.count, n)
 
     def order(self) -> Integers:
         """Points list by list: those of one list share candidates, which stay in the cache."""
@@ -289,8 +251,8 @@ class _Index:
 
     def candidates(self, points: Integers) -> Integers:
         """Nearest points of some, (b, count), themselves among them; -1 where there are fewer."""
-        queries, options = self.points[points], self.options(nprobe=self.visited)
-        near: Integers = self.index.search(queries, self.count, params=options)[1]
+        queries = self.points[points]
+        near: Integers = self.index.search(queries, self.count)[1]
         few = np.count_nonzero(near >= 0, axis=1) <= self.k + 1
         if few.any():
             near[few] = self.exact.search(queries[few], self.count)[1]
