@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import blockwise, geodesics, gplvm, graph, kernels, refine
+from . import geodesics, gplvm, graph, kernels, refine
 from . import stress as stresses
 from ._base.memory import available
 from ._base.progress import Stages
@@ -64,7 +64,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         marks = _landmarks(similarity.n_samples, settings)
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
-    joints: blockwise.Joints | gplvm.SessionJoints | None = solution.joints
+    sessions: gplvm.SessionJoints | None = None
     n_iter: int | None = None
     core: gplvm.CoreFit | None = None
     refined: stresses.StressFit | None = None
@@ -94,7 +94,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         with stages("likelihood"):
             table = gplvm.centered_known(similarity.modeled(rows))
             mirrored = gplvm.search_mirrored(latent, table, kernel)
-        latent, n_iter, joints = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
+        latent, n_iter, sessions = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
     elif settings.by_likelihood:
         with stages("likelihood"):
             core = settings.refine.run(
@@ -119,7 +119,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         n_iter=n_iter,
         core=core,
         notes=notes,
-        joints=joints,
+        sessions=sessions,
     )
 
 

@@ -60,7 +60,7 @@ from ..similarity import (
     compare,
     unique_rows,
 )
-from ..strategies import Strategy, landmarks
+from ..strategies import Strategy
 from . import _model_file
 from ._columns import columns_of, has_holes
 from ._duplicates import expand_graph, expand_labels, expand_optima
@@ -159,8 +159,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Fraction of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
     joints_ : Joints or SessionJoints or None
-        For "blockwise" the joints between cliques (`alignment.joints`), for sessions with other
+        For "blockwise" the joints between cliques (`blockwise.joints`), for sessions with other
         columns each whether one may be mirrored: what is fixed, and how surely. None otherwise.
+        Computed when it is asked for, as is `fixed_`.
     fixed_ : (n_samples,) ndarray of str or None
         "fixed", "mirrored" or "free" for each row, relative to the largest part that is rigid.
     n_components_ : int
@@ -647,6 +648,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._requested()
 
+    # Computed when it is asked for ----------------------------------------------------------------
+
+    @property
+    def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
+        """What the cliques, or sessions with other columns each, leave open between them."""
+        check_is_fitted(self, "embedding_")
+        solution, known = self._result.solution, self._fitted.computed
+        if "joints" not in known:
+            joints: Any = self._result.sessions
+            if joints is None and solution.solved is not None:
+                with limit_threads(self.n_jobs):
+                    joints = blockwise.joints(solution.solved, solution.embedding.coordinates)
+            known["joints"] = joints and joints.of_rows(self._inverse)
+        return known["joints"]
+
+    @property
+    def fixed_(self) -> NDArray[np.str_] | None:
+        """Whether each row is "fixed", "mirrored" or "free", relative to the largest part."""
+        joints = self.joints_
+        return None if joints is None else joints.fixed
+
     # Checks ---------------------------------------------------------------------------------------
 
     @property
@@ -689,7 +711,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"graph must be a number of neighbors, got {strategy!r} and {self.graph!r}; only "
                 "edges to neighbors are weighted"
             )
-        landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
+        strategies.check_landmarks(self.n_landmarks, 1 if size == "auto" else int(size))
         if missing.get(self.missing) is not None:
             self._require_rows(f"missing={self.missing!r}")
         if not isinstance(self.verbose, bool):
@@ -787,6 +809,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             # A copy: changing X after the fit changes nothing.
             rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
             self._store(rows, training, result, inverse, equal, dtype)
+            self._warn_open()
 
     def _compare(self, rows: Any, settings: Settings, names: Integers) -> Similarity:
         """Compare rows, those with holes over the columns that both have."""
@@ -868,7 +891,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if solution.solved is not None and solution.residuals is not None:
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]
-        self._keep_joints(result, inverse)
         self.n_iter_ = result.n_iter or 0
         self.optima_: tuple[gplvm.OptimumRecord, ...] = ()
         if result.core is not None:
@@ -876,21 +898,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
 
-    def _keep_joints(self, result: Result, inverse: Integers) -> None:
-        """Keep which points are fixed, and say how many are not."""
-        self.joints_: blockwise.Joints | gplvm.SessionJoints | None = None
-        self.fixed_: NDArray[np.str_] | None = None
-        if result.joints is None:
-            return
-        self.joints_ = result.joints.of_rows(inverse)
-        self.fixed_ = self.joints_.fixed
-        text = blockwise.describe_open(self.fixed_, self.joints_.n_open)
-        if not text:
-            return
-        self.settings_ = self.settings_.explain(joints=text)
-        # Noisy cliques of one table leave much open, which the geodesic solution settles.
+    def _warn_open(self) -> None:
+        """Say which points given distances, or sessions, leave open.
+
+        Noisy cliques of one table leave much open, which the geodesic solution settles.
+        """
         has_unknown = isinstance(missing.get(self.missing), missing.Pairwise)
-        if self.affinity == "precomputed_distance" or has_unknown:
+        joints = self.joints_ if self.affinity == "precomputed_distance" or has_unknown else None
+        text = "" if joints is None else blockwise.describe_open(joints.fixed, joints.n_open)
+        if text:
+            self.settings_ = self.settings_.explain(joints=text)
             warn(text)
 
     def _warn_components(self) -> None:

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from .._base.lanczos import seeded_eigsh
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import few
 from ..covariance import pairwise
+from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
 from ._descent import Optimum, descend
 from ._gradient import GroupLikelihood

@@ -89,8 +89,8 @@ def _sets(indptr, members):
     return blockwise.solve(G, cliques.Blocks(indptr, members), "matern", 1)
 
 
-def _spoilt(indptr, members, n_clipped):
-    solved = SOLVED._replace(blocks=cliques.Blocks(indptr, members), n_clipped=n_clipped)
+def _spoilt(indptr, members):
+    solved = SOLVED._replace(blocks=cliques.Blocks(indptr, members))
     return (
         blockwise.merge(solved),
         blockwise.merge_greedy(solved),
@@ -134,7 +134,7 @@ CALLS = {
         lambda members: blockwise.merge(blockwise.solved_blocks(members, OWN)),
         {"members": MEMBERS},
     ),
-    "blockwise.SolvedBlocks": (_spoilt, {**SETS, "n_clipped": 0}),
+    "blockwise.SolvedBlocks": (_spoilt, SETS),
     "blockwise.solve": (
         blockwise.solve,
         {
