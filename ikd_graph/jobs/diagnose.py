@@ -276,12 +276,11 @@ class Diagnosis:
         with np.errstate(divide="ignore"):
             quantiles = edges * np.sqrt(free / (1.0 - edges**2))
         chance = np.diff(t.cdf(quantiles, free)) * numbers.sum()
-        width = 0.8 * float(edges[1] - edges[0])
         pairs = Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
             curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
-            bars=(Bars(at, numbers, name="pairs of points", width=width),),
+            bars=(Bars(at, numbers, name="pairs of points", width=0.8 * (at[1] - at[0])),),
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip

@@ -58,15 +58,18 @@ class ThresholdScan:
             "largest component": 100.0 * self.largest_component / self.n_points,
         }
         drawn = []
-        for what, rows, first in (("count", counts, 0), ("% of points", fractions, len(counts))):
+        for what, unit, rows in (
+            ("numbers", "count", counts),
+            ("fractions", "% of points", fractions),
+        ):
+            is_count = rows is counts
             curves = tuple(
                 Curve(name, self.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
-                for code, (name, y) in enumerate(rows.items(), first)
+                for code, (name, y) in enumerate(rows.items(), 0 if is_count else len(counts))
             )
-            text = f"used: {used:.3g}" if used is not None and not first else ""
-            mark = None if used is None else (used, text)
+            mark = None if used is None else (used, f"used: {used:.3g}" * is_count)
             title, axis = f"{what} over the threshold", "threshold on the similarity"
-            drawn.append(Chart(title, axis, what, curves=curves, mark=mark, log_y=not first))
+            drawn.append(Chart(title, axis, unit, curves=curves, mark=mark, log_y=is_count))
         return tuple(drawn)
 
 
