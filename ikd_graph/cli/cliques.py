@@ -16,6 +16,7 @@ from .._base.table import dense_rows, rows_of
 from .._base.validation import check_integer, few_rows
 from ..covariance import rows_vary
 from ..estimator import IKD
+from ..jobs.cliques import inspect_model
 from ..plotting import plot
 from . import common, flags
 from .console import aligned
@@ -50,10 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
         return progress_bar(arguments.verbose, iterable=levels, desc="thresholds") or levels
 
     with common.named_stage("looking at cliques and thresholds"):
-        view = report.view_cliques(
-            model, data, limit=limit, n_resamples=n_resamples, progress=progress
-        )
-    counts, advice = view.statistics(), view.advice()
+        view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, progress=progress)
+    counts, advice = view.to_record(), view.advice()
+    members = view.to_pandas()
     step = ("To embed with this graph:", embed_command(model, arguments))
     with common.named_stage("drawing"):
         chart = report.clique_chart(view)
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
             "cliques_page", view, steps=[step], warnings=arguments.heard,
         )  # fmt: skip
     files = {
-        "cliques.csv": common.csv_text(*view.memberships()),
+        "cliques.csv": common.csv_text(members, members.itertuples(index=False)),
         "cliques.json": common.json_text(counts) + "\n",
         "cliques.png": png,
         "cliques.html": html,

@@ -4,8 +4,8 @@ import numpy as np
 
 from .._base.types import Floats, Integers
 from ..blockwise import rigid_fit
+from ..gplvm import CoreFit, OptimumRecord
 from ..graph import CsrGraph, edges, from_edges, union
-from ..refine import CoreFit, OptimumRecord
 
 
 def expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:

@@ -98,8 +98,7 @@ def _search_of(g: CsrGraph, sq_distance: Callable[[Floats], Floats]) -> _Search:
     across = np.sqrt(sq_distance(weights))
     keys = np.minimum(g.rows, g.indices) * n + np.maximum(g.rows, g.indices)
     numbers = np.searchsorted(low * n + high, keys)
-    most = g.indices.size + n
-    workspace = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
+    workspace = np.full(n, np.inf), np.zeros(n, np.bool_), np.empty((2, n), np.int64)
     return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), workspace)
 
 

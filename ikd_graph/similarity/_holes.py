@@ -310,8 +310,3 @@ class PairwiseSimilarity(Correlations):
                 f"{few_rows(np.sort(flat))}; drop them, or use affinity='euclidean', which "
                 "compares values"
             )
-
-
-def with_holes(X: Any) -> NDArray[np.floating]:
-    """Dense rows, NaN where a value is not known; what a sparse table does not store is zero."""
-    return np.asarray(dense_rows(X))

@@ -22,10 +22,10 @@ from ikd_graph import (
     similarity,
     strategies,
 )
+from ikd_graph import stress as _pairs
 from ikd_graph._base.table import SparseTable
 from ikd_graph.cliques import Blocks
 from ikd_graph.datasets import gp_mapping
-from ikd_graph.refine import _pairs
 
 _GREEDY = strategies.Blockwise(merge="greedy", reference="min_max")
 FITS = {

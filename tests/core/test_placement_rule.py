@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from tables import r2_of_placed, roll
 
 from ikd_graph import IKD, graph, similarity
-from ikd_graph import out_of_sample as placement
+from ikd_graph import gplvm as placement
 from ikd_graph.datasets import gplvm_data
 
 

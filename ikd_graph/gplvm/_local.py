@@ -17,15 +17,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import eigen, gplvm, kernels
+from .. import eigen, kernels
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel
 from ._descent import Optimum, minimize
-from ._likelihood import LikelihoodFit, OptimumRecord
+from ._gradient import SampleLikelihood
+from ._likelihood import sample_covariance
 from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
+from ._restarts import LikelihoodFit, OptimumRecord
 
 MAX_ITER = 25
 """Steps of a local descent: neighbors gain next to nothing after that (decision 013)."""
@@ -40,21 +42,6 @@ _RADII = np.geomspace(0.25, 16.0, 13)
 
 _SCALED_BY = 250
 """Rows by which the radius is chosen: thirteen likelihoods of them cost as much as one of 600."""
-
-
-class _Posterior(Objective):
-    """Negative log likelihood of one column, and the prior around an initial embedding."""
-
-    init: Floats | None = None  # (size,) row by row
-
-    def __call__(self, vector: Floats) -> tuple[float, Floats]:
-        """Value and gradient of the objective with the prior, see `Objective`."""
-        value, gradient = super().__call__(vector)
-        if self.init is None or not np.isfinite(value):
-            return value, gradient
-        away = vector[: self.size] - self.init
-        gradient[: self.size] += PRIOR * away
-        return value + 0.5 * PRIOR * float(away @ away), gradient
 
 
 def _check_init(rows: Floats, init: Floats, **_: object) -> None:
@@ -128,7 +115,7 @@ def local_likelihood(
     values, points = np.asarray(rows, dtype=np.float64), np.asarray(init, dtype=np.float64)
     # Sums in another order have other last bits: the order of the rows must not matter.
     order = np.lexsort(points.T)
-    cov = gplvm.sample_covariance(np.ascontiguousarray(values[order]), centered)
+    cov = sample_covariance(np.ascontiguousarray(values[order]), centered)
     scale = float(np.trace(cov)) / len(cov)
     if not scale > 0.0:
         raise ValueError(f"the mean variance of rows must be positive, got {scale!r}")
@@ -137,11 +124,9 @@ def local_likelihood(
     asked = kernels.get("rational_quadratic" if auto else kernel)
     unit, clock = replace(asked, length_scale=1.0), Clock(time_budget)
     with single_threaded_blas():
-        objective = _Posterior(
-            gplvm.SampleLikelihood(cov), unit, points.shape[1], clock, free_shape=fit_shape
-        )
+        objective = Objective(SampleLikelihood(cov), unit, points.shape[1], clock, fit_shape)
         begin = objective.vector(_best_radius(cov, points[order], unit, clock))
-        objective.init = begin[: objective.size]
+        objective = replace(objective, init=begin[: objective.size], precision=PRIOR)
         at = minimize(objective, Optimum(np.inf, begin, "init"), max_iter, LEAST_NOISE)
         value = objective.exact(at.vector)
     # A density of values that are larger by the root of the scale is smaller by that root each.
@@ -170,7 +155,7 @@ def _best_radius(cov: Floats, points: Floats, kernel: StationaryKernel, clock: C
     points = points / max(radius, tiny)
     some = np.linspace(0, len(cov) - 1, min(len(cov), _SCALED_BY)).astype(np.int64)
     scale = max(float(cov[some, some].mean()), tiny)
-    part = gplvm.SampleLikelihood(cov[np.ix_(some, some)] / scale)
+    part = SampleLikelihood(cov[np.ix_(some, some)] / scale)
     objective = Objective(part, kernel, points.shape[1], clock)
     try:
         values = [objective(objective.vector(each * points[some]))[0] for each in _RADII]

@@ -24,16 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from ._base.progress import progress_bar
-from ._base.table import dense_rows
-from ._base.threads import block_rows, map_blocks
-from ._base.types import Floats, Integers
-from ._base.validation import optional, validate
-from .gplvm import GaussianProcess, ObservedRows
-from .graph import CsrGraph, check_graph
-from .similarity import Similarity
-
-__all__ = ["Placement", "freshness", "place", "prepare"]
+from .._base.progress import progress_bar
+from .._base.table import dense_rows
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats, Integers
+from .._base.validation import optional, validate
+from ..graph import CsrGraph, check_graph
+from ..similarity import Similarity
+from ._placement import ObservedRows
+from ._process import GaussianProcess
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""

@@ -1,12 +1,15 @@
 """Most likely latents of falling numbers of coordinates, each begun from the larger one."""
 
-from .. import eigen, gplvm
+from dataclasses import replace
+
+from .. import eigen
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._descent import anneal, minimize
+from ._gradient import SampleLikelihood
 from ._objective import Clock, Objective
 
 NESTED_NOISE = 0.01
@@ -52,7 +55,7 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     >>> [each.shape for each in latents]
     [(30, 1), (30, 2), (30, 3)]
     """
-    objective = Objective(gplvm.SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
+    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
         at = anneal(objective, latent, "nested", _SOFT)
@@ -67,6 +70,6 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
                 at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
             points = eigen.principal_axes(objective.latent(at.vector)).coordinates[:, :-1]
             variances = objective.variances(at.vector)
-            objective = Objective(objective.likelihood, kernel, points.shape[1], Clock())
+            objective = replace(objective, n_components=points.shape[1])
             vector = objective.vector(points, *variances)
             at = minimize(objective, at._replace(vector=vector), 20, _SOFT[-1])

@@ -6,7 +6,7 @@ from .. import eigen, geodesics, graph
 from .._base.types import Floats
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
-from ._stress import stress
+from ..stress import stress
 
 _NEIGHBORS = (4, 15)
 """Fewest and most neighbors of a random graph."""

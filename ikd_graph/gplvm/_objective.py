@@ -2,13 +2,14 @@
 
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._base.types import Floats
-from ..gplvm import SampleLikelihood, expected_information
 from ..kernels import StationaryKernel
+from ._gradient import GroupLikelihood
+from ._information import expected_information
 
 LEAST_NOISE = 1e-7
 """Smallest noise, relative to the mean variance: it keeps the model invertible."""
@@ -52,6 +53,7 @@ class Clock:
             self.n_evaluations += 1
 
 
+@dataclass(frozen=True)
 class Objective:
     """Negative log likelihood of one column.
 
@@ -59,38 +61,26 @@ class Objective:
     kernel's shape parameter. A noise floor is a lower bound of n. One above the true noise smooths
     the surface; as the vector holds the whole noise, a lower floor changes neither the value nor
     the gradient.
-
-    Parameters
-    ----------
-    likelihood : SampleLikelihood
-        Of a sample covariance with a mean variance of 1.
-    kernel : StationaryKernel
-        The kernel.
-    n_components : int
-        Columns of the latent.
-    clock : Clock
-        Shared by the objectives of one search.
-    free_shape : bool
-        The kernel's shape parameter, if it has one, is part of the vector.
-    least_noise : float
-        Lower bound of the noise variance where a descent ends.
     """
 
-    def __init__(
-        self,
-        likelihood: SampleLikelihood,
-        kernel: StationaryKernel,
-        n_components: int,
-        clock: Clock,
-        *,
-        free_shape: bool = False,
-        least_noise: float = LEAST_NOISE,
-    ) -> None:
-        self.likelihood, self.kernel, self.clock = likelihood, kernel, clock
-        self.n_components = n_components
-        self.least_noise = max(least_noise, LEAST_NOISE)
-        self.size = len(likelihood.sample_cov) * n_components
-        self.shape = kernel.shape_name if free_shape else None
+    likelihood: GroupLikelihood  # of columns with a mean variance of 1
+    kernel: StationaryKernel
+    n_components: int  # columns of the latent
+    clock: Clock  # shared by the objectives of one search
+    free_shape: bool = False  # whether the kernel's shape parameter, if any, is part of the vector
+    least_noise: float = LEAST_NOISE  # lower bound of the noise variance where a descent ends
+    init: Floats | None = None  # (size,) initial embedding that a normal prior lies around
+    precision: float = 0.0  # of that prior
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return self.likelihood.n_points * self.n_components
+
+    @property
+    def shape(self) -> str | None:
+        """Name of the kernel's shape parameter where it is free."""
+        return self.kernel.shape_name if self.free_shape else None
 
     def latent(self, vector: Floats) -> Floats:
         """Latent of a vector, (n, m)."""
@@ -124,7 +114,7 @@ class Objective:
         return np.log(low), np.log(high)
 
     def __call__(self, vector: Floats) -> tuple[float, Floats]:
-        """Value and gradient; infinite where the model is not positive definite."""
+        """Value and gradient, with the prior; infinite where no model is positive definite."""
         self.clock.tick()
         kernel, free = self.kernel_of(vector), self.shape is not None
         variance, noise = self.variances(vector)
@@ -132,18 +122,28 @@ class Objective:
         tail = [at.log_variance, at.log_noise]
         if self.shape is not None:
             tail.append(at.shape * getattr(kernel, self.shape))
-        return at.value, np.concatenate([at.latent.ravel(), tail])
+        value, gradient = at.value, np.concatenate([at.latent.ravel(), tail])
+        if self.init is not None and np.isfinite(value):
+            away = vector[: self.size] - self.init
+            gradient[: self.size] += self.precision * away
+            value += 0.5 * self.precision * float(away @ away)
+        return value, gradient
 
     def exact(self, vector: Floats) -> float:
-        """Value, whatever the time."""
+        """Value without the prior, whatever the time."""
         latent, variances = self.latent(vector), self.variances(vector)
         return self.likelihood(latent, self.kernel_of(vector), *variances).value
 
     def information(self, vector: Floats) -> Floats:
         """Compute the expected information of one column about points and variances."""
-        return expected_information(
-            self.latent(vector), self.kernel_of(vector), *self.variances(vector)
-        )
+        out = np.zeros((self.size + 2, self.size + 2))
+        latent, kernel, m = self.latent(vector), self.kernel_of(vector), self.n_components
+        for group in self.likelihood.groups:
+            own = (group.rows[:, None] * m + np.arange(m)).ravel()
+            own = np.append(own, [self.size, self.size + 1])
+            known = expected_information(latent[group.rows], kernel, *self.variances(vector))
+            out[np.ix_(own, own)] += group.weight * known
+        return out
 
     def best_scale(self, latent: Floats) -> Floats:
         """Vector of the most likely multiple of an embedding, under as much noise as signal."""

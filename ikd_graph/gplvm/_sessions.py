@@ -12,6 +12,8 @@ rows, which says little about its shape.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -19,14 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from .._base.lanczos import seeded_eigsh
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import few
 from ..covariance import pairwise
+from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
-from ._closed_forms import closed_form, random_closed_form
-from ._known import STAGES, ColumnGroup, KnownFit, column_groups, descend, value_and_gradient
+from ._descent import Optimum, descend
+from ._gradient import GroupLikelihood
+from ._groups import among
+from ._known import STAGES, KnownFit, known_fit, known_objective
+from ._objective import LEAST_NOISE, Objective
+from ._starts import closed_form, random_closed_form
 
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
@@ -41,7 +47,7 @@ MOST_SESSIONS = 30
 # Noise floors as fractions of the mean square, and steps.
 _SMOOTH = ((0.5, 60),)
 _ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
-_ALONE = ((0.5, 15), (0.0, 25))  # of a session by itself
+_ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
 
 _TOLERANCE = 1e-5  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
@@ -110,32 +116,15 @@ class Mirrored(NamedTuple):
     joints: SessionJoints | None
 
 
-class _Likelihood(NamedTuple):
-    """Likelihood of the known entries of a table."""
+def _smoothed(objective: Objective, latent: Floats) -> float:
+    """Negative log likelihood of a column, with as much noise as signal."""
+    return objective.exact(objective.vector(latent, 0.5, 0.5))
 
-    groups: list[ColumnGroup]
-    kernel: StationaryKernel
-    scale: float  # mean square of the rows
 
-    def smoothed(self, latent: Floats) -> float:
-        """Negative log likelihood, with as much noise as signal."""
-        half = 0.5 * self.scale
-        return value_and_gradient(self.groups, latent, self.kernel, half, half)[0]
-
-    def descend(
-        self, latent: Floats, stages: tuple[tuple[float, int], ...], tolerance: float = 1e-7
-    ) -> KnownFit:
-        """Descend in stages of falling noise."""
-        return descend(self.groups, latent, self.kernel, self.scale, stages, tolerance)
-
-    def among(self, inside: NDArray[np.bool_]) -> _Likelihood:
-        """Return the likelihood of the same columns of some rows alone."""
-        kept = []
-        for group in self.groups:
-            there = inside[group.rows]
-            if there.any():
-                kept.append(ColumnGroup(group.rows[there], group.root[there], group.n_columns))
-        return self._replace(groups=kept)
+def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
+    """Likelihood of the same columns of some rows alone."""
+    likelihood = GroupLikelihood(among(objective.likelihood.groups, inside), inside.size)
+    return replace(objective, likelihood=likelihood)
 
 
 def search_mirrored(
@@ -164,20 +153,21 @@ def _search(
     kernel: StationaryKernel,
 ) -> Mirrored:
     """Search as `search_mirrored` does, of rows by session."""
-    model = _Likelihood(column_groups(rows), kernel, float(np.nanmean(rows**2)))
+    objective = known_objective(rows, kernel, latent.shape[1])
     searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
     with single_threaded_blas():
         starts = [latent]
         if searched and (sessions >= 0).all():
-            starts.append(_assembled(model, rows, sessions, latent))
-        fits = [model.descend(start, _ANNEALED, _TOLERANCE) for start in starts]
-        best, joints = max(fits, key=lambda fit: fit.log_likelihood), None
+            starts.append(_assembled(objective, rows, sessions, latent))
+        reached = [descend(objective, start, _ANNEALED, _TOLERANCE) for start in starts]
+        best, joints = min(reached, key=lambda at: at.value), None
         for _ in range(_ROUNDS if searched else 0):
-            before = best.log_likelihood
-            best, joints = _mirror_parts(model, best, sessions)
-            if best.log_likelihood <= before + _TOLERANCE * abs(before):
+            before = best.value
+            best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
+            if before - best.value <= _TOLERANCE * abs(before):
                 break
-        fit = model.descend(best.latent, STAGES[1:])
+        end = descend(objective, objective.latent(best.vector), STAGES[1:])
+        fit = known_fit(objective, end, rows)
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
         misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
@@ -186,21 +176,22 @@ def _search(
 
 
 def _mirror_parts(
-    model: _Likelihood, best: KnownFit, sessions: NDArray[np.int64]
-) -> tuple[KnownFit, SessionJoints]:
+    objective: Objective, best: Optimum, sessions: NDArray[np.int64], n_columns: int
+) -> tuple[Optimum, SessionJoints]:
     """Descend once from the mirror image of every part; what leads back is no other optimum."""
     parts, tried = [], []
-    for part, start in _mirror_images(model, best, sessions):
+    for part, start in _mirror_images(objective, objective.latent(best.vector), sessions):
         parts.append(part)
-        tried.append(model.descend(start, _SMOOTH, _TOLERANCE))
-        best = max(best, tried[-1], key=lambda fit: fit.log_likelihood)
+        tried.append(descend(objective, start, _SMOOTH, _TOLERANCE))
+        best = min(best, tried[-1], key=lambda at: at.value)
     gaps = np.full(len(parts), np.inf)
-    seen = [best.latent]
+    seen = [objective.latent(best.vector)]
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
-        if not any(_same(tried[k].latent, other) for other in seen):
-            gaps[k] = best.log_likelihood - tried[k].log_likelihood
-            seen.append(tried[k].latent)
+        latent = objective.latent(tried[k].vector)
+        if not any(_same(latent, other) for other in seen):
+            gaps[k] = n_columns * (tried[k].value - best.value)
+            seen.append(latent)
     return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))
 
 
@@ -225,26 +216,41 @@ def _misfits(
 
 
 def _mirror_images(
-    model: _Likelihood, fit: KnownFit, sessions: NDArray[np.int64]
+    objective: Objective, latent: Floats, sessions: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
     """Parts of a map, and the map with each of them mirrored."""
     for session in range(int(sessions.max()) + 1):
         inside = sessions == session
-        yield inside, _mirrored_session(model, fit.latent, inside)
-    yield from _folds(fit.latent, model.kernel)
+        yield inside, _mirrored_session(objective, latent, inside)
+    yield from _folds(latent, objective.kernel)
 
 
-def _mirrored_session(model: _Likelihood, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
-    """Return the mirror image of some rows about their mean that costs least."""
+def _mirrored_session(objective: Objective, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """Return a map with the mirror image of some rows about their mean that costs least."""
     center = latent[inside].mean(axis=0)
     axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
-    images = []
-    # The first signs leave the rows as they are.
-    for signs in list(product((1.0, -1.0), repeat=len(axes)))[1:]:
+    return _likeliest_image(objective, latent, inside, axes.T, axes, center, first=1)
+
+
+def _likeliest_image(
+    objective: Objective,
+    latent: Floats,
+    inside: NDArray[np.bool_],
+    left: Floats,
+    right: Floats,
+    center: Floats,
+    first: int = 0,
+) -> Floats:
+    """Map with some rows turned by ``left`` and ``right`` and mirrored in between, as is likeliest.
+
+    Of the choices of signs the first leaves them as they are turned.
+    """
+    own, images = latent[inside] - latent[inside].mean(axis=0), []
+    for signs in list(product((1.0, -1.0), repeat=len(right)))[first:]:
         moved = latent.copy()
-        moved[inside] = center + (moved[inside] - center) @ (axes.T * signs) @ axes
+        moved[inside] = own @ (left * signs) @ right + center
         images.append(moved)
-    return min(images, key=model.smoothed)
+    return min(images, key=partial(_smoothed, objective))
 
 
 def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
@@ -290,7 +296,10 @@ def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
 
 
 def _assembled(
-    model: _Likelihood, rows: NDArray[np.floating], sessions: NDArray[np.int64], given: Floats
+    objective: Objective,
+    rows: NDArray[np.floating],
+    sessions: NDArray[np.int64],
+    given: Floats,
 ) -> Floats:
     """Solve every session by itself, and put one to the others after the other.
 
@@ -301,9 +310,9 @@ def _assembled(
     latent = np.zeros_like(given)
     for session in range(int(sessions.max()) + 1):
         inside = np.flatnonzero(sessions == session)
-        own = np.flatnonzero(np.isfinite(rows[inside[0]]))
-        alone = model._replace(groups=column_groups(rows[np.ix_(inside, own)]))
-        latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.size, given[inside])
+        own = rows[np.ix_(inside, np.isfinite(rows[inside[0]]))]
+        alone = known_objective(own, objective.kernel, given.shape[1])
+        latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.shape[1], given[inside])
     placed = sessions == np.bincount(sessions).argmax()
     near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
     while not placed.all():
@@ -311,12 +320,15 @@ def _assembled(
         inside = sessions == pull.argmax()
         weights = near[np.ix_(inside, placed)] ** 2
         aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
-        latent[inside] = _best_motion(model.among(inside | placed), latent, aims, inside)
+        own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
+        left, _, right = np.linalg.svd(own.T @ (aims - center))
+        known = _among(objective, inside | placed)
+        latent = _likeliest_image(known, latent, inside, left, right, center)
         placed |= inside
     return latent
 
 
-def _solved(alone: _Likelihood, corr: Floats, n_columns: int, given: Floats) -> Floats:
+def _solved(alone: Objective, corr: Floats, n_columns: int, given: Floats) -> Floats:
     """Coordinates of one session by itself."""
     rng, width = np.random.default_rng(0), given.shape[1]
     starts = [
@@ -324,19 +336,5 @@ def _solved(alone: _Likelihood, corr: Floats, n_columns: int, given: Floats) -> 
         given,
         *(random_closed_form(corr, width, alone.kernel, rng) for _ in range(_RANDOM_STARTS)),
     ]
-    fits = [alone.descend(start, _ALONE) for start in starts]
-    return max(fits, key=lambda fit: fit.log_likelihood).latent
-
-
-def _best_motion(
-    model: _Likelihood, latent: Floats, aims: Floats, inside: NDArray[np.bool_]
-) -> Floats:
-    """Return rows of a session, moved rigidly to their aims or mirrored, whichever is likelier."""
-    own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
-    left, _, right = np.linalg.svd(own.T @ (aims - center))
-    images = []
-    for signs in product((1.0, -1.0), repeat=own.shape[1]):
-        moved = latent.copy()
-        moved[inside] = own @ (left * signs) @ right + center
-        images.append(moved)
-    return min(images, key=model.smoothed)[inside]
+    reached = [descend(alone, start, _ALONE) for start in starts]
+    return alone.latent(min(reached, key=lambda at: at.value).vector)

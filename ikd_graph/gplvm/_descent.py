@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,19 @@ def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> 
         floors = floors[floors <= noise]
     for floor in np.asarray(floors):
         at = minimize(objective, at, 20, floor)
+    return at
+
+
+def descend(
+    objective: Objective,
+    latent: Floats,
+    stages: Sequence[tuple[float, int]],
+    tolerance: float = 1e-7,
+) -> Optimum:
+    """Optimum that is reached in stages of a noise floor and of steps."""
+    at = Optimum(np.inf, objective.vector(latent, 0.5, 0.5), "")
+    for floor, steps in stages:
+        at = minimize(objective, at, steps, floor, tolerance)
     return at
 
 

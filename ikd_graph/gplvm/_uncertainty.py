@@ -12,10 +12,6 @@ form. There the truth is known, and so is by how much J understates its errors, 
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
 
-Where the largest residual of the sample correlations, over (1 - rho^2) / sqrt(N'), is far above
-that of the simulated tables, the optimum is a wrong one: the covariance of the latent itself is
-added, by a weight that tends to 1.
-
 Where the columns differ more than the model expects, the pull s_c of each on the latent says so:
 the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1. Where
 they follow one another, N' is Bartlett's number of independent ones.
@@ -34,16 +30,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
 
-from . import covariance, gplvm, refine
-from ._base import validation as check
-from ._base.threads import block_rows, map_blocks, single_threaded_blas
-from ._base.types import Floats
-from ._base.validation import validate
-from .blockwise import rigid_fit
-from .gplvm import GaussianProcess
-from .out_of_sample import freshness
-
-__all__ = ["LatentPosterior", "posterior", "reliability", "supported_r2"]
+from .. import covariance
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
+from ..blockwise import rigid_fit
+from ._information import column_scores, expected_information
+from ._likelihood import sample_covariance
+from ._out_of_sample import freshness
+from ._process import JITTER, GaussianProcess
+from ._restarts import LocalOptimum, OptimumRecord, local_optimum
+from ._starts import closed_form
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -52,17 +50,12 @@ TRUSTED = 0.7
 """Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
 
 
-_FAR = 2.0
-"""Misfit that lowers the reliability: three tables scatter less (docs/decisions/009)."""
-
-
 class LatentPosterior(NamedTuple):
     """How far the truth may be from an embedding that it is rigidly aligned with."""
 
     covariances: Floats  # (n, m, m) of the error of every point
     factor: float  # by which simulated tables widen the variances of the information
     free_columns: float  # columns that count as independent samples of the model
-    misfit: float  # largest residual of the correlations, over the largest of simulated tables
 
     @property
     def standard_errors(self) -> Floats:
@@ -75,7 +68,7 @@ def posterior(
     process: GaussianProcess,
     random_state: int | None = None,
     *,
-    optima: Sequence[refine.OptimumRecord] = (),
+    optima: Sequence[OptimumRecord] = (),
     n_simulations: int = 3,
 ) -> LatentPosterior:
     """Error bars of an embedding, from its information and from simulated tables.
@@ -101,12 +94,12 @@ def posterior(
     Examples
     --------
     >>> import numpy as np
-    >>> from ikd_graph import gplvm, kernels, uncertainty
+    >>> from ikd_graph import gplvm, kernels
     >>> z, rng = np.linspace(0.0, 3.0, 20)[:, None], np.random.default_rng(0)
     >>> cov = kernels.Matern().covariance((z - z.T) ** 2) + 0.1 * np.eye(20)
     >>> rows = np.linalg.cholesky(cov) @ rng.standard_normal((20, 400))
     >>> few, many = (
-    ...     uncertainty.posterior(
+    ...     gplvm.posterior(
     ...         gplvm.GaussianProcess(z, rows[:, :n], kernels.Matern(), 1.0, 0.1, centered=True)
     ...     )
     ...     for n in (40, 400)
@@ -119,17 +112,12 @@ def posterior(
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.points[order]
     with single_threaded_blas():
-        sample_cov = gplvm.sample_covariance(rows, centered=False)
-        fit = refine.local_optimum(
-            sample_cov, latent, process.kernel, (process.variance, process.noise)
-        )
+        sample_cov = sample_covariance(rows, centered=False)
+        fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
         n_free = _free_columns(fit, rows, centered=process.centered)
         errors = _covariances(_information_factor(fit, n_free), fit.latent)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        simulated = [_simulate(fit, n_free, rng) for rng in rngs]
-    ratios, residuals = np.array(simulated).T
-    misfit = _largest_residual(fit, sample_cov, n_free) / float(residuals.max())
-    factor = float(np.mean(ratios)) ** 2
+        factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
     motion = rigid_fit(fit.latent, latent)
     errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
     errors += _outer(motion.apply(fit.latent) - latent)
@@ -137,8 +125,7 @@ def posterior(
     for weight, optimum in zip(weights, optima, strict=True):
         other = optimum.latent[order]
         errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
-    errors += _wrong(misfit) * np.linalg.inv(_prior_precision(latent))
-    return LatentPosterior(errors[np.argsort(order)], factor, n_free, misfit)
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -159,8 +146,8 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from ikd_graph import uncertainty
-    >>> uncertainty.reliability([[-1.0], [1.0]], [[0.5], [0.5]])
+    >>> from ikd_graph import gplvm
+    >>> gplvm.reliability([[-1.0], [1.0]], [[0.5], [0.5]])
     0.8
     """
     points, errors = np.asarray(latent, np.float64), np.asarray(standard_errors, np.float64)
@@ -187,8 +174,8 @@ def supported_r2(agreement: float) -> float:
 
     Examples
     --------
-    >>> from ikd_graph import uncertainty
-    >>> round(uncertainty.supported_r2(0.25), 3)
+    >>> from ikd_graph import gplvm
+    >>> round(gplvm.supported_r2(0.25), 3)
     0.667
     """
     if np.isnan(agreement):
@@ -296,48 +283,24 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _wrong(misfit: float) -> float:
-    """Weight of an optimum that has nothing to do with the truth, where residuals are too large."""
-    return max(0.0, 1.0 - _FAR / misfit) if misfit > 0.0 else 0.0
-
-
-def _simulate(
-    fit: refine.LocalOptimum, n_free: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Embed a simulated table: error over what its information expects, and largest residual."""
+def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+    """Embed a simulated table: root mean square error over what its information expects."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
-    model = _model(fit)
+    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    model.flat[:: n + 1] += fit.noise + JITTER * fit.variance
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
-    cov = gplvm.sample_covariance(table, centered=False)
-    corr = covariance.to_correlation(cov)
-    start = refine.closed_form(corr, m, kernel, table.shape[1])
-    estimate = refine.local_optimum(cov, start, kernel)
+    cov = sample_covariance(table, centered=False)
+    start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
+    estimate = local_optimum(cov, start, kernel)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
-    ratio = float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
-    return ratio, _largest_residual(fit, cov, n_free)
+    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
 
 
-def _model(fit: refine.LocalOptimum) -> Floats:
-    """Covariance of the points under a fit."""
-    model = fit.variance * fit.kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
-    model.flat[:: len(model) + 1] += fit.noise + gplvm.JITTER * fit.variance
-    return np.asarray(model)
-
-
-def _largest_residual(fit: refine.LocalOptimum, sample_cov: Floats, n_free: float) -> float:
-    """Largest difference of a sample correlation from the model's, in its standard errors."""
-    pairs = np.tril_indices(len(sample_cov), -1)
-    observed = covariance.to_correlation(sample_cov)[pairs]
-    expected = covariance.to_correlation(_model(fit))[pairs]
-    errors = np.maximum(1.0 - expected**2, gplvm.JITTER) / np.sqrt(n_free)
-    return float(np.max(np.abs(observed - expected) / errors))
-
-
-def _free_columns(fit: refine.LocalOptimum, rows: Floats, *, centered: bool) -> float:
+def _free_columns(fit: LocalOptimum, rows: Floats, *, centered: bool) -> float:
     """Estimate the number of independent columns: fewer where they differ more than expected."""
     n_free = max(covariance.effective_columns(rows) - centered, 1.0)
-    scores = gplvm.column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
+    scores = column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])
     inverse = dtrtri(_information_factor(fit, n_free), lower=1)[0]
@@ -356,11 +319,9 @@ def _prior_precision(latent: Floats) -> Floats:
     return np.asarray(np.linalg.inv(spread))
 
 
-def _information_factor(fit: refine.LocalOptimum, n_free: float) -> Floats:
+def _information_factor(fit: LocalOptimum, n_free: float) -> Floats:
     """Lower Cholesky factor of the information of columns and prior about latent and variances."""
-    information = n_free * gplvm.expected_information(
-        fit.latent, fit.kernel, fit.variance, fit.noise
-    )
+    information = n_free * expected_information(fit.latent, fit.kernel, fit.variance, fit.noise)
     n, m = fit.latent.shape
     precision = _prior_precision(fit.latent)
     for start in range(0, n * m, m):

@@ -1,20 +1,59 @@
-"""The refinements as objects that scikit-learn can clone and search."""
+"""Refine: move an embedding to lower stress, or to higher likelihood."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from .._base.validation import check_choice, check_integer, check_positive, flag
-from ..graph import CsrGraph
-from ..kernels import StationaryKernel, get
-from ._by_core import MAX_POINTS, CoreFit, fit_core
-from ._local import MAX_ITER
-from ._pairs import Noise
-from ._stress import WEIGHTS, StressFit, stress
+from ._base import validation
+from ._base.threads import single_threaded_blas
+from ._base.types import Floats
+from ._base.validation import check_choice, check_integer, check_positive, flag, validate
+from .gplvm import (
+    MAX_ITER,
+    MAX_POINTS,
+    MOST_WORK,
+    NESTED_NOISE,
+    CoreFit,
+    GaussianProcess,
+    KnownFit,
+    LikelihoodFit,
+    OptimumRecord,
+    farthest_points,
+    known_likelihood,
+    likelihood,
+    local_likelihood,
+    nested_latents,
+    place_outside,
+    random_closed_form,
+    sample_covariance,
+)
+from .graph import CsrGraph
+from .kernels import StationaryKernel, get
+from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
+
+__all__ = [
+    "MOST_WORK",
+    "NESTED_NOISE",
+    "REFINEMENTS",
+    "CoreFit",
+    "KnownFit",
+    "Likelihood",
+    "LikelihoodFit",
+    "OptimumRecord",
+    "Stress",
+    "StressFit",
+    "distance_precision",
+    "known_likelihood",
+    "likelihood",
+    "local_likelihood",
+    "nested_latents",
+    "random_closed_form",
+    "stress",
+]
 
 
 @dataclass(repr=False)
@@ -87,6 +126,10 @@ class Stress(_Refinement):
         )
 
 
+def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
+    validation.check_rows("latent", latent, len(rows))
+
+
 @dataclass(repr=False)
 class Likelihood(_Refinement):
     """Refine by the likelihood of the model, see `likelihood`.
@@ -133,6 +176,14 @@ class Likelihood(_Refinement):
         check_choice("descent", self.descent, ("auto", *MAX_POINTS))
         check_integer("max_iter", self.max_iter, 1)
 
+    @validate(
+        _check_rows,
+        latent=validation.table,
+        rows=validation.table,
+        centered=validation.flag,
+        max_points=validation.optional(validation.whole(2)),
+        random_state=validation.seed,
+    )
     def run(
         self,
         latent: ArrayLike,
@@ -185,13 +236,31 @@ class Likelihood(_Refinement):
         """
         self.check()
         descent = check_choice("descent", descent, MAX_POINTS)
-        search = replace(self, descent=descent) if self.descent == "auto" else self
-        return fit_core(
-            rows,
-            latent,
-            kernel,
-            search,
-            centered=centered,
-            max_points=max_points,
-            random_state=random_state,
-        )
+        descent = descent if self.descent == "auto" else self.descent
+        init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
+        core = farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
+        inside = np.ascontiguousarray(values[core], dtype=np.float64)
+        common: dict[str, Any] = {"fit_shape": self.fit_shape, "time_budget": self.time_budget}
+        with single_threaded_blas():
+            if descent == "local":
+                fit = local_likelihood(
+                    inside, init[core], kernel, centered=centered, max_iter=self.max_iter, **common
+                )
+            else:
+                fit = likelihood(
+                    sample_covariance(inside, centered),
+                    values.shape[1],
+                    kernel,
+                    starts={"own": init[core]},
+                    restarts=self.restarts,
+                    random_state=random_state,
+                    **common,
+                )
+            process = GaussianProcess(
+                fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered
+            )
+            return CoreFit(place_outside(process, values, init, core), core, fit)
+
+
+REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
+"""Class of every refinement, by the name that `IKD` calls it."""

@@ -6,13 +6,14 @@ wrong turn in. The most likely of all local optima is converged fully.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import eigen, gplvm, kernels
+from .. import eigen, kernels
 from .._base import validation as check
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
@@ -20,10 +21,11 @@ from .._base.validation import validate
 from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
-from ._closed_forms import closed_form, random_closed_form
 from ._descent import Optimum, anneal, converge, cool
 from ._gaps import close_gaps
+from ._gradient import SampleLikelihood
 from ._objective import LEAST_NOISE, Clock, Objective
+from ._starts import closed_form, random_closed_form
 
 T = TypeVar("T")
 
@@ -107,7 +109,7 @@ def local_optimum(
         Latent, kernel and variances.
     """
     scale = float(np.trace(sample_cov)) / len(sample_cov)
-    sample = gplvm.SampleLikelihood(sample_cov / scale)
+    sample = SampleLikelihood(sample_cov / scale)
     objective = Objective(sample, kernel, latent.shape[1], Clock())
     if variances is None:
         start = anneal(objective, latent, "")
@@ -120,13 +122,18 @@ def local_optimum(
 
 
 def _check_starts(sample_cov: Floats, starts: object, **_: object) -> None:
+    """Raise unless starts are embeddings of one width, with a row per row of a covariance."""
     if not isinstance(starts, Mapping) or not starts:
         raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
-    first = np.asarray(next(iter(starts.values())))
-    n_components = first.shape[1] if first.ndim == 2 else 1
-    check.check_components(n_components, len(sample_cov))
-    for name, latent in starts.items():
-        _check_start(f"starts[{name!r}]", latent, (len(sample_cov), n_components))
+    shapes = {name: np.shape(latent) for name, latent in starts.items()}
+    _, width = (*next(iter(shapes.values())), 1)[:2]
+    check.check_components(width, len(sample_cov))
+    for name, shape in shapes.items():
+        if shape != (len(sample_cov), width):
+            raise ValueError(
+                f"starts[{name!r}] must have shape {(len(sample_cov), width)}, got {shape}; "
+                "one row per row of sample_cov and one column per component"
+            )
 
 
 def _floor(name: str, value: object) -> float | str:
@@ -151,7 +158,7 @@ def likelihood(
     starts: Mapping[str, ArrayLike],
     restarts: int = 0,
     fit_shape: bool = False,
-    noise_floor: float | str = "auto",
+    noise_floor: Any = "auto",
     time_budget: float | None = None,
     random_state: int | None = None,
 ) -> LikelihoodFit:
@@ -215,13 +222,10 @@ def likelihood(
     latents = {name: np.asarray(latent, np.float64)[order] for name, latent in starts.items()}
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
-        sample = gplvm.SampleLikelihood(cov)
-        automatic = isinstance(noise_floor, str)
-        least = (
-            _noise_floor(sample.eigenvalues, n_observed)
-            if isinstance(noise_floor, str)
-            else noise_floor / scale
-        )
+        sample = SampleLikelihood(cov)
+        automatic = noise_floor == "auto"
+        least = _noise_floor(sample.eigenvalues, n_observed) if automatic else noise_floor / scale
+        least = max(least, LEAST_NOISE)
         first, *further = latents
         n_components = latents[first].shape[1]
 
@@ -240,7 +244,8 @@ def likelihood(
             given = list(latents.values())
             others += _further_starts(cov, objective.kernel, given, restarts, n_observed, rng)
         optima = [at, *_in_threads([partial(descend, *start) for start in others])]
-        best = converge(objective, _most_likely(optima), _LAST_STEPS, _LAST_TOLERANCE)
+        most_likely = min(optima, key=lambda at: at.value)
+        best = converge(objective, most_likely, _LAST_STEPS, _LAST_TOLERANCE)
         optima = [_closed(objective, each, n_observed) for each in optima]
         if fit_shape and objective.kernel.shape_name is not None:
             objective, best = _free_shape(objective, best)
@@ -279,9 +284,7 @@ def _fit_kernel(
     if n_observed is None or objective.least_noise <= LEAST_NOISE:
         at = converge(objective, floored)
         return _Fitted(objective, at, at.value)
-    free = Objective(
-        objective.likelihood, objective.kernel, objective.n_components, objective.clock
-    )
+    free = replace(objective, least_noise=LEAST_NOISE)
     released = converge(free, cool(free, floored))
     floored = converge(objective, floored)
     # Noise alone lets every free parameter add half a unit to the largest log likelihood (Wilks).
@@ -320,10 +323,9 @@ def _in_threads(tasks: Sequence[Callable[[], T]]) -> list[T]:
     """Results of independent descents, in their order, in this thread's number of threads."""
     results: dict[int, T] = {}
 
-    def work(start: int, stop: int) -> None:
+    def work(number: int, _: int) -> None:
         with single_threaded_blas():
-            for number in range(start, stop):
-                results[number] = tasks[number]()
+            results[number] = tasks[number]()
 
     map_blocks(work, len(tasks), 1)
     return [results[number] for number in range(len(tasks))]
@@ -336,21 +338,9 @@ def _candidates(kernel: str | StationaryKernel) -> list[StationaryKernel]:
     return [kernels.get(kernel)]
 
 
-def _most_likely(optima: list[Optimum]) -> Optimum:
-    """Return the most likely optimum, the first of equals."""
-    return min(optima, key=lambda at: at.value)
-
-
 def _free_shape(objective: Objective, best: Optimum) -> tuple[Objective, Optimum]:
     """Return the optimum with the kernel's shape parameter free."""
-    free = Objective(
-        objective.likelihood,
-        objective.kernel,
-        objective.n_components,
-        objective.clock,
-        free_shape=True,
-        least_noise=objective.least_noise,
-    )
+    free = replace(objective, free_shape=True)
     vector = free.vector(objective.latent(best.vector), *objective.variances(best.vector))
     return free, converge(free, best._replace(vector=vector), _LAST_STEPS, _LAST_TOLERANCE)
 
@@ -409,14 +399,3 @@ def _order_of_points(cov: Floats) -> NDArray[np.intp]:
     """Return an order that does not depend on the one the points come in, except for equal rows."""
     # Sorted before they are added up: a sum in another order has other last bits.
     return np.lexsort((np.sort(cov, axis=1).sum(axis=1), np.diagonal(cov)))
-
-
-def _check_start(name: str, latent: ArrayLike, shape: tuple[int, int]) -> Floats:
-    """Require an embedding of the right shape."""
-    points = np.asarray(latent, dtype=np.float64)
-    if points.shape != shape:
-        raise ValueError(
-            f"{name} must have shape {shape}, got {points.shape}; "
-            "one row per row of sample_cov and one column per component"
-        )
-    return points
