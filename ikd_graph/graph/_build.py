@@ -15,7 +15,7 @@ from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, ch
 from ._csr import above, from_edges, mirrored, strongest
 from ._record import CsrGraph
 
-SIGNS = ("absolute", "positive", "negative")
+SIGNS = {"absolute": np.abs, "positive": np.positive, "negative": np.negative}
 
 WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""
@@ -83,21 +83,16 @@ def signed_threshold(corr: Any, s0: float, sign: str = "absolute") -> CsrGraph:
     >>> graph.edges(graph.signed_threshold(corr, 0.5))[2].tolist()
     [0.6, 0.7]
     """
-    values = np.asarray(corr, dtype=np.float64)
-    low, high = np.triu_indices(len(values), 1)
-    of_pairs = values[low, high]
-    far = np.abs(of_pairs) > s0
-    kept = far
+    g = pairs_above(as_similarity("corr", SIGNS[sign](corr)), s0)
     if sign != "absolute":
-        kept = of_pairs > s0 if sign == "positive" else of_pairs < -s0
-        dropped = int(np.count_nonzero(far & ~kept))
-        if dropped:
+        far = pairs_above(as_similarity("corr", np.abs(corr)), s0).n_edges
+        if far > g.n_edges:
             other = f"below {-s0:g}" if sign == "positive" else f"above {s0:g}"
             warn(
-                f"{dropped} of {int(np.count_nonzero(far))} pairs beyond {s0:g} are dropped, since "
-                f"their correlation is {other}; sign='absolute' keeps them"
+                f"{far - g.n_edges} of {far} pairs beyond {s0:g} are dropped, since their "
+                f"correlation is {other}; sign='absolute' keeps them"
             )
-    return from_edges(len(values), low[kept], high[kept], np.minimum(np.abs(of_pairs[kept]), 1.0))
+    return g
 
 
 @validate(corr=as_similarity, mutual=check.flag)

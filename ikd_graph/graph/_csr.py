@@ -498,14 +498,11 @@ def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
     """
     import networkx as nx
 
-    out = nx.Graph()
-    out.add_nodes_from(range(g.n_nodes))
+    out = nx.from_scipy_sparse_array(to_sparse(g))
     if names is not None:
         if len(names) != g.n_nodes:
             raise ValueError(f"names must be one for each of {g.n_nodes} nodes, got {len(names)}")
         nx.set_node_attributes(out, dict(enumerate(names)), "name")
-    low, high, weights = edges(g)
-    out.add_weighted_edges_from(zip(low.tolist(), high.tolist(), weights.tolist(), strict=True))
     return out
 
 

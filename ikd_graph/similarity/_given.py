@@ -131,13 +131,8 @@ class SparsePrecomputed(Precomputed):
 
     def _divided(self, X: Any) -> tuple[Any, Any]:
         # What is stored one way round, or rounded in float32, is made the same both ways first.
-        first, second, values = stored_pairs(X)
-        variances = X.diagonal()
-        own = np.flatnonzero(variances)
-        rows, columns = np.concatenate([first, second, own]), np.concatenate([second, first, own])
-        data = np.concatenate([values, values, variances[own]])
-        corr = to_correlation(sp.coo_array((data, (rows, columns)), shape=X.shape))
-        return standard_deviations(X), self._made(corr)
+        cov = _symmetric(*stored_pairs(X), self.n_samples, X.diagonal())
+        return standard_deviations(X), self._made(to_correlation(cov))
 
     def _measured(self, X: Any) -> tuple[Any, Any]:
         first, second, values = stored_pairs(X)
@@ -185,12 +180,12 @@ class SparsePrecomputed(Precomputed):
 
 
 def _symmetric(
-    first: Integers, second: Integers, values: Floats, n: int, diagonal: float | None = None
+    first: Integers, second: Integers, values: Floats, n: int, diagonal: Any = 0.0
 ) -> sp.csr_array:
     """Sparse matrix of values of pairs, both ways round, zeros among them."""
-    own = np.arange(0 if diagonal is None else n)
+    own = np.arange(n)
     places = np.concatenate([first, second, own]), np.concatenate([second, first, own])
-    data = np.concatenate([values, values, np.full(own.size, diagonal, np.float64)])
+    data = np.concatenate([values, values, np.broadcast_to(diagonal, n)])
     return sp.csr_array((data, places), shape=(n, n))
 
 
