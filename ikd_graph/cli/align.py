@@ -6,8 +6,6 @@ Coordinates of all sessions are saved as one .csv, with a picture as .png.
 
 import argparse
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,21 +14,22 @@ from .._base.files import check_writable
 from .._base.format import count
 from ..datasets import Dataset
 from ..jobs.align import RESIDUAL, AlignedSessions, align
-from . import common, flags
+from . import common
 from .console import aligned
+from .objects import method_parameters
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     sessions = read_sessions(arguments)
-    typed = dict(vars(arguments))
-    own = {name: typed.pop(name) for name in ("n_components", "min_columns") if name in typed}
-    given = flags.method_parameters(argparse.Namespace(**typed))
+    typed = vars(arguments)
+    given = method_parameters(typed)
+    given |= {name: typed[name] for name in ("min_columns",) if name in typed}
     rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
-    with common.named_stage("aligning the sessions"), _in_words_of_files():
+    with common.named_stage("aligning the sessions"):
         found = align(
             [each.X for each in sessions], rows=rows, columns=columns,
-            names=[each.name for each in sessions], **own, **given,
+            names=[each.name for each in sessions], **given,
         )  # fmt: skip
     with common.named_stage("drawing"):
         png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
@@ -41,17 +40,6 @@ def run(arguments: argparse.Namespace) -> None:
     common.finish(arguments, data, files, summary(found, sessions), step, record(found, sessions))
 
 
-@contextmanager
-def _in_words_of_files() -> Iterator[None]:
-    """Say where files have the names that `align` is given as lists."""
-    try:
-        yield
-    except ValueError as error:
-        files = "name rows and columns alike in the files (--header, --index)"
-        text = str(error).replace("name what they share by rows= and columns=", files)
-        raise ValueError(text) from error
-
-
 def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
     """Read every file, unknown cells as NaN."""
     check_writable(arguments.output)
@@ -59,7 +47,7 @@ def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
         raise ValueError(
             f"DATA must be two files or more, got {len(arguments.data)}; embed takes one"
         )
-    how = replace(flags.reading(arguments), keep_missing=arguments.impute is None)
+    how = replace(common.reading(arguments), keep_missing=arguments.impute is None)
     sessions = []
     with common.named_stage("reading the data"):
         for path in arguments.data:

@@ -17,9 +17,10 @@ from .._base.validation import check_integer, few_rows
 from ..covariance import rows_vary
 from ..estimator import IKD
 from ..plotting import plot
-from . import common, flags
+from . import common
 from .console import aligned
 from .embed import embed_command
+from .objects import method_parameters
 
 # Refined coordinates would no longer show what the cliques say of each point.
 _FIXED: dict[str, Any] = {"strategy": "blockwise", "refine": None}
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     if n_resamples:
         check_integer("--stability", n_resamples, 2, cure="0 is none")
     fixed = {**_FIXED, **(_of_correlations(arguments) if n_resamples else {})}
-    parameters = flags.method_parameters(arguments, **fixed)
+    parameters = method_parameters(vars(arguments), **fixed)
     data = common.read_data(arguments)
     if n_resamples:
         flat = np.flatnonzero(~rows_vary(dense_rows(rows_of(data.X)), "correlation"))
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     if not view.complete:
         lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
-    lines += [f"- {flags.in_flags(sentence)}" for sentence in advice]
+    lines += [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, lines, step, result)
 

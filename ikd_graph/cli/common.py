@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
 from .._base.format import count, versions
+from .._base.setting import setting
 from .._base.validation import name_rows
 from .._base.warn import warn
+from .._preprocessing import RowSteps
 from ..column_relevance import ColumnRelevance
-from ..datasets import Dataset
+from ..datasets import Dataset, Reading
 from ..datasets._table import unique_names
 from ..estimator import IKD
 from ..jobs.diagnose.quality import check_data_quality
@@ -31,8 +33,8 @@ from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
-from .flags import in_flags, plain_settings, reading, reading_flags, reading_for_model
-from .parser import STDOUT
+from .objects import plain_settings, settings_flags, used_settings
+from .parser import STDOUT, flags_of
 
 
 @contextmanager
@@ -52,7 +54,13 @@ def read_data(
     With ``judged``, what may spoil an embedding is warned of as well. Rows for a saved ``model``
     are treated as its own were.
     """
-    asked = reading(arguments) if model is None else reading_for_model(reading(arguments), model)
+    asked = reading(arguments)
+    if model is not None:
+        asked = replace(
+            asked, keep_missing=model.missing != "error",
+            model_columns=tuple(getattr(model, "feature_names_in_", ())),
+            steps=getattr(model, "preprocessor_", None) or RowSteps(),
+        )  # fmt: skip
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
@@ -75,9 +83,28 @@ def typed_command(arguments: argparse.Namespace) -> str:
     return shlex.join([PROG, *arguments.typed])
 
 
-def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
-    """Return a command on the data typed, with nothing left to choose."""
-    return shlex.join([PROG, command, str(arguments.data), *reading_flags(arguments), *flags])
+def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping[str, Any]) -> str:
+    """Return a command on the data typed, read alike, with some settings."""
+    typed = vars(arguments)
+    read = {
+        name: typed[name] for name, own in vars(Reading()).items() if typed.get(name, own) != own
+    }
+    words = settings_flags(flags_of(command), {**read, **settings})
+    return shlex.join([PROG, command, str(arguments.data), *words])
+
+
+def reading(arguments: argparse.Namespace) -> Reading:
+    """Return how the file is to be read."""
+    typed = vars(arguments)
+    given = {name: typed[name] for name in vars(Reading()) if name in typed}
+    rule = typed.get("missing", "error")
+    if rule != "error" and given["impute"] is not None:
+        raise ValueError(
+            f"missing and {setting('impute')} must not be given together, got {rule} and "
+            f"{given['impute']}: the latter fills every missing cell before the method sees one"
+        )
+    # Missing cells are the method's where it takes them.
+    return Reading(**given, keep_missing=rule != "error")
 
 
 def file_stem(name: str) -> str:
@@ -120,8 +147,7 @@ def drawings(
 
 def settings_lines(model: IKD) -> list[str]:
     """Return settings of a fit, with the reason for each and what to beware of."""
-    settings = replace(model.settings_, reasons=fit_record(model)["reasons"])
-    return [f"  {line}" for line in str(settings).splitlines()]
+    return [f"  {line}" for line in str(model.settings_).splitlines()]
 
 
 def write_outputs(
@@ -203,8 +229,8 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     if holes and model.missing != "impute":
         warn(
             "the columns that make the map are not listed, since the table has "
-            f"{count(holes, 'missing cell')} and --missing pairwise fills nothing in; "
-            "--impute median (or mean) does"
+            f"{count(holes, 'missing cell')} and {setting('missing', 'pairwise')} fills nothing "
+            f"in; {setting('impute', 'median')} (or mean) does"
         )
         return None
     with warnings.catch_warnings():
@@ -216,8 +242,8 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
 
 def fit_record(model: IKD) -> dict[str, Any]:
     """Return settings and reasons of a fit, for JSON."""
-    reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
-    return {"settings": plain_settings(model.settings_), "reasons": reasons}
+    settings = {**used_settings(model), "kernel": model.settings_.kernel}
+    return {"settings": plain_settings(settings), "reasons": dict(model.settings_.reasons)}
 
 
 def describe_data(data: Dataset) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any
 from ..jobs.diagnose import FIGURE_SIZE
 from ..jobs.diagnose._diagnosis import Diagnosis, diagnose
 from ..plotting.colors import paint_points
-from . import common, flags
+from . import common
 from .console import aligned
+from .objects import plain_settings, read_object
 
 _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 
@@ -22,13 +23,13 @@ def run(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments)
     with common.named_stage("diagnosing"):
         typed: dict[str, Any] = vars(arguments)
-        parameters = {name: typed[name] for name in _PARAMETERS if name in typed}
+        parameters = {name: read_object(name, typed[name]) for name in _PARAMETERS if name in typed}
         parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
         diagnosis = diagnose(data.X, **parameters)
     heard = dict.fromkeys((*data.remarks, *diagnosis.warnings))
-    diagnosis = replace(diagnosis, warnings=tuple(map(flags.in_flags, heard)))
+    diagnosis = replace(diagnosis, warnings=tuple(heard))
     steps = next_steps(diagnosis, arguments)
-    numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
+    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
     for name in ("trusted_pairs", "trusted_correlations", "steps", "rows", "embedding"):
         del numbers[name]
     numbers |= {"n_trusted": diagnosis.n_trusted, "p_value": diagnosis.p_value}
@@ -52,9 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do next: a sentence and a command each."""
-    fit = flags.settings_flags({"n_components": diagnosis.n_components, **diagnosis.parameters})
-    words = [[*step.flags, *(fit if step.parameters else ())] for step in diagnosis.steps]
     return [
-        (step.words, common.paste_command(arguments, step.command, own))
-        for step, own in zip(diagnosis.steps, words, strict=True)
+        (step.words, common.paste_command(arguments, step.command, step.settings))
+        for step in diagnosis.steps
     ]

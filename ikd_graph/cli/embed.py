@@ -18,14 +18,15 @@ from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.colors import paint_points, variance_fractions
 from ..strategies import Linear
-from . import common, flags
+from . import common
 from .console import aligned
+from .objects import method_parameters, used_settings
 from .place import save_model
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    parameters = flags.method_parameters(arguments)
+    parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
     with common.named_stage("finding the coordinates"):
         model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
@@ -91,16 +92,13 @@ def column_lines(relevance: ColumnRelevance | None) -> list[str]:
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
     """Return the embedding as a command with nothing left to choose."""
-    used = flags.plain_settings(model.settings_)
-    # One that the likelihood chose is chosen again, since the closed form had another.
-    used.pop("kernel", None)
-    words = flags.settings_flags({**flags.method_parameters(arguments), **used})
-    return common.paste_command(arguments, "embed", words)
+    settings = {**method_parameters(vars(arguments)), **used_settings(model)}
+    return common.paste_command(arguments, "embed", settings)
 
 
 def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do with an embedding: a sentence and a command each."""
-    size = ["--components", str(model.n_components_)]
+    size = {"n_components": model.n_components_}
     commands = {
         "diagnose": "Whether there is anything to see, and what would improve it:",
         "compare": "How other methods do on the same data:",

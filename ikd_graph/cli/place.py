@@ -20,7 +20,6 @@ from ..plotting.charts import Names
 from ..plotting.colors import Groups, Paint
 from . import common
 from .console import aligned
-from .flags import in_flags
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
     if not has_errors:
         why = model.settings_.reasons["standard errors"].partition(": ")[2]
-        rows.append(("standard errors", f"none: {in_flags(why)}"))
+        rows.append(("standard errors", f"none: {why}"))
     lines = aligned(rows)
     step = ("To place them again:", common.typed_command(arguments))
     common.finish(arguments, data, files, lines, step, {"model": str(arguments.model)})

@@ -48,8 +48,7 @@ class Step(NamedTuple):
     words: str
     python: str
     command: str
-    flags: tuple[str, ...] = ()
-    parameters: bool = False  # whether the settings of the fit are to be added
+    settings: dict[str, Any]  # of the command, by their names in Python
 
 
 class KnownPairs(NamedTuple):
@@ -708,18 +707,19 @@ def steps(diagnosis: Diagnosis) -> list[Step]:
     d, todo = diagnosis, []
     if d.row_levels:
         words, python = "Compare rows whatever their levels and lengths", "covariance.unit_rows(X)"
-        todo.append(Step(words, f"diagnose({python})", "diagnose", ("--standardize-rows",)))
+        todo.append(Step(words, f"diagnose({python})", "diagnose", {"standardize_rows": True}))
     if d.has_common_direction and not d.n_removed:
         python = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
         todo.append(
-            Step("Take off what all rows share", python, "diagnose", ("--remove-mean-row",))
+            Step("Take off what all rows share", python, "diagnose", {"remove_mean_row": True})
         )
     if d.n_trusted and d.halves_disagree:
         rule = f"graph=graph.Threshold(fdr={d.fdr:g})"
         python = f"IKD({d.n_components}, strategy='blockwise', {rule})"
-        flags = ("--components", str(d.n_components), "--fdr", f"{d.fdr:g}")
-        todo.append(Step("Look at the significant correlations alone", python, "cliques", flags))
+        used = {"n_components": d.n_components, "graph": graph.Threshold(fdr=d.fdr)}
+        todo.append(Step("Look at the significant correlations alone", python, "cliques", used))
     settings = ", ".join(f"{name}={value!r}" for name, value in d.parameters.items())
     words = "Embed the noise all the same" if d.chance.is_noise else "Embed with these settings"
     command = f"IKD({d.n_components}, {settings})"
-    return [*todo, Step(words, command, "embed", parameters=True)]
+    used = {"n_components": d.n_components, **d.parameters}
+    return [*todo, Step(words, command, "embed", used)]

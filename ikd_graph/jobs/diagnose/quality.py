@@ -1,4 +1,4 @@
-"""What in a table is likely to spoil an embedding, in sentences with the flags that cure it."""
+"""What in a table is likely to spoil an embedding, in sentences with what cures it."""
 
 import re
 from collections.abc import Sequence
@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..._base.setting import setting
 from ..._base.types import Floats
 from ...datasets import Dataset
-from ...datasets._reading import flag, listed
+from ...datasets._reading import listed
 from ...eigen import DOMINANT_FRACTION, dominant_points
 from ...metrics import affine_fit
 
@@ -65,11 +66,11 @@ def check_data_quality(data: Dataset) -> list[str]:
         why = "rises or falls by equal steps, as a clock does"
         if c in named:
             why = "has the name of a clock, an angle or a position"
-        cures = f"{flag('index', [names[c]])} or {flag('labels', [names[c]])}"
+        cures = f"{setting('index', names[c])} or {setting('labels', (names[c],))}"
         texts.append(f"{names[c]!r} is taken as a measurement and {why}; {cures}")
     texts += [
         f"column {names[c]!r} says {title!r}: scores against those labels will flatter; "
-        f"{flag('drop', [names[c]])} leaves it out"
+        f"{setting('drop', (names[c],))} leaves it out"
         for c, title in leaks
     ]
     measured = np.setdiff1d(np.arange(X.shape[1]), [*clocks, *named, *(c for c, _ in leaks)])
@@ -78,7 +79,7 @@ def check_data_quality(data: Dataset) -> list[str]:
         X = X[:, measured]
         texts += _dominance(X, [names[c] for c in measured]) or describe_row_levels(X)
     if len(data.X) < FEWEST_ROWS:
-        turned = "; if rows are measurements and columns are points, --transpose"
+        turned = f"; if rows are measurements and columns are points, {setting('transpose', True)}"
         wide = data.X.shape[1] > 10 * len(data.X)
         texts.append(
             f"{len(data.X)} rows are few: an embedding of fewer than {FEWEST_ROWS} points shows "
@@ -190,11 +191,13 @@ def _dominance(X: Floats, names: Sequence[str]) -> list[str]:
     columns, fraction, what = dominant_columns(X)
     if not columns:
         return []
-    cure = "unscaled, the others hardly matter; --scale makes all count alike"
+    scale = setting("scale", "standard")
+    cure = f"unscaled, the others hardly matter; {scale} makes all count alike"
     if len(columns) == 1:
-        cure += f", {flag('labels', [names[columns[0]]])} takes it for labels"
+        cure += f", {setting('labels', (names[columns[0]],))} takes it for labels"
     if np.all(X >= 0.0) and np.array_equal(X, np.round(X)):
-        cure = "the others hardly matter; --transform sqrt (or log1p) tames counts"
+        root = setting("transform", "sqrt")
+        cure = f"the others hardly matter; {root} (or log1p) tames counts"
     holds = "holds" if len(columns) == 1 else "hold"
     of = "variance" if what == "variance" else "squared distance of columns from their usual level"
     return [
@@ -246,6 +249,7 @@ def describe_row_levels(X: Floats) -> list[str]:
         if fraction >= DOMINANT_FRACTION:
             return [
                 f"row {what} hold {min(fraction, 1.0):.1%} of the {of}: an embedding by distances "
-                f"shows little else; --standardize-rows (affinity='correlation') ignores them"
+                f"shows little else; {setting('standardize_rows', True)} or "
+                f"{setting('affinity', 'correlation')} ignores them"
             ]
     return []
