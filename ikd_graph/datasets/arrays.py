@@ -30,7 +30,7 @@ def read_npy(path: Path, reading: Reading) -> Table:
 
 def read_npz(path: Path, reading: Reading) -> Table:
     """Read an archive of arrays: X (or data, or the only table, or the key), and what labels it."""
-    with np.load(path, allow_pickle=False) as archive:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if "format" in archive.files:
             return _from_arrays({"X": dense(path.name, sp.load_npz(path))}, path, reading)
         arrays = {}
