@@ -718,5 +718,5 @@ def _holding(view: CliqueView) -> list[str]:
     blocks = view.cliques.blocks
     order = np.argsort(blocks.members, kind="stable")
     numbers = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)[order]
-    starts = np.searchsorted(blockwise.members[order], np.arange(1, view.data.n_samples))
+    starts = np.searchsorted(blocks.members[order], np.arange(1, view.data.n_samples))
     return [", ".join(map(str, own.tolist())) for own in np.split(numbers, starts)]
