@@ -100,8 +100,9 @@ def reading(arguments: argparse.Namespace) -> Reading:
     rule = typed.get("missing", "error")
     if rule != "error" and given["impute"] is not None:
         raise ValueError(
-            f"missing and {setting('impute')} must not be given together, got {rule} and "
-            f"{given['impute']}: the latter fills every missing cell before the method sees one"
+            f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
+            "given together: the latter fills every missing cell before the method sees one; leave "
+            "one of them out"
         )
     # Missing cells are the method's where it takes them.
     return Reading(**given, keep_missing=rule != "error")

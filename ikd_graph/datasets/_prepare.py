@@ -1,6 +1,6 @@
 """From a table as it stands in a file to a data set: chosen, filled, transformed, accounted for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.types import Floats
 from .._preprocessing import TRANSFORMS, RowSteps, learn_steps
-from ._reading import Problem, Reading, TableError, listed
+from ._reading import Problem, Reading, TableError, listed, spelled
 from ._table import Table, are_words, as_number, fitting, names_rows, parse_numbers, position_of
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
@@ -39,7 +39,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         text = f"{table.file} must have a column of numbers, got {listed(names)} (header: "
         text += f"{table.header}); rows are points, {setting('header')} names the line of the names"
         raise TableError(table.file, [Problem(text)])
-    problems = _odd_columns(table, columns, odd)
+    problems = _odd_columns(table, choice.features, odd)
     # What is wrong with columns of words is said once.
     for at in odd:
         X[:, at] = 0.0
@@ -48,8 +48,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         raise TableError(table.file, problems)
     holes = np.isnan(X)
     own = fitted_steps(X, reading)
-    # How many cells were filled is said below.
-    X, done = own.apply(X), own.steps()[own.impute is not None :]
+    X = own.apply(X)
     labels = [_encoded(table, at) for at in choice.labels]
     rows, title = table.row_names, str(table.frame.index.name or "")
     if choice.row_names is not None:
@@ -66,10 +65,10 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     if choice.dropped:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
-    if reading.impute and holes.any():
+    if holes.any():
         notes.append(
-            f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table, filled with the "
-            f"{reading.impute} of their column ({_each(holes, columns)})"
+            f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "
+            f"({_each(holes, columns)})"
         )
     first = labels[0] if labels else Labels("", np.zeros(0), ())
     return Dataset(
@@ -84,7 +83,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         other_labels=tuple(labels[1:]),
         row_names=rows,
         row_title=title,
-        notes=(*notes, *done),
+        notes=(*notes, *own.steps()),
         steps=own,
     )
 
@@ -197,50 +196,57 @@ def _with_words_for_labels(
 
 
 def _odd_columns(
-    table: Table, columns: Sequence[str], odd: dict[int, NDArray[np.int64]]
+    table: Table, features: Sequence[int], odd: dict[int, NDArray[np.int64]]
 ) -> list[Problem]:
     """Describe columns with cells that are no numbers: of words, then those with a few mistakes."""
-    n_rows, problems = len(table.frame), []
+    cells, problems = table.frame.iloc[:, [*features]], []
     for is_many in (True, False):
-        group = {at: rows for at, rows in odd.items() if (2 * len(rows) > n_rows) == is_many}
+        group = {at: rows for at, rows in odd.items() if (2 * len(rows) > len(cells)) == is_many}
         if not group:
             continue
-        names, rows = tuple(columns[at] for at in group), next(iter(group.values()))
-        cell = table.frame.iloc[int(rows[0]), table.names.index(names[0])]
+        at, rows = next(iter(group.items()))
+        names = tuple(table.names[features[each]] for each in group)
         subject = f"column {names[0]!r}" if len(names) == 1 else f"{len(names)} columns"
+        cure, rest = _odd_cure(table, cells, group)
         text = (
-            f"{subject} of {table.file} must hold numbers only, got {str(cell)!r} in "
-            f"{table.place(int(rows[0]), names[0])} ({len(rows)} of {n_rows} cells are no numbers)"
+            f"{subject} of {table.file} must hold numbers only, got "
+            f"{str(cells.iloc[rows[0], at])!r} in {table.place(int(rows[0]), names[0])} "
+            f"({len(rows)} of {len(cells)} cells are no numbers); {cure}"
         )
-        rest = {"drop": names} if len(names) < len(columns) else {}
-        problems.append(Problem(f"{text}; {_odd_cure(table, names[0], rows, rest)}", rest))
+        problems.append(Problem(text, rest))
     return problems
 
 
-def _odd_cure(table: Table, name: str, rows: NDArray[np.int64], rest: Mapping[str, Any]) -> str:
-    """Return what to do about cells of a column that are no numbers, and of others like it."""
-    drop = f"{setting('drop', rest['drop'])} leaves out" if rest else ""
-    last, n_rows = int(rows[-1]), len(table.frame)
-    if not rest and last + 1 == len(rows) < n_rows and not table.row_names:
-        line = int(table.frame.index[last])
-        head = f"{setting('header', line)} takes that line for the names and skips what is above"
-        return f"{head}, {setting('transpose', True)} exchanges rows and columns"
-    if rest and 2 * len(rows) <= n_rows:
-        return f"correct it, or {drop}"
-    if rest and are_words(plain_texts(table.frame.iloc[:, table.names.index(name)])):
-        return f"{drop}, {setting('labels')} takes for labels, {setting('index')} for names of rows"
-    return (
-        f"{setting('decimal', ',')} reads decimal commas, {setting('na')} names words for missing "
-        f"cells, {setting('transpose', True)} exchanges rows and columns; signs between thousands "
-        "must be taken out of the file"
-    )
+def _odd_cure(
+    table: Table, cells: Any, odd: dict[int, NDArray[np.int64]]
+) -> tuple[str, dict[str, Any]]:
+    """Return what to do about cells that are no numbers, and what reads the rest of the table."""
+    columns, first = cells.columns.astype(str), next(iter(odd.values()))
+    n_rows, last = len(cells), max(int(rows[-1]) for rows in odd.values())
+    rest: dict[str, Any] = {"drop": tuple(columns[[*odd]])} if len(odd) < len(columns) else {}
+    exchange = f"{setting('transpose', True)} exchanges rows and columns"
+    if not rest and last + 1 == len(first) < n_rows and not table.row_names:
+        line = int(cells.index[last])
+        skip = f"{setting('header', line)} takes that line for the names and skips what is above"
+        return f"{skip}, {exchange}", {}
+    if 2 * len(first) <= n_rows:
+        texts = {str(cells.iloc[row, at]) for at, rows in odd.items() for row in rows}
+        rest = rest or {"na": tuple(sorted(texts)), "impute": "median"}
+        return f"correct it, or read the rest ({spelled(rest)})", rest
+    if rest and are_words(plain_texts(cells.iloc[:, next(iter(odd))])):
+        use = f"take it for labels ({setting('labels')}) or names of rows ({setting('index')})"
+        return f"leave it out ({spelled(rest)}), or {use}", rest
+    decimal = f"{setting('decimal', ',')} reads decimal commas, {setting('na')} names words for "
+    thousands = "signs between thousands must be taken out of the file"
+    return f"{decimal}missing cells, {exchange}; {thousands}", rest
 
 
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
     """Describe missing and infinite cells, and values that no transform takes."""
     # New rows of a model are filled from its own.
     holes, empty = np.isnan(X), np.isnan(X).all(axis=0) & (reading.steps is None)
-    fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
+    impute = reading.impute if reading.steps is None else reading.steps.impute
+    fillable = holes & ~empty & (impute is None and not reading.keep_missing)
     if _is_triangle(holes):
         text = (
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
@@ -249,12 +255,12 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
         return [Problem(text)]
     fill = f"{setting('impute', 'median')} (or mean) fills them"
     leave = f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have"
-    infinite = {"na": ("inf", "-inf"), "impute": "median"}
+    infinite: dict[str, Any] = {"na": ("inf", "-inf"), "impute": "median"}
     problems = []
     for bad, kind, advice, cure in (
         (fillable, "missing", f"{fill}, {leave}", {"impute": "median"}),
         (holes & empty, "missing", "the column has no others", {}),
-        (np.isinf(X), "infinite", f"{setting('na', infinite['na'])} makes them missing", infinite),
+        (np.isinf(X), "infinite", f"{spelled(infinite)} fills them", infinite),
     ):
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()

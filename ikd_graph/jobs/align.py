@@ -458,9 +458,8 @@ def _check_shared_rows(tables: Sequence[_Session], groups: Sequence[list[int]]) 
     ]  # fmt: skip
     raise ValueError(
         "sessions must share rows or columns with the others, got parts that share neither: "
-        f"{'; '.join(parts)}; give what they share the same names (rows=, columns=; "
-        "in files, header and index), "
-        "or lower min_columns"
+        f"{'; '.join(parts)}; name what they share alike, by rows= and columns= "
+        "(or in the files), or lower min_columns"
     )
 
 

@@ -480,7 +480,7 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     np.savetxt(tmp_path / "other.csv", X, delimiter=",")
     capsys.readouterr()
     assert run("align", files[0], tmp_path / "other.csv") == 2
-    assert "share the same names (rows=, columns=; in files, header and index)" in one_line(capsys)
+    assert "share alike, by rows= and columns= (or in the files)" in one_line(capsys)
 
 
 @pytest.mark.parametrize("word", ["0", "1-3", "first"])

@@ -49,7 +49,7 @@ def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "ikd-graph: error: sensors.csv has 2 problems:"
     assert "2 columns of sensors.csv must hold numbers only, got 'south'" in said[1]
-    assert "--drop site,note or --labels site,note" in said[1]
+    assert "leave it out (--drop site,note), or take it for labels (--labels)" in said[1]
     assert "3 missing cell(s), the first in row 5, column 's1' ('s1': 2, 's4': 1)" in said[2]
     assert said[3] == "  to read the rest of it: --drop site,note --impute median"
     assert not (tmp_path / "out").exists()
@@ -63,7 +63,7 @@ def test_the_reading_of_a_file_is_reported_and_names_survive(table, sensors, tmp
         "sensors.csv: 48 rows, 12 columns of numbers; header: line 1 (date, site, s0, ..." in said
     )
     assert "row names: 'date'; labels: 'site' (2 classes), 'level' (a measurement)" in said
-    assert "3 missing cell(s), 0.5% of the table, filled with the median" in said
+    assert "3 missing cell(s), 0.5% of the table" in said
     assert "columns centered and divided by their standard deviation" in said
     with (out / "sensors_embedding.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
@@ -98,7 +98,7 @@ def test_warnings_of_embed_come_once_with_a_cure(sensors, tmp_path, capsys):
     assert "--drop" not in capsys.readouterr().err
     assert run("diagnose", path, "-o", tmp_path) == 0
     assert capsys.readouterr().err.count("'time' is taken") == 1
-    assert "--scale makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
+    assert "--scale standard makes all count alike" in (tmp_path / "raw_diagnosis.json").read_text()
 
 
 def test_labels_are_scored_on_terminal_and_page(table, tmp_path, capsys):

@@ -129,7 +129,7 @@ def test_levels_of_rows_are_warned_of_and_the_cure_works():
     assert abs(np.corrcoef(level, X.mean(axis=1))[0, 1]) > 0.999
     if found.parameters["affinity"] != "correlation":
         assert "row means hold 100.0%" in found.warnings[0]
-        assert found.steps[0].flags == ("--standardize-rows",)
+        assert found.steps[0].settings == {"standardize_rows": True}
         assert found.steps[-1].python.count("correlation")
     assert quietly(covariance.unit_rows(X)).row_levels == ()
 
@@ -147,7 +147,7 @@ def test_a_common_mode_is_named_and_the_cure_shows_what_it_hid():
     assert cured.n_effective == 799
     assert {(a // 8, b // 8) for a, b in cured.trusted_pairs.tolist()} == {(0, 0), (1, 1), (2, 2)}
     assert cured.n_trusted == 3 * 28
-    (step,) = (one for one in found.steps if "--remove-mean-row" in one.flags)
+    (step,) = (one for one in found.steps if "remove_mean_row" in one.settings)
     assert "n_removed=1" in step.python
 
 

@@ -56,7 +56,7 @@ def test_levels_of_rows_are_named_with_a_cure_that_works(smooth, tmp_path):
     X = smooth + np.random.default_rng(0).uniform(300.0, 900.0, 60)[:, None]
     (said,) = check_data_quality(Dataset(X, feature_names=NAMES))
     assert said.startswith("row means hold 100.0%")
-    assert "--standardize-rows" in said
+    assert "standardize_rows=True" in said
     rows = changed(tmp_path, X, standardize_rows=True)
     np.testing.assert_allclose(
         (rows.mean(axis=1), rows.std(axis=1)), [[0] * 60, [1] * 60], atol=1e-9
@@ -73,7 +73,7 @@ def test_a_column_of_another_unit_is_named(smooth, how, tmp_path):
     X[:, 3] = X[:, 3] * 1000 if how == "scale" else X[:, 3] + 1013
     (said,) = check_data_quality(Dataset(X, feature_names=NAMES))
     assert said.startswith("1 of 9 columns holds ")
-    assert "(d): unscaled, the others hardly matter; --scale" in said
+    assert "(d): unscaled, the others hardly matter; scale=" in said
     scaled = changed(tmp_path, X, scale="standard")
     assert check_data_quality(Dataset(scaled, feature_names=NAMES)) == []
 
@@ -82,7 +82,7 @@ def test_counts_that_dominate_are_to_be_transformed():
     rng = np.random.default_rng(0)
     X = rng.poisson([5000.0, *[2.0] * 11], size=(80, 12)).astype(float)
     (said,) = check_data_quality(Dataset(X * 1.0))
-    assert "--transform sqrt" in said
+    assert "transform='sqrt'" in said
     assert dominant_columns(np.sqrt(X) - np.sqrt(X).mean(axis=0))[0] == []
 
 
@@ -101,7 +101,7 @@ def test_a_clock_or_an_index_is_named_once(smooth, make):
     said = check_data_quality(Dataset(X, feature_names=("time", *NAMES)))
     assert len(said) == 1
     assert said[0].startswith("'time' is taken as a measurement and rises or falls")
-    assert said[0].endswith("--index time or --labels time")
+    assert said[0].endswith("index='time' or labels=('time',)")
 
 
 @pytest.mark.parametrize("name", ["time", "t (s)", "angle", "heading_deg", "x", "Longitude"])
@@ -110,8 +110,8 @@ def test_a_clock_an_angle_or_a_position_is_named_whatever_its_values(smooth, nam
     X = np.column_stack([smooth, 1000 * np.cumsum(rng.exponential(size=len(smooth)))])
     (said,) = check_data_quality(Dataset(X, feature_names=(*NAMES, name)))
     assert said.startswith(f"{name!r} is taken as a measurement")
-    assert "--labels" in said
-    assert "--scale" not in said
+    assert "labels=" in said
+    assert "scale=" not in said
 
 
 def test_a_clock_with_gaps_is_named_without_its_name(smooth):
@@ -154,7 +154,7 @@ def test_columns_that_say_the_labels_are_named(smooth):
 def test_few_rows_and_tables_that_lie_on_their_side(smooth):
     assert "20 rows are few" in check_data_quality(Dataset(smooth[:20]))[0]
     wide = np.random.default_rng(0).normal(size=(12, 200))
-    assert "--transpose" in check_data_quality(Dataset(wide))[0]
+    assert "transpose=True" in check_data_quality(Dataset(wide))[0]
 
 
 @pytest.mark.parametrize("X", [np.ones((40, 4)), np.eye(4)], ids=["flat", "four rows"])
