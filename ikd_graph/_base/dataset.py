@@ -151,6 +151,15 @@ class Dataset:
         return self.X.shape[1]
 
     @property
+    def frame(self) -> Any:
+        """``X`` as a data frame of pandas with the names of rows and columns that are known."""
+        import pandas
+
+        return pandas.DataFrame(
+            self.X, list(self.row_names) or None, list(self.feature_names) or None
+        )
+
+    @property
     def labels(self) -> NDArray[np.str_] | None:
         """Class name of each point, or None without classes."""
         if self.y is None or not self.label_names:

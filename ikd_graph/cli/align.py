@@ -25,14 +25,9 @@ def run(arguments: argparse.Namespace) -> None:
     typed = vars(arguments)
     given = method_parameters(typed)
     given |= {name: typed[name] for name in ("min_columns",) if name in typed}
-    rows, columns = ([_names(each, k, kind) for k, each in enumerate(sessions)] for kind in (0, 1))
-    with common.named_stage("aligning the sessions"):
-        found = align(
-            [each.X for each in sessions], rows=rows, columns=columns,
-            names=[each.name for each in sessions], **given,
-        )  # fmt: skip
-    with common.named_stage("drawing"):
-        png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
+    frames, names = [each.frame for each in sessions], [each.name for each in sessions]
+    found = align(frames, names=names, **given)
+    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
     data = replace(sessions[0], name="aligned")
     step = ("To align them again:", common.typed_command(arguments))
     text = coordinates_text(found, sessions)
@@ -49,29 +44,16 @@ def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
         )
     how = replace(common.reading(arguments), keep_missing=arguments.impute is None)
     sessions = []
-    with common.named_stage("reading the data"):
-        for path in arguments.data:
-            data = datasets.load(path, reading=how)
-            sessions.append(data)
-            for remark in data.remarks:
-                warnings.warn(f"{data.name}: {remark}", UserWarning, stacklevel=2)
-    return _with_names_apart(sessions, arguments.data)
-
-
-def _with_names_apart(sessions: list[Dataset], typed: list[str]) -> list[Dataset]:
-    """Call files of one name by what was typed, and the same file by its number too."""
-    names = [data.name for data in sessions]
-    for labels in (typed, [f"{path} ({number})" for number, path in enumerate(typed, 1)]):
-        twice = [names.count(name) > 1 for name in names]
-        names = [new if both else old for old, new, both in zip(names, labels, twice, strict=True)]
-    return [replace(data, name=name) for data, name in zip(sessions, names, strict=True)]
-
-
-def _names(data: Dataset, number: int, kind: int) -> list[Any]:
-    """Names of the rows or columns of a session, those without any its own."""
-    names = data.row_names if kind == 0 else data.feature_names
-    size = data.n_samples if kind == 0 else data.n_features
-    return list(names) if names else [(number, k) for k in range(size)]
+    for path in arguments.data:
+        data = datasets.load(path, reading=how)
+        sessions.append(data)
+        for remark in data.remarks:
+            warnings.warn(f"{data.name}: {remark}", UserWarning, stacklevel=2)
+    if len({data.name for data in sessions}) < len(sessions):
+        paths = enumerate(arguments.data, 1)
+        names = [f"{path} ({number})" for number, path in paths]
+        sessions = [replace(data, name=name) for data, name in zip(sessions, names, strict=True)]
+    return sessions
 
 
 def coordinates_text(found: AlignedSessions, sessions: list[Dataset]) -> str:

@@ -8,8 +8,8 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from .._base.format import count, versions
 from .._base.setting import setting
 from .._base.validation import name_rows
 from .._base.warn import warn
-from .._preprocessing import RowSteps
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset, Reading
 from ..datasets._table import unique_names
@@ -37,41 +36,23 @@ from .objects import plain_settings, settings_flags, used_settings
 from .parser import STDOUT, flags_of
 
 
-@contextmanager
-def named_stage(name: str, state: str = "nothing was written") -> Iterator[None]:
-    """Let Ctrl-C name the stage, unless something inside has, and the state of the results."""
-    try:
-        yield
-    except KeyboardInterrupt as stopped:
-        raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {state}") from None
-
-
-def read_data(
-    arguments: argparse.Namespace, judged: bool = True, model: IKD | None = None
-) -> Dataset:
+def read_data(arguments: argparse.Namespace, judged: bool = True, **changes: Any) -> Dataset:
     """Load the data set of a command, once its results can be written.
 
-    With ``judged``, what may spoil an embedding is warned of as well. Rows for a saved ``model``
-    are treated as its own were.
+    With ``judged``, what may spoil an embedding is warned of as well. ``changes`` of how the file
+    is read are those of a command.
     """
-    asked = reading(arguments)
-    if model is not None:
-        asked = replace(
-            asked, keep_missing=model.missing != "error",
-            model_columns=tuple(getattr(model, "feature_names_in_", ())),
-            steps=getattr(model, "preprocessor_", None) or RowSteps(),
-        )  # fmt: skip
+    asked = replace(reading(arguments), **changes)
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
-    with named_stage("reading the data"):
-        data = datasets.load(arguments.data, reading=asked)
-        if not arguments.quiet:
-            # Results go to those, too, who do not listen.
-            with suppress(OSError, AttributeError):
-                write_lines(data.notes)
-                sys.stdout.flush()
-        data = replace(data, remarks=(*data.remarks, *(check_data_quality(data) if judged else ())))
+    data = datasets.load(arguments.data, reading=asked)
+    if not arguments.quiet:
+        # Results go to those, too, who do not listen.
+        with suppress(OSError, AttributeError):
+            write_lines(data.notes)
+            sys.stdout.flush()
+    data = replace(data, remarks=tuple(check_data_quality(data)) if judged else ())
     for remark in data.remarks:
         warnings.warn(remark, UserWarning, stacklevel=2)
     name_rows(data.row_names)
@@ -155,12 +136,14 @@ def write_outputs(
     arguments: argparse.Namespace, data: Dataset, files: Mapping[str, Any]
 ) -> list[Path]:
     """Write the files of a command by the ends of their names, all or none; None is left out."""
-    names = {name: f"{file_stem(data.name)}_{name}" for name in files}
-    whole: dict[str, Any] = {names[key]: files[key] for key in files if files[key] is not None}
+    stem = file_stem(data.name)
+    whole = {f"{stem}_{end}": content for end, content in files.items() if content is not None}
     if arguments.plotly == "shared":
         whole.update(share_plotly(whole))
     arguments.output.mkdir(parents=True, exist_ok=True)
-    return write_together(arguments.output, whole)
+    paths = write_together(arguments.output, whole)
+    arguments.written += [path for path in paths if path not in arguments.written]
+    return paths
 
 
 def finish(
@@ -170,18 +153,13 @@ def finish(
     lines: Sequence[str],
     step: tuple[str, str],
     result: Mapping[str, Any],
-    before: Sequence[Path] = (),
 ) -> None:
     """Write files, then lines and what to type next, or all of it as JSON.
 
-    ``step`` is a sentence and a command; files of ``before`` are written already.
+    ``step`` is a sentence and a command.
     """
-    try:
-        with named_stage("writing", "what was written is whole"):
-            written = list(dict.fromkeys([*before, *write_outputs(arguments, data, files)]))
-    except OSError as error:
-        kept = f"; {', '.join(map(str, before))} is written and whole" if before else ""
-        raise OSError(error.errno, error.strerror, f"{error.filename}{kept}") from error
+    write_outputs(arguments, data, files)
+    written = arguments.written
     if not arguments.quiet:
         paths = ["Wrote", *(f"  {path}" for path in written)] if written else []
         write_lines([*lines, step[0], f"  {step[1]}", *paths])

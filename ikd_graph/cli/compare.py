@@ -20,14 +20,13 @@ def run(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments)
     parameters |= {name: typed[name] for name in _PARAMETERS if name in typed}
     stopped = None
-    with common.named_stage("comparing"):
-        try:
-            result = compare(data, verbose=arguments.verbose, **parameters)
-        except KeyboardInterrupt as interrupt:
-            stopped, finished = interrupt, getattr(interrupt, "finished", None)
-            if finished is None:
-                raise
-            result = finished
+    try:
+        result = compare(data, verbose=arguments.verbose, **parameters)
+    except KeyboardInterrupt as interrupt:
+        stopped, finished = interrupt, getattr(interrupt, "finished", None)
+        if finished is None:
+            raise
+        result = finished
     step = next_step(result, arguments)
     records, points = result.to_records(), result.points()
     columns = list(dict.fromkeys(name for record in records for name in record))
@@ -37,12 +36,11 @@ def run(arguments: argparse.Namespace) -> None:
         "compare_points.csv": common.csv_text(points, zip(*points.values(), strict=True)),
     }
     # What took long is stored, whatever happens to the pictures.
-    written = common.write_outputs(arguments, data, tables)
-    with common.named_stage("drawing", f"the scores are in {written[0]}"):
-        png, html = common.drawings(
-            arguments, lambda ax: result.plot(ax), result.figure_size,
-            "compare_page", result, warnings=arguments.heard, steps=[step],
-        )  # fmt: skip
+    common.write_outputs(arguments, data, tables)
+    png, html = common.drawings(
+        arguments, lambda ax: result.plot(ax), result.figure_size,
+        "compare_page", result, warnings=arguments.heard, steps=[step],
+    )  # fmt: skip
     files = {**tables, "compare.png": png, "compare.html": html}
     record = {
         "measure": result.measure,
@@ -53,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         "sentences": list(sentences(result)),
         "points": points,
     }
-    common.finish(arguments, data, files, list(lines(result)), step, record, written)
+    common.finish(arguments, data, files, list(lines(result)), step, record)
     if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 

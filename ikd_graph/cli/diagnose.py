@@ -21,11 +21,10 @@ _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
-    with common.named_stage("diagnosing"):
-        typed: dict[str, Any] = vars(arguments)
-        parameters = {name: read_object(name, typed[name]) for name in _PARAMETERS if name in typed}
-        parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
-        diagnosis = diagnose(data.X, **parameters)
+    typed: dict[str, Any] = vars(arguments)
+    parameters = {name: read_object(name, typed[name]) for name in _PARAMETERS if name in typed}
+    parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
+    diagnosis = diagnose(data.X, **parameters)
     heard = dict.fromkeys((*data.remarks, *diagnosis.warnings))
     diagnosis = replace(diagnosis, warnings=tuple(heard))
     steps = next_steps(diagnosis, arguments)

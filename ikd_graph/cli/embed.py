@@ -28,37 +28,29 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    with common.named_stage("finding the coordinates"):
-        model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+    model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
     # What took long is stored, whatever happens to errors, scores and pictures.
     text = common.coordinates_csv(model, model.embedding_, data)
-    written = common.write_outputs(arguments, data, {"embedding.csv": text})
+    (path,) = common.write_outputs(arguments, data, {"embedding.csv": text})
     if arguments.save_model:
-        path = written[0].with_name(f"{common.file_stem(data.name)}_model.ikd")
-        written.append(save_model(model, data, path))
-    state = f"the coordinates are in {written[0]}"
-    with common.named_stage("computing standard errors", state):
-        errors = model.standard_errors_
-        text = common.coordinates_csv(model, model.embedding_, data, errors)
-    with common.named_stage("scoring the labels", state):
-        scores = {
-            labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels
-        }
-    with common.named_stage("looking at columns", state):
-        relevance = common.relevant_columns(model, data)
+        path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
+        arguments.written.append(save_model(model, data, path))
+    errors = model.standard_errors_
+    text = common.coordinates_csv(model, model.embedding_, data, errors)
+    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels}
+    relevance = common.relevant_columns(model, data)
     steps = next_steps(model, arguments)
-    with common.named_stage("drawing", state):
-        Z, colors = model.embedding_, paint_points(data)
-        fractions = variance_fractions(Z)
-        png, html = common.drawings(
-            arguments,
-            lambda ax: plot.embedding(
-                Z, colors, errors=errors, fractions=fractions, ax=ax,
-                points=plot.names_of_points(data.row_names),
-            ),
-            (7.2, 5.4), "embed_page", model, data,
-            scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
-        )  # fmt: skip
+    Z, colors = model.embedding_, paint_points(data)
+    fractions = variance_fractions(Z)
+    png, html = common.drawings(
+        arguments,
+        lambda ax: plot.embedding(
+            Z, colors, errors=errors, fractions=fractions, ax=ax,
+            points=plot.names_of_points(data.row_names),
+        ),
+        (7.2, 5.4), "embed_page", model, data,
+        scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
+    )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     if relevance is not None:
         files["columns.csv"] = common.csv_text(*relevance.table())
@@ -76,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
         "seconds": model.stage_times_,
     }
     lines = [*summary(model, data, scores), *column_lines(relevance)]
-    common.finish(arguments, data, files, lines, steps[0], result, written)
+    common.finish(arguments, data, files, lines, steps[0], result)
 
 
 def column_lines(relevance: ColumnRelevance | None) -> list[str]:

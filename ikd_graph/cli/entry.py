@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from .console import ended_gently, handled, plain_messages, print_error
@@ -17,12 +18,13 @@ def run(argv: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if argv is None else argv)
     signals: list[int] = []
     flags: Mapping[str, str] = {}
+    written: list[Path] = []
     try:
         arguments = build_parser().parse_args(typed)
         if text := missing_files(arguments):
             print_error("error", text)
             return 2
-        flags, arguments.typed = arguments.flags, typed
+        flags, arguments.typed, arguments.written = arguments.flags, typed, written
         # One JSON object and nothing else.
         arguments.quiet |= arguments.json == STDOUT
         arguments.verbose = int(not arguments.quiet)
@@ -38,11 +40,12 @@ def run(argv: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     except KeyboardInterrupt as stopped:
-        print_error("interrupted", str(stopped) or "stopped between two stages")
+        kept = kept_files(written) or "; nothing was written"
+        print_error("interrupted", f"{str(stopped) or 'stopped'}{kept}")
         return 128 + (signals or [2])[0]
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if not isinstance(error, BrokenPipeError):
-            text = describe(error, flags)
+            text = describe(error, flags) + kept_files(written)
             # Tables that have several problems list them, a line for each.
             lines = text.splitlines() if len(getattr(error, "problems", ())) > 1 else [text]
             print_error("error", lines[0], lines[1:])
@@ -59,6 +62,11 @@ def _run_command(command: Any, arguments: argparse.Namespace) -> None:
     command.run(arguments)
     if sys.stdout is not None:
         sys.stdout.flush()
+
+
+def kept_files(written: Sequence[Path]) -> str:
+    """Return which files are there although a command ends, as the end of a sentence."""
+    return f"; {', '.join(map(str, written))} is written and whole" if written else ""
 
 
 def describe(error: Exception, flags: Mapping[str, str]) -> str:

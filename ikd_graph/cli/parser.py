@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,9 +14,6 @@ from .console import PROG, print_error
 
 STDOUT = "-"
 """What ``--json`` alone writes to."""
-
-_BARE = {"--scale": ("standard", "standard|robust"), "--json": (STDOUT, r".*\.json|-")}
-"""Flags that may stand alone: what they then mean, and which words after them are their value."""
 
 _WORDS = {"none": None, "true": True, "yes": True, "false": False, "no": False}
 
@@ -53,6 +50,13 @@ def _numbers(text: str) -> list[float]:
     return [float(number) for number in split(text) or [text]]
 
 
+def _json_file(text: str) -> str:
+    """Return the name of a file for JSON: a table after a bare flag is not overwritten."""
+    if text != STDOUT and not text.endswith(".json"):
+        raise argparse.ArgumentTypeError(f"must end in .json, got {text!r}; or stand last, alone")
+    return text
+
+
 _X: dict[str, Any] = {"type": read_value, "metavar": "X", "default": argparse.SUPPRESS}
 _NAMES: dict[str, Any] = {"type": split, "metavar": "A,B", "default": ()}
 
@@ -87,23 +91,6 @@ METHOD: dict[str, tuple[str, str]] = {
 """Flag and help of the parameters of `IKD`."""
 
 
-def join_bare(words: Sequence[str]) -> list[str]:
-    """Return words of a command, each bare flag with its value: no file is taken for one.
-
-    Examples
-    --------
-    >>> join_bare(["--scale", "robust"]), join_bare(["--scale", "t.csv"])
-    (['--scale=robust'], ['--scale=standard', 't.csv'])
-    """
-    joined: list[str] = []
-    for word, before in zip(words, ["", *words], strict=False):
-        if before in _BARE and re.fullmatch(_BARE[before][1], word):
-            joined[-1] = f"{before}={word}"
-        else:
-            joined.append(f"{word}={_BARE[word][0]}" if word in _BARE else word)
-    return joined
-
-
 class _Help(argparse.HelpFormatter):
     """Help of a line for most flags."""
 
@@ -131,7 +118,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse flags that this command does not have."""
-        parsed, unknown = super().parse_known_args(join_bare(args), namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             near = [suggest(w.partition("=")[0], self._option_string_actions) for w in unknown]
             self.error(f"unrecognized arguments: {' '.join(unknown)}{''.join(near)}")
@@ -166,7 +153,8 @@ def _add_reading(parser: argparse.ArgumentParser, changing: bool) -> None:
         return
     add("--impute", choices=("mean", "median"), help="what fills missing cells of a column")
     add("--transform", choices=("sqrt", "log1p"), help="function of every value, as for counts")
-    add("--scale", choices=("standard", "robust"), help="scale columns; default: standard")
+    add("--scale", nargs="?", choices=("standard", "robust"), const="standard",
+        help="scale columns; alone: standard")  # fmt: skip
     add("--standardize-rows", action="store_true", help="then scale rows")
     add("--remove-mean-row", action="store_true", help="take off what the mean row explains")
 
@@ -178,8 +166,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="folder for the results, made if it is missing; default: this one",
     )  # fmt: skip
     parser.add_argument(
-        "--json", metavar="FILE.json", help="one JSON object in place of the text, or into a file"
-    )
+        "--json", metavar="FILE.json", nargs="?", const=STDOUT, type=_json_file,
+        help="one JSON object in place of the text, or into a file",
+    )  # fmt: skip
     parser.add_argument(
         "--plotly", choices=("inside", "shared"), default="inside",
         help="library of pages: inside (5 MB each), or one file next to them; default: inside",

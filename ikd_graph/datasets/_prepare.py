@@ -76,7 +76,6 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
         y=first.y if labels else None,
         label_names=first.names,
         name=name,
-        image_shape=table.image_shape if not choice.dropped else None,
         feature_names=tuple(columns) if table.has_names else (),
         label_title=first.title,
         label_palette=first.palette,
@@ -89,9 +88,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
 
 
 def fitted_steps(X: Floats, reading: Reading) -> RowSteps:
-    """Return what is done to rows: that of a saved model, or what is learnt from them."""
-    if reading.steps is not None:
-        return reading.steps
+    """Return what is done to rows, learnt from them."""
     codes = [as_number(word) for word in reading.na]
     return learn_steps(
         X,
@@ -116,25 +113,22 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     known = names if table.has_names else []
     problems: list[Problem] = []
 
-    def unfit(option: str, asked: str | int, valid: Sequence[str]) -> None:
-        shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
-        text = f"{setting(option)} must name a column of {table.file}: {shown}; got {asked!r}"
-        problems.append(Problem(text + suggest(str(asked), valid)))
+    def check(option: str, absent: list[Any], valid: Sequence[str]) -> None:
+        if absent:
+            shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
+            text = f"{setting(option)} must name columns of {table.file}: {shown}; got no "
+            text += listed(map(repr, absent), 6) + suggest(str(absent[0]), valid)
+            problems.append(Problem(text))
 
-    labels: list[int | str] = []
-    for asked in reading.labels:
-        at = str(asked) if asked in table.beside else position_of(names, asked)
-        if at is None:
-            unfit("labels", asked, [*table.beside, *known])
-        else:
-            labels.append(at)
+    asked = [each if each in table.beside else position_of(names, each) for each in reading.labels]
+    labels = [at for at in asked if at is not None]
+    lost = [each for each, at in zip(reading.labels, asked, strict=True) if at is None]
+    check("labels", lost, [*table.beside, *known])
     index = None if reading.index is None else position_of(names, reading.index)
-    if index is None and reading.index is not None:
-        unfit("index", reading.index, known)
+    check("index", [reading.index] * (index is None and reading.index is not None), known)
     fits = {option: fitting(names, getattr(reading, option)) for option in ("drop", "columns")}
     for option, patterns in fits.items():
-        for pattern in (pattern for pattern, columns in patterns.items() if not columns):
-            unfit(option, pattern, names)
+        check(option, [each for each, columns in patterns.items() if not columns], names)
     if problems:
         raise TableError(table.file, problems)
     dropped = {c for columns in fits["drop"].values() for c in columns}
@@ -144,11 +138,7 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     if index is None and 0 not in dropped and 0 not in labels and names_rows(table):
         index = 0
     used = {*labels, index}
-    if reading.model_columns and table.has_names:
-        features = _of_model(table, reading)
-        dropped = {*own} - {*features}
-    else:
-        features = [c for c in own if c not in used and c not in dropped]
+    features = [c for c in own if c not in used and c not in dropped]
     return Choice(features, labels, index, sorted(dropped - used))
 
 
@@ -161,19 +151,6 @@ def _usual_labels(table: Table, dropped: set[int]) -> list[int | str]:
     return [named[name] for name in LABEL_NAMES if name in named][:1]
 
 
-def _of_model(table: Table, reading: Reading) -> list[int]:
-    """Return the positions of the columns of a saved model, in its order."""
-    exact = {name: at for at, name in enumerate(table.names)}
-    absent = [name for name in reading.model_columns if name not in exact]
-    if absent:
-        raise ValueError(
-            f"{table.file} must have the columns of the model, got no "
-            f"{listed(map(repr, absent), 6)}{suggest(absent[0], table.names)}; "
-            f"{setting('transpose', True)} exchanges rows and columns"
-        )
-    return [exact[name] for name in reading.model_columns]
-
-
 def _with_words_for_labels(
     table: Table,
     reading: Reading,
@@ -183,7 +160,7 @@ def _with_words_for_labels(
 ) -> tuple[Choice, Floats, dict[int, NDArray[np.int64]]]:
     """Take the only column of words, some of which come again, for labels where none are named."""
     words = [at for at, rows in odd.items() if 2 * len(rows) > len(X)]
-    if choice.labels or reading.model_columns or len(words) != 1:
+    if choice.labels or len(words) != 1:
         return choice, X, odd
     column = choice.features[words[0]]
     texts = plain_texts(table.frame.iloc[:, column])
@@ -243,10 +220,8 @@ def _odd_cure(
 
 def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
     """Describe missing and infinite cells, and values that no transform takes."""
-    # New rows of a model are filled from its own.
-    holes, empty = np.isnan(X), np.isnan(X).all(axis=0) & (reading.steps is None)
-    impute = reading.impute if reading.steps is None else reading.steps.impute
-    fillable = holes & ~empty & (impute is None and not reading.keep_missing)
+    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
+    fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
     if _is_triangle(holes):
         text = (
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
@@ -321,4 +296,4 @@ def _encoded(table: Table, at: int | str) -> Labels:
         title = table.names[at] if table.has_names else ""
     if isinstance(values, Labels):
         return replace(values, title=title)
-    return Labels(title, *encode_labels(values, table.class_names))
+    return Labels(title, *encode_labels(values))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .._base.setting import setting
 from .._base.validation import check_choice
 from .._preprocessing import CHOICES as STEPS
-from .._preprocessing import TRANSFORMS, RowSteps
+from .._preprocessing import TRANSFORMS
 
 CHOICES = {
     "impute": STEPS["impute"],
@@ -60,10 +60,6 @@ class Reading:
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     keep_missing : bool
         Whether missing cells stay as NaN.
-    model_columns : tuple of str
-        Columns of a saved model, which are taken in its order; others are left out.
-    steps : RowSteps or None
-        What a saved model does to rows, in place of what would be learnt from these.
     """
 
     labels: tuple[str | int, ...] = ()
@@ -83,8 +79,6 @@ class Reading:
     standardize_rows: bool = False
     remove_mean_row: bool = False
     keep_missing: bool = False
-    model_columns: tuple[str, ...] = ()
-    steps: RowSteps | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():

@@ -34,10 +34,6 @@ class Table:
         What the file says of rows next to the table; may be labels.
     header : str
         What was taken for the names of the columns, in words.
-    class_names : tuple of str
-        Wished order of classes.
-    image_shape : (int, int) or None
-        Height and width where rows are images.
     notes : tuple of str
         What was left out.
     """
@@ -46,8 +42,6 @@ class Table:
     frame: pandas.DataFrame
     beside: Mapping[str, NDArray[Any] | Labels] = field(default_factory=dict)
     header: str = "none"
-    class_names: tuple[str, ...] = ()
-    image_shape: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -20,7 +20,7 @@ from .._base.warn import warn
 from ._reading import Reading, listed
 from ._table import Table, from_array
 
-_ATTRIBUTES = ("label_names", "feature_names", "row_names", "image_shape")
+_ATTRIBUTES = ("feature_names", "row_names")
 
 
 def read_npy(path: Path, reading: Reading) -> Table:
@@ -143,8 +143,6 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Readin
     return from_array(
         path.name, X, key, extra.get("row_names", ()), extra.get("feature_names", ()),
         beside=beside, header="feature_names" if "feature_names" in extra else "none",
-        class_names=tuple(plain_texts(extra.get("label_names", ()))),
-        image_shape=tuple(extra["image_shape"].tolist()) if "image_shape" in extra else None,
     )  # fmt: skip
 
 

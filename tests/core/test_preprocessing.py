@@ -104,7 +104,7 @@ def test_holes_in_new_rows_are_filled_by_what_was_learnt_and_named_where_nothing
     np.testing.assert_array_equal(placed(tmp_path / "hole_placed.csv"), expected)
     assert main(words) == 0
     assert main(place) == 2
-    assert "missing cell" in capsys.readouterr().err
+    assert "missing values: 1" in capsys.readouterr().err
 
 
 def test_rows_agree_with_scikit_learn_and_the_functions_of_covariance(tmp_path):

@@ -169,7 +169,8 @@ def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
     np.testing.assert_allclose(errors, model.standard_errors_)
     mean = np.sqrt((errors**2).mean(axis=0))
     np.testing.assert_allclose(record["standard_errors"], mean)
-    np.savetxt(tmp_path / "new.csv", X[:4] + 0.1, delimiter=",")
+    new = pd.DataFrame(X[:4] + 0.1, columns=[f"gene{k}" for k in range(N_FEATURES)])
+    new.to_csv(tmp_path / "new.csv", index=False)
     assert run("place", tmp_path / "table_model.ikd", tmp_path / "new.csv", "-o", tmp_path) == 0
     placed = pd.read_csv(tmp_path / "new_placed.csv")
     _, errors = model.transform(X[:4] + 0.1, return_std=True)
@@ -199,7 +200,7 @@ JSON = {
 @pytest.mark.parametrize("command", JSON)
 def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run(command, "--json", table, "-o", out, *JSON[command]) == 0
+    assert run(command, table, "-o", out, *JSON[command], "--json") == 0
     text = capsys.readouterr().out
     record = json.loads(text)
     assert "NaN" not in text
@@ -407,12 +408,13 @@ BAD = {
     "embed TABLE --components 99": "--components must be less than the number of points",
     "embed TABLE --components two": "--components must be an integer",
     "embed TABLE --strategy eigen:reference=far": "reference must be one of",
-    "embed TABLE --labels nothing": "--labels must name a column of table.csv",
+    "embed TABLE --labels nothing": "--labels must name columns of table.csv",
     "embed TABLE --affinity precomputed": "must be square",
     "embed TABLE --output TABLE": "a file is where a folder should be",
     "embed TWO --graph neighbors:k=2,disconnected=raise": "for disconnected=.raise",
     "cliques TABLE --limit 0": "--limit must be an integer at least 1",
     "cliques TABLE --refine none": "unrecognized arguments",
+    "diagnose TABLE --json table.csv": "argument --json: must end in .json, got",
     "diagnose TABLE --fdr 2": r"--fdr must",
     "compare TABLE --methods magic": "--methods must be one of",
     "compare TABLE --n-draws 0": "--n-draws must be an integer",
@@ -475,7 +477,7 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     assert run("align", *files, files[1], "-o", tmp_path / "out") == 0
     placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
     assert sorted(placed["session"].unique()) == sorted(
-        [str(files[0]), f"{files[1]} (2)", f"{files[1]} (3)"]
+        [f"{files[0]} (1)", f"{files[1]} (2)", f"{files[1]} (3)"]
     )
     np.savetxt(tmp_path / "other.csv", X, delimiter=",")
     capsys.readouterr()

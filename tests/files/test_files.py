@@ -120,15 +120,15 @@ REFUSED = [
     ("t.csv", "1,2.5,3\n,,\n7,8,9\n", {}, "got 3 missing cell.* row 2, column '0'"),
     ("t.csv", "1,2," + "9" * 140_000 + "\n", {}, "field larger than"),
     # What was asked for is not there.
-    ("t.csv", CLEAN, {"labels": ("c",)}, "labels must name a column of t.csv: a, b; got 'c'"),
-    ("t.csv", CLEAN, {"labels": (5,)}, "labels must name a column of t.csv: a, b; got 5"),
-    ("u.csv", "1,2\n3,4\n", {"labels": (5,)}, "0 to 1 .no header.; got 5"),
-    ("t.csv", "ab,ac\n1,2\n4,5\n", {"drop": ("z?",)}, "drop must name a column .*; got 'z."),
+    ("t.csv", CLEAN, {"labels": ("c",)}, "labels must name columns of t.csv: a, b; got no 'c'"),
+    ("t.csv", CLEAN, {"labels": (5,)}, "labels must name columns of t.csv: a, b; got no 5"),
+    ("u.csv", "1,2\n3,4\n", {"labels": (5,)}, "0 to 1 .no header.; got no 5"),
+    ("t.csv", "ab,ac\n1,2\n4,5\n", {"drop": ("z?",)}, "drop must name columns .*; got no 'z."),
     ("t.csv", CLEAN, {"key": "X"}, "key must not be given for t.csv"),
     ("t.csv", "a,b\n1,-2\n3,4\n", {"transform": "sqrt"}, r"transform=.sqrt. .*\[-2\.\], in 'b'"),
     ("t.csv", "a,b\n1,-1\n3,4\n", {"transform": "log1p"}, r"transform=.log1p. .*\[-1\.\]"),
-    ("t.npz", {"X": np.eye(3)}, {"labels": ("c",)}, "0 to 2 .no header.; got 'c'"),
-    ("t.npy", np.eye(3), {"labels": ("c",)}, "0 to 2 .no header.; got 'c'"),
+    ("t.npz", {"X": np.eye(3)}, {"labels": ("c",)}, "0 to 2 .no header.; got no 'c'"),
+    ("t.npy", np.eye(3), {"labels": ("c",)}, "0 to 2 .no header.; got no 'c'"),
     ("t.npz", {"X": np.eye(3)}, {"sep": ";"}, "sep must not be given for t.npz"),
     ("t.csv", CLEAN, {"sheet": "x"}, "sheet must not be given for t.csv"),
     ("t.csv", CLEAN, {"header": 3}, "header must be the number of a line of t.csv with a table"),
@@ -170,20 +170,17 @@ def test_what_is_no_file_is_compared_with_what_there_is():
     assert data.X.max() == pytest.approx(np.log(17.0))
 
 
-def test_arrays_bring_names_classes_and_the_shape_of_images(write):
+def test_arrays_bring_names_and_labels(write):
     table = np.arange(12, dtype=np.uint8).reshape(4, 3)
     assert datasets.load(write("t.npy", table)).X.dtype == np.float64
     arrays = {
         "X": table,
         "labels": np.array(["b", "a", "b", "b"]),
-        "label_names": np.array(["b", "a"]),
         "feature_names": np.array(["u", "v", "w"]),
-        "image_shape": np.array([1, 3]),
     }
     data = datasets.load(write("t.npz", arrays))
-    assert data.y.tolist() == [0, 1, 0, 0]
-    assert (data.label_names, data.feature_names) == (("b", "a"), ("u", "v", "w"))
-    assert data.image_shape == (1, 3)
+    assert data.y.tolist() == [1, 0, 1, 1]
+    assert (data.label_names, data.feature_names) == (("a", "b"), ("u", "v", "w"))
 
 
 def old_matlab(path):
@@ -222,7 +219,7 @@ def test_matlab_files_of_both_formats(write, save):
     data = datasets.load(path, label_column="place.position", reading=Reading(key="spikes"))
     np.testing.assert_array_equal(data.X, COUNTS)
     np.testing.assert_array_equal(data.y, POSITION)
-    with pytest.raises(ValueError, match=r"labels must name .*place\.position.*; got 'both'"):
+    with pytest.raises(ValueError, match=r"labels must name .*place\.position.*; got no 'both'"):
         datasets.load(path, label_column="both", reading=Reading(key="spikes"))
 
 
