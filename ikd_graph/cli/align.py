@@ -11,11 +11,9 @@ from typing import Any
 
 from .. import datasets
 from .._base.files import check_writable
-from .._base.format import count
 from ..datasets import Dataset
-from ..jobs.align import RESIDUAL, AlignedSessions, align
+from ..jobs.align import AlignedSessions, align
 from . import common
-from .console import aligned
 from .objects import method_parameters
 
 
@@ -32,7 +30,9 @@ def run(arguments: argparse.Namespace) -> None:
     step = ("To align them again:", common.typed_command(arguments))
     text = coordinates_text(found, sessions)
     files = {"sessions.csv": text, "sessions.png": png}
-    common.finish(arguments, data, files, summary(found, sessions), step, record(found, sessions))
+    by = "; ".join(" and ".join(names[k] for k in group) for group in found.groups)
+    lines = [*str(found).splitlines(), f"compared by their columns: {by}"]
+    common.finish(arguments, data, files, lines, step, record(found, sessions))
 
 
 def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
@@ -77,16 +77,3 @@ def record(found: AlignedSessions, sessions: list[Dataset]) -> dict[str, Any]:
         "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
         "joints": [] if joints is None else joints.kinds.tolist(),
     }
-
-
-def summary(found: AlignedSessions, sessions: list[Dataset]) -> list[str]:
-    """Lines on an alignment."""
-    rows = []
-    for number, data in enumerate(sessions):
-        kinds = found.fixed[number]
-        n_open = int((kinds != "fixed").sum())
-        text = f"{count(kinds.size, 'row')}, residual {found.residuals[number]:.3g}"
-        rows.append((data.name, text + (f", {n_open} not fixed" if n_open else "")))
-    by = [" and ".join(sessions[k].name for k in group) for group in found.groups]
-    rows.append(("compared by their columns", "; ".join(by)))
-    return [f"aligned: {count(len(sessions), 'session')}", *aligned(rows), f"  {RESIDUAL}"]

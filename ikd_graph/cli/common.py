@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
-from .._base.format import count, versions
+from .._base.format import versions
 from .._base.setting import setting
 from .._base.validation import name_rows
 from .._base.warn import warn
@@ -203,20 +203,15 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
-    rows: Any = data.X
-    holes = int(np.isnan(rows).sum()) if isinstance(rows, np.ndarray) else 0
-    if holes and model.missing != "impute":
-        warn(
-            "the columns that make the map are not listed, since the table has "
-            f"{count(holes, 'missing cell')} and {setting('missing', 'pairwise')} fills nothing "
-            f"in; {setting('impute', 'median')} (or mean) does"
-        )
-        return None
     with warnings.catch_warnings():
         # The quality of the data has been judged, and the result tells of ordered rows.
         warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
         warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
-        return model.columns(names=data.feature_names or None)
+        try:
+            return model.columns(names=data.feature_names or None)
+        except ValueError as error:
+            warn(f"the columns that make the map are not listed: {error}")
+    return None
 
 
 def fit_record(model: IKD) -> dict[str, Any]:

@@ -100,20 +100,14 @@ def ended_gently() -> Iterator[list[int]]:
         came.append(number)
         raise KeyboardInterrupt
 
-    with handled(["SIGTERM", "SIGHUP"], signal.SIG_DFL, stop):
-        yield came
-
-
-@contextmanager
-def handled(names: list[str], default: Any, handler: Any) -> Iterator[None]:
-    """Handle signals that have their default handler: a calling program may have its own."""
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     main = threading.current_thread() is threading.main_thread()
-    numbers = [number for number in numbers if main and signal.getsignal(number) == default]
+    # A calling program may have handlers of its own.
+    numbers = [each for each in numbers if main and signal.getsignal(each) == signal.SIG_DFL]
     for number in numbers:
-        signal.signal(number, handler)
+        signal.signal(number, stop)
     try:
-        yield
+        yield came
     finally:
         for number in numbers:
-            signal.signal(number, default)
+            signal.signal(number, signal.SIG_DFL)

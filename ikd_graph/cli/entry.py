@@ -1,7 +1,6 @@
 """Entry point: reads the command line, runs a command, turns failures into one line."""
 
 import argparse
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
@@ -9,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .console import ended_gently, handled, plain_messages, print_error
-from .parser import STDOUT, build_parser, missing_files
+from .console import ended_gently, plain_messages, print_error
+from .parser import STDOUT, build_parser
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -21,16 +20,11 @@ def run(argv: Sequence[str] | None = None) -> int:
     written: list[Path] = []
     try:
         arguments = build_parser().parse_args(typed)
-        if text := missing_files(arguments):
-            print_error("error", text)
-            return 2
         flags, arguments.typed, arguments.written = arguments.flags, typed, written
         # One JSON object and nothing else.
         arguments.quiet |= arguments.json == STDOUT
         arguments.verbose = int(not arguments.quiet)
-        # An interrupt within an import ends the process, which did nothing.
-        with handled(["SIGINT"], signal.default_int_handler, signal.SIG_DFL):
-            command = import_module(f".{arguments.command}", __package__)
+        command = import_module(f".{arguments.command}", __package__)
         with (
             plain_messages(notes=not arguments.quiet) as arguments.heard,
             ended_gently() as signals,

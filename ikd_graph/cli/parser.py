@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._base.files import missing_file
 from .._base.suggest import suggest
 from .._version import __version__
 from .console import PROG, print_error
@@ -267,14 +266,3 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
             )  # fmt: skip
         add("--export", choices=("graphml", "gexf", "csv", "tsv"),
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip
-
-
-def missing_files(arguments: argparse.Namespace) -> str | None:
-    """Say which file of a command is not there; None if all are, or are names of data sets."""
-    model, data = getattr(arguments, "model", None), getattr(arguments, "data", [])
-    files = [("model", str(model))] if model is not None else []
-    files += [("data", path) for path in ([data] if isinstance(data, str) else data)]
-    for kind, path in files:
-        if Path(path).suffix and not Path(path).exists():
-            return missing_file(kind, Path(path))
-    return None

@@ -32,8 +32,9 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
     choice = choose_columns(table, reading)
     X, odd = parse_numbers(table.frame.iloc[:, choice.features], reading.na)
-    choice, X, odd = _with_words_for_labels(table, reading, choice, X, odd)
     names = table.names
+    if (words := _only_words(table, choice, odd)) is not None:
+        return prepare(table, replace(reading, labels=(names[words],)), name)
     columns = [names[c] for c in choice.features]
     if not columns:
         text = f"{table.file} must have a column of numbers, got {listed(names)} (header: "
@@ -151,25 +152,14 @@ def _usual_labels(table: Table, dropped: set[int]) -> list[int | str]:
     return [named[name] for name in LABEL_NAMES if name in named][:1]
 
 
-def _with_words_for_labels(
-    table: Table,
-    reading: Reading,
-    choice: Choice,
-    X: Floats,
-    odd: dict[int, NDArray[np.int64]],
-) -> tuple[Choice, Floats, dict[int, NDArray[np.int64]]]:
-    """Take the only column of words, some of which come again, for labels where none are named."""
-    words = [at for at, rows in odd.items() if 2 * len(rows) > len(X)]
+def _only_words(table: Table, choice: Choice, odd: dict[int, NDArray[np.int64]]) -> int | None:
+    """Return the only column of words, if some come again and no labels are named."""
+    words = [at for at, rows in odd.items() if 2 * len(rows) > len(table.frame)]
     if choice.labels or len(words) != 1:
-        return choice, X, odd
+        return None
     column = choice.features[words[0]]
     texts = plain_texts(table.frame.iloc[:, column])
-    if len(set(texts)) == len(texts) or not are_words(texts):
-        return choice, X, odd
-    rest = [at for at in range(X.shape[1]) if at != words[0]]
-    features = [choice.features[at] for at in rest]
-    odd = {rest.index(at): rows for at, rows in odd.items() if at != words[0]}
-    return choice._replace(labels=[column], features=features), np.delete(X, words[0], axis=1), odd
+    return column if len(set(texts)) < len(texts) and are_words(texts) else None
 
 
 def _odd_columns(
@@ -228,26 +218,33 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
             "D.fillna(D.T) of pandas fills the other"
         )
         return [Problem(text)]
+    finite = f"{table.file} must hold finite numbers only"
     fill = f"{setting('impute', 'median')} (or mean) fills them"
     leave = f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have"
     infinite: dict[str, Any] = {"na": ("inf", "-inf"), "impute": "median"}
+    checks = [
+        (fillable, finite, "missing", f"{fill}, {leave}", {"impute": "median"}),
+        (holes & empty, finite, "missing", "the column has no others", {}),
+        (np.isinf(X), finite, "infinite", f"{spelled(infinite)} fills them", infinite),
+    ]
+    if reading.transform is not None:
+        with np.errstate(all="ignore"):
+            outside = np.isfinite(X) & ~np.isfinite(TRANSFORMS[reading.transform](X))
+        rule = f"{setting('transform', reading.transform)} must be defined for all values"
+        checks.append((outside, rule, "other", "it is for counts: leave it out", {}))
     problems = []
-    for bad, kind, advice, cure in (
-        (fillable, "missing", f"{fill}, {leave}", {"impute": "median"}),
-        (holes & empty, "missing", "the column has no others", {}),
-        (np.isinf(X), "infinite", f"{spelled(infinite)} fills them", infinite),
-    ):
+    for bad, rule, kind, advice, cure in checks:
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
             drop = {"drop": names} if len(names) < len(columns) else {}
             text = (
-                f"{table.file} must hold finite numbers only, got {int(bad.sum())} {kind} cell(s), "
-                f"the first in {table.place(row, columns[column])} ({_each(bad, columns)}); "
-                f"{advice}{_leaving(drop)}"
+                f"{rule}, got {int(bad.sum())} {kind} cell(s), the first "
+                f"in {table.place(row, columns[column])} ({_each(bad, columns)}); "
+                f"{advice}{f', {spelled(drop)} leaves them out' * bool(drop)}"
             )
             problems.append(Problem(text, cure or drop))
-    return problems + _outside(X, columns, reading.transform)
+    return problems
 
 
 def _is_triangle(holes: NDArray[np.bool_]) -> bool:
@@ -257,27 +254,6 @@ def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     off = holes & ~np.eye(len(holes), dtype=np.bool_)
     upper = np.triu(np.ones_like(off), 1)
     return np.array_equal(off, upper) or np.array_equal(off, upper.T)
-
-
-def _leaving(drop: dict[str, tuple[str, ...]]) -> str:
-    """Say that columns can be left out, where others remain."""
-    return f", {setting('drop', drop['drop'])} leaves them out" if drop else ""
-
-
-def _outside(X: Floats, columns: Sequence[str], transform: str | None) -> list[Problem]:
-    """Describe values a transform is not defined for."""
-    if transform is None:
-        return []
-    with np.errstate(all="ignore"):
-        bad = np.isfinite(X) & ~np.isfinite(TRANSFORMS[transform](X))
-    names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-    drop = {"drop": names} if len(names) < len(columns) else {}
-    text = (
-        f"{setting('transform', transform)} must be defined for all values, got {int(bad.sum())} "
-        f"for which it is not, such as {X[bad][:1]}, in {listed(map(repr, names), 6)}; it is for "
-        f"counts: leave it out{_leaving(drop)}"
-    )
-    return [Problem(text, drop)] if names else []
 
 
 def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:

@@ -458,7 +458,7 @@ def test_sessions_are_aligned_from_files(tmp_path, capsys):
         names = [f"n{k}" for k in range(start, start + 100)]
         pd.DataFrame(part, columns=names).to_csv(tmp_path / f"{name}.csv", index=False)
     assert run("align", tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "out") == 0
-    assert "compared by their columns  a and b" in capsys.readouterr().out
+    assert "compared by their columns: a and b" in capsys.readouterr().out
     placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
     assert placed.shape == (80, 5)
     assert (placed["fixed"] == "fixed").all()
