@@ -178,36 +178,28 @@ class Dataset:
 
 
 def encode_labels(
-    values: NDArray[Any], names: tuple[str, ...] = ()
+    values: NDArray[Any],
 ) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
     """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
     Labels that all read as numbers are a measurement if some are not whole, or most of ten or more
-    occur once, else classes. Missing
-    ones are NaN in a measurement, and a last class ``NO_LABEL`` among classes. ``names`` is a
-    wished order, used if every label is one of them or a code 0 .. len(names) - 1; otherwise
-    classes are sorted so that "2" comes before "16" and "16" before "32 TE".
+    occur once, else classes. Missing ones are NaN in a measurement, and a last class ``NO_LABEL``
+    among classes, which are sorted so that "2" comes before "16" and "16" before "32 TE".
     """
     texts = np.array(plain_texts(values), dtype=object)
     missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
     present = texts[~missing]
     with suppress(ValueError):
         numbers = np.array([read_number(text) for text in present])
-        if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not present.size:
-            y = np.full(texts.shape, np.nan)
-            y[~missing] = numbers
-            return y, ()
-        if not names and _is_measurement(numbers):
+        whole = np.all(np.isfinite(numbers) & (numbers == np.round(numbers)))
+        if not whole or not present.size or _is_measurement(numbers):
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
             return y, ()
         # Beyond 2**53 neighboring numbers are equal: their digits tell them apart.
         if np.abs(numbers).max() <= 2**53:
             present = np.array([str(int(number)) for number in numbers], dtype=object)
-        if names and set(present) <= set(map(str, range(len(names)))):
-            present = np.array([names[int(code)] for code in present], dtype=object)
-    classes = set(present)
-    order = names if classes <= set(names) else tuple(sorted(sorted(classes), key=_natural))
+    order = tuple(sorted(sorted(set(present)), key=_natural))
     position = {name: code for code, name in enumerate(order)}
     codes = np.full(texts.shape, len(order), dtype=np.int64)
     codes[~missing] = [position[text] for text in present]

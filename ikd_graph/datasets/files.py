@@ -84,14 +84,8 @@ def _table(path: Path, reading: Reading) -> Table:
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
             f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
         )
-    if path.is_dir() and reader is not read_parquet:
-        raise ValueError(
-            f"the data file must be a file, got the folder {str(path)!r}; name a file in it"
-        )
     if not path.exists():
         raise FileNotFoundError(missing_file("data", path))
-    if path.stat().st_size == 0:
-        raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
     _refuse(reading, path.name, [name for name in _OF_FORMATS if name not in own])
     try:
         return reader(path, reading)

@@ -97,7 +97,7 @@ CLEAN = "a,b\n1,2\n3,4\n"
 COUNTED = {"spikes": COUNTS.T, "position": POSITION}
 REFUSED = [
     # File, what it holds, how it is read, words of the message.
-    ("t.csv", "", {}, "must not be empty, got 0 bytes"),
+    ("t.csv", "", {}, "at least one row of numbers, got blank lines only"),
     ("t.csv", "\n \n", {}, "at least one row of numbers, got blank lines only"),
     ("t.csv", "a,b\n", {}, "at least one row of numbers, got a header only"),
     ("t.csv", "a,b\n1,2\n3\n", {}, "got 1 missing cell.* row 3, column 'b'"),
