@@ -5,12 +5,10 @@ Coordinates of all sessions are saved as one .csv, with a picture as .png.
 """
 
 import argparse
-import warnings
 from dataclasses import replace
 from typing import Any
 
-from .. import datasets
-from .._base.files import check_writable
+from .._base.validation import name_rows
 from ..datasets import Dataset
 from ..jobs.align import AlignedSessions, align
 from . import common
@@ -37,21 +35,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 def read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
     """Read every file, unknown cells as NaN."""
-    check_writable(arguments.output)
-    if len(arguments.data) < 2:
-        raise ValueError(
-            f"DATA must be two files or more, got {len(arguments.data)}; embed takes one"
-        )
-    how = replace(common.reading(arguments), keep_missing=arguments.impute is None)
-    sessions = []
-    for path in arguments.data:
-        data = datasets.load(path, reading=how)
-        sessions.append(data)
-        for remark in data.remarks:
-            warnings.warn(f"{data.name}: {remark}", UserWarning, stacklevel=2)
+    paths, keep = arguments.data, arguments.impute is None
+    if len(paths) < 2:
+        raise ValueError(f"DATA must be two files or more, got {len(paths)}; embed takes one")
+    sessions = [common.read_data(arguments, path, False, keep_missing=keep) for path in paths]
+    # Messages are about rows of all sessions.
+    name_rows(())
     if len({data.name for data in sessions}) < len(sessions):
-        paths = enumerate(arguments.data, 1)
-        names = [f"{path} ({number})" for number, path in paths]
+        names = [f"{path} ({number})" for number, path in enumerate(paths, 1)]
         sessions = [replace(data, name=name) for data, name in zip(sessions, names, strict=True)]
     return sessions
 

@@ -36,8 +36,10 @@ from .objects import plain_settings, settings_flags, used_settings
 from .parser import STDOUT, flags_of
 
 
-def read_data(arguments: argparse.Namespace, judged: bool = True, **changes: Any) -> Dataset:
-    """Load the data set of a command, once its results can be written.
+def read_data(
+    arguments: argparse.Namespace, path: str = "", judged: bool = True, **changes: Any
+) -> Dataset:
+    """Load the data set of a command, or one of several, once its results can be written.
 
     With ``judged``, what may spoil an embedding is warned of as well. ``changes`` of how the file
     is read are those of a command.
@@ -46,7 +48,7 @@ def read_data(arguments: argparse.Namespace, judged: bool = True, **changes: Any
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
-    data = datasets.load(arguments.data, reading=asked)
+    data = datasets.load(path or arguments.data, reading=asked)
     if not arguments.quiet:
         # Results go to those, too, who do not listen.
         with suppress(OSError, AttributeError):

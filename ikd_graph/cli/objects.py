@@ -61,14 +61,16 @@ def method_parameters(typed: Mapping[str, Any], **fixed: Any) -> dict[str, Any]:
     return parameters
 
 
-def spelled(name: str, value: Any) -> str:
+def value_text(name: str, value: Any) -> str:
     """Return a value of a parameter as it is typed.
 
     Examples
     --------
-    >>> spelled("graph", graph.Neighbors(7, mutual=True)), spelled("graph", graph.Threshold(0.3))
-    ('neighbors:k=7,mutual=yes', '0.3')
-    >>> spelled("refine", None), spelled("drop", ("a", "b,c"))
+    >>> value_text("graph", graph.Neighbors(7, mutual=True))
+    'neighbors:k=7,mutual=yes'
+    >>> value_text("graph", graph.Threshold(0.3))
+    '0.3'
+    >>> value_text("refine", None), value_text("drop", ("a", "b,c"))
     ('none', 'a,b?c')
     """
     words = {kind: key for key, kind in KINDS.get(name, {}).items()}
@@ -78,7 +80,7 @@ def spelled(name: str, value: Any) -> str:
         changed = {key: v for key, v in options.items() if v != parameters[key].default}
         if changed.keys() in ({"s0"}, {"k"}):
             return str(*changed.values())
-        pairs = ",".join(f"{key}={spelled(key, v)}" for key, v in changed.items())
+        pairs = ",".join(f"{key}={value_text(key, v)}" for key, v in changed.items())
         return f"{words[type(value)]}:{pairs}".rstrip(":")
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -103,7 +105,7 @@ def settings_flags(flags: Mapping[str, str], settings: Mapping[str, Any]) -> lis
         if value is True:
             words.append(flags[name])
             continue
-        text = spelled(name, value)
+        text = value_text(name, value)
         # A name may begin with a dash.
         words += [f"{flags[name]}={text}"] if text.startswith("-") else [flags[name], text]
     return words
@@ -118,7 +120,7 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     {'strategy': 'geodesic', 'refine': None}
     """
     return {
-        name: value if value is None or isinstance(value, (int, float)) else spelled(name, value)
+        name: value if value is None or isinstance(value, (int, float)) else value_text(name, value)
         for name, value in settings.items()
         if not (isinstance(value, str) and value == "auto")
     }

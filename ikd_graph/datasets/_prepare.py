@@ -12,7 +12,7 @@ from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.types import Floats
 from .._preprocessing import TRANSFORMS, RowSteps, learn_steps
-from ._reading import Problem, Reading, TableError, listed, spelled
+from ._reading import Problem, Reading, TableError, listed, spell_settings
 from ._table import Table, are_words, as_number, fitting, names_rows, parse_numbers, position_of
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
@@ -39,7 +39,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     if not columns:
         text = f"{table.file} must have a column of numbers, got {listed(names)} (header: "
         text += f"{table.header}); rows are points, {setting('header')} names the line of the names"
-        raise TableError(table.file, [Problem(text)])
+        raise TableError(table.file, [Problem(text, {})])
     problems = _odd_columns(table, choice.features, odd)
     # What is wrong with columns of words is said once.
     for at in odd:
@@ -119,7 +119,7 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
             shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
             text = f"{setting(option)} must name columns of {table.file}: {shown}; got no "
             text += listed(map(repr, absent), 6) + suggest(str(absent[0]), valid)
-            problems.append(Problem(text))
+            problems.append(Problem(text, {}))
 
     asked = [each if each in table.beside else position_of(names, each) for each in reading.labels]
     labels = [at for at in asked if at is not None]
@@ -199,10 +199,10 @@ def _odd_cure(
     if 2 * len(first) <= n_rows:
         texts = {str(cells.iloc[row, at]) for at, rows in odd.items() for row in rows}
         rest = rest or {"na": tuple(sorted(texts)), "impute": "median"}
-        return f"correct it, or read the rest ({spelled(rest)})", rest
+        return f"correct it, or read the rest ({spell_settings(rest)})", rest
     if rest and are_words(plain_texts(cells.iloc[:, next(iter(odd))])):
         use = f"take it for labels ({setting('labels')}) or names of rows ({setting('index')})"
-        return f"leave it out ({spelled(rest)}), or {use}", rest
+        return f"leave it out ({spell_settings(rest)}), or {use}", rest
     decimal = f"{setting('decimal', ',')} reads decimal commas, {setting('na')} names words for "
     thousands = "signs between thousands must be taken out of the file"
     return f"{decimal}missing cells, {exchange}; {thousands}", rest
@@ -217,7 +217,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
             "D.fillna(D.T) of pandas fills the other"
         )
-        return [Problem(text)]
+        return [Problem(text, {})]
     finite = f"{table.file} must hold finite numbers only"
     fill = f"{setting('impute', 'median')} (or mean) fills them"
     leave = f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have"
@@ -225,7 +225,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
     checks = [
         (fillable, finite, "missing", f"{fill}, {leave}", {"impute": "median"}),
         (holes & empty, finite, "missing", "the column has no others", {}),
-        (np.isinf(X), finite, "infinite", f"{spelled(infinite)} fills them", infinite),
+        (np.isinf(X), finite, "infinite", f"{spell_settings(infinite)} fills them", infinite),
     ]
     if reading.transform is not None:
         with np.errstate(all="ignore"):
@@ -241,7 +241,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
             text = (
                 f"{rule}, got {int(bad.sum())} {kind} cell(s), the first "
                 f"in {table.place(row, columns[column])} ({_each(bad, columns)}); "
-                f"{advice}{f', {spelled(drop)} leaves them out' * bool(drop)}"
+                f"{advice}{f', {spell_settings(drop)} leaves them out' * bool(drop)}"
             )
             problems.append(Problem(text, cure or drop))
     return problems

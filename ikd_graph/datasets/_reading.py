@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .._base.setting import setting
@@ -101,7 +100,7 @@ class Problem(NamedTuple):
     """What is wrong with a table, and settings of `Reading` with which the rest can be read."""
 
     text: str
-    cure: Mapping[str, Any] = MappingProxyType({})
+    cure: Mapping[str, Any]
 
 
 class TableError(ValueError):
@@ -124,11 +123,11 @@ class TableError(ValueError):
                 drop = [each for problem in problems for each in problem.cure.get("drop", ())]
                 cure = {key: value for problem in problems for key, value in problem.cure.items()}
                 cure |= {"drop": tuple(drop)} if drop else {}
-                lines.append(f"to read the rest of it: {spelled(cure)}")
+                lines.append(f"to read the rest of it: {spell_settings(cure)}")
         super().__init__("\n".join(lines))
 
 
-def spelled(settings: Mapping[str, Any]) -> str:
+def spell_settings(settings: Mapping[str, Any]) -> str:
     """Return parameters with their values, as the reader of a message types them."""
     return " ".join(setting(name, value) for name, value in settings.items())
 
