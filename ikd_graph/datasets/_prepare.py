@@ -45,6 +45,9 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     for at in odd:
         X[:, at] = 0.0
     problems += _bad_cells(X, columns, table, reading)
+    if {*columns} <= {name for each in problems for name in each.cure.get("drop", ())}:
+        # Nothing would be left to read.
+        problems = [each._replace(cure={}) for each in problems]
     if problems:
         raise TableError(table.file, problems)
     holes = np.isnan(X)
@@ -199,10 +202,10 @@ def _odd_cure(
     if 2 * len(first) <= n_rows:
         texts = {str(cells.iloc[row, at]) for at, rows in odd.items() for row in rows}
         rest = rest or {"na": tuple(sorted(texts)), "impute": "median"}
-        return f"correct it, or read the rest ({spell_settings(rest)})", rest
+        return f"correct it, or {spell_settings(rest)} reads the rest", rest
     if rest and are_words(plain_texts(cells.iloc[:, next(iter(odd))])):
-        use = f"take it for labels ({setting('labels')}) or names of rows ({setting('index')})"
-        return f"leave it out ({spell_settings(rest)}), or {use}", rest
+        use = f"{setting('labels')} takes words for labels, {setting('index')} for names of rows"
+        return f"{spell_settings(rest)} reads the rest, {use}", rest
     decimal = f"{setting('decimal', ',')} reads decimal commas, {setting('na')} names words for "
     thousands = "signs between thousands must be taken out of the file"
     return f"{decimal}missing cells, {exchange}; {thousands}", rest
@@ -237,7 +240,7 @@ def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) ->
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-            drop = {"drop": names} if len(names) < len(columns) else {}
+            drop = {"drop": names} if 2 * len(names) <= len(columns) else {}
             text = (
                 f"{rule}, got {int(bad.sum())} {kind} cell(s), the first "
                 f"in {table.place(row, columns[column])} ({_each(bad, columns)}); "

@@ -47,7 +47,7 @@ def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "ikd-graph: error: sensors.csv has 2 problems:"
     assert "2 columns of sensors.csv must hold numbers only, got 'south'" in said[1]
-    assert "leave it out (--drop site,note), or take it for labels (--labels)" in said[1]
+    assert "--drop site,note reads the rest, --labels takes words for labels" in said[1]
     assert "3 missing cell(s), the first in row 5, column 's1' ('s1': 2, 's4': 1)" in said[2]
     assert said[3] == "  to read the rest of it: --drop site,note --impute median"
     assert not (tmp_path / "out").exists()

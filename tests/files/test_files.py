@@ -277,7 +277,7 @@ def test_everything_wrong_with_a_table_is_listed_and_the_cures_cure(write):
     assert lines[0] == "t.csv has 3 problems:"
     assert "3 columns of t.csv must hold numbers only, got '2020-01-01' in row 2" in lines[1]
     assert (
-        "(12 of 12 cells are no numbers); leave it out (drop=('when', 'kind', 'tag'))" in lines[1]
+        "(12 of 12 cells are no numbers); drop=('when', 'kind', 'tag') reads the rest" in lines[1]
     )
     assert "got 'err' in row 7, column 'c' (1 of 12 cells are no numbers); correct it" in lines[2]
     assert "1 missing cell(s), the first in row 5, column 'b'" in lines[3]
