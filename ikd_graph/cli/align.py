@@ -17,10 +17,10 @@ from .objects import method_parameters
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    given = method_parameters(vars(arguments))
+    if hasattr(arguments, "min_columns"):
+        given["min_columns"] = arguments.min_columns
     sessions = read_sessions(arguments)
-    typed = vars(arguments)
-    given = method_parameters(typed)
-    given |= {name: typed[name] for name in ("min_columns",) if name in typed}
     frames, names = [each.frame for each in sessions], [each.name for each in sessions]
     found = align(frames, names=names, **given)
     png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")

@@ -6,7 +6,7 @@ Which is better is told by a paired test, and where they disagree. Scores and po
 
 import argparse
 
-from ..jobs.compare import STRATEGIES, Comparison, compare, lines, sentences
+from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from . import common
 from .objects import method_parameters, plain_settings
 
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         "sentences": list(sentences(result)),
         "points": points,
     }
-    common.finish(arguments, data, files, list(lines(result)), step, record)
+    common.finish(arguments, data, files, str(result).splitlines(), step, record)
     if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 
@@ -64,7 +64,8 @@ def next_step(result: Comparison, arguments: argparse.Namespace) -> tuple[str, s
     if not usual:
         return "To compare again:", common.typed_command(arguments)
     name = usual[0]
-    used = {**result.used, "strategy": STRATEGIES[name]}
+    size = getattr(arguments, "n_components", 2)
+    used = {**result.used, "strategy": STRATEGIES[name], "n_components": size}
     if not STRATEGIES[name].uses_graph:
         used = {key: value for key, value in used.items() if key != "graph"} | {"refine": None}
     return f"To embed with these settings ({name}):", common.paste_command(arguments, "embed", used)

@@ -77,7 +77,7 @@ def from_array(
     index = plain_texts(rows) if len(rows) == X.shape[0] else None
     names = unique_names(plain_texts(columns)) if len(columns) == X.shape[1] else None
     # Frames have the order of bytes of the machine.
-    frame = pandas.DataFrame(X.astype(X.dtype.newbyteorder("=")), index, names)
+    frame = pandas.DataFrame(X.astype(X.dtype.newbyteorder("="), copy=False), index, names)
     return Table(file, frame, **more)
 
 

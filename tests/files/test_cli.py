@@ -504,3 +504,11 @@ def test_a_wrong_flag_is_told_before_anything_is_imported(tmp_path):
         "ikd-graph: error: unrecognized arguments: --grahp=5; did you mean '--graph'?; "
         "ikd-graph embed --help lists what there is\n"
     )
+
+
+def test_what_is_pasted_from_a_comparison_has_its_number_of_coordinates(table, tmp_path, capsys):
+    words = ("--components", 3, "--methods", "eigen,pca", "--noise", 0, "--refine", "none")
+    assert run("compare", table, "-o", tmp_path, *words, "--json") == 0
+    again = shlex.split(json.loads(capsys.readouterr().out)["again"])
+    assert again[again.index("--components") + 1] == "3"
+    assert again[again.index("--strategy") + 1] == "eigen"
