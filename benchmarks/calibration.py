@@ -28,7 +28,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import norm, spearmanr
 from threadpoolctl import threadpool_limits
 
-from ikd_graph import IKD, gplvm, kernels, refine, uncertainty
+from ikd_graph import IKD, gplvm, kernels, refine
 from ikd_graph.metrics import affine_r2
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -171,7 +171,7 @@ def table(lines):
     r2, best, reliability = (
         np.array([x[k] for x in lines]) for k in ("r2", "r2_from_truth", "reliability")
     )
-    wrong, low = best - r2 > 0.1, reliability < uncertainty.TRUSTED
+    wrong, low = best - r2 > 0.1, reliability < gplvm.TRUSTED
 
     def fraction(what, of):
         return f"{np.mean(what[of]):.2f} of {of.sum()}" if of.any() else "of none"
@@ -179,7 +179,7 @@ def table(lines):
     return "\n".join([
         *out, "",
         f"Reliability: Spearman correlation with R2 {spearmanr(reliability, r2)[0]:.3f}; below "
-        f"{uncertainty.TRUSTED}: "
+        f"{gplvm.TRUSTED}: "
         f"{fraction(low, r2 < 0.6)} fits with R2 below 0.6, {fraction(low, r2 > 0.9)} above 0.9; "
         f"{fraction(low, wrong)} at a wrong optimum, {fraction(low, ~wrong)} others, "
         f"{fraction(low, ~wrong & (r2 > 0.8))} of these with R2 above 0.8.",

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import blockwise, geodesics, graph, kernels, refine
+from . import geodesics, gplvm, graph, kernels, refine
+from . import stress as stresses
 from ._base.memory import available
 from ._base.progress import Stages
 from ._base.table import dense_rows
@@ -63,20 +64,22 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         marks = _landmarks(similarity.n_samples, settings)
         solution = strategy.solve(similarity, g, kernel, int(settings.n_components), marks)
     latent = solution.embedding.coordinates
-    joints: blockwise.Joints | refine.SessionJoints | None = solution.joints
+    sessions: gplvm.SessionJoints | None = None
     n_iter: int | None = None
-    core: refine.CoreFit | None = None
-    refined: refine.StressFit | None = None
+    core: gplvm.CoreFit | None = None
+    refined: stresses.StressFit | None = None
     if settings.refine is not None and g is not None:
         stress = settings.refine
         if settings.by_likelihood:
             stress = refine.Stress("precision" if settings.model_based else "uniform")
         with stages("stress"):
-            refined = stress.run(latent, g, kernel, similarity.observations(g), strategy.path)
+            refined = stress.run(
+                latent, g, kernel, similarity.shared_columns(g.rows, g.indices), strategy.path
+            )
     elif settings.refine is not None and similarity.name == "precomputed_distance":
         with stages("stress"):
             distances = np.sqrt(similarity.sq_distances(kernel))
-            refined = refine.stress_of_distances(latent, distances, noise)
+            refined = stresses.stress_of_distances(latent, distances, noise)
     if refined is not None:
         latent, n_iter = refined.latent, refined.n_iter
         if noise is not None:
@@ -86,12 +89,12 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
                 if g is None
                 else graph.edges(geodesics.distance_lengths(g, kernel))
             )
-            notes["refine"] = _in_noise(refine.noise_ratio(latent, known, noise))
+            notes["refine"] = _in_noise(stresses.noise_ratio(latent, known, noise))
     if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
-            table = refine.centered_known(similarity.modeled(rows))
-            mirrored = refine.search_mirrored(latent, table, kernel)
-        latent, n_iter, joints = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
+            table = gplvm.centered_known(similarity.modeled(rows))
+            mirrored = gplvm.search_mirrored(latent, table, kernel)
+        latent, n_iter, sessions = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
     elif settings.by_likelihood:
         with stages("likelihood"):
             core = settings.refine.run(
@@ -116,7 +119,7 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         n_iter=n_iter,
         core=core,
         notes=notes,
-        joints=joints,
+        sessions=sessions,
     )
 
 
@@ -220,7 +223,7 @@ def _connected_graph(
     removed = None
     g = _weighted(similarity, rule) if isinstance(rule, CsrGraph) else rule.build(similarity)
     if getattr(rule, "prune", False):
-        support = similarity.neighbor_graph(_N_SUPPORT) if similarity.has_rows else None
+        support = graph.neighbor_graph(similarity, _N_SUPPORT) if similarity.has_rows else None
         g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():
@@ -237,4 +240,4 @@ def _connected_graph(
             f"the graph must be connected for disconnected='raise', {counted}; more neighbors or "
             "a lower threshold leaves fewer, disconnected='join' links them"
         )
-    return similarity.join(g), labels, removed
+    return graph.join(g, similarity).graph, labels, removed

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import covariance
+from ._base.rounding import rounding
 from ._base.setting import setting
 from ._base.types import Floats
 from ._base.validation import check_choice, check_magnitude
+from .similarity import unit_rows
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""
@@ -121,7 +122,7 @@ class RowSteps:
             )
         if self.standardize_rows:
             # A constant row is 0.
-            rows = covariance.unit_rows(rows, allow_flat=True) * np.sqrt(rows.shape[1])
+            rows = unit_rows(rows, allow_flat=True) * np.sqrt(rows.shape[1])
         return rows
 
 
@@ -179,11 +180,11 @@ def learn_steps(
         center, unit = _moments(rows, scale)
         steps = replace(steps, center=center, unit=unit)
     if remove_mean_row:
-        units = covariance.unit_rows(steps._scaled(rows), allow_flat=True)
+        units = unit_rows(steps._scaled(rows), allow_flat=True)
         mean = units.sum(axis=0) - units.sum(axis=0).mean()
         length = float(np.sqrt(mean @ mean))
-        found = length > 1e-12 * len(units)
-        steps = replace(steps, mean_row=mean / length if found else np.zeros_like(mean))
+        is_there = length > rounding(len(units), mean.size)
+        steps = replace(steps, mean_row=mean / length if is_there else np.zeros_like(mean))
     return steps
 
 

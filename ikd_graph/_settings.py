@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._base.types import Floats
-from .blockwise import Joints
 from .eigen import Embedding
+from .gplvm import CoreFit, SessionJoints
 from .graph import CsrGraph
 from .kernels import StationaryKernel
-from .refine import CoreFit, SessionJoints
 from .similarity import Similarity
 from .strategies import Solution
 
@@ -108,7 +107,7 @@ class Result:
     graph: CsrGraph | None = None  # joined where it was to be
     labels: NDArray[np.int64] | None = None  # (n,) component before anything was joined
     removed: NDArray[np.int64] | None = None  # (m, 2) edges that were pruned
-    joints: Joints | SessionJoints | None = None  # what is not fixed
+    sessions: SessionJoints | None = None  # what unknown pairs leave open between sessions
     n_iter: int | None = None  # steps of the refinement, None without one
     core: CoreFit | None = None  # the fit by likelihood
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way

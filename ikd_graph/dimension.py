@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from . import covariance, gplvm, kernels, refine
+from . import covariance, gplvm, kernels
 from ._base import limits
 from ._base import validation as check
 from ._base.table import evenly_spaced
@@ -77,7 +77,7 @@ def estimate(
     """Estimate how many dimensions predict columns that were held out.
 
     The maximum-likelihood embeddings of 1 to ``max_components`` coordinates of all but a fold of
-    the columns (`refine.nested_latents`, squared exponential) are scored by the log density of the
+    the columns (`gplvm.nested_latents`, squared exponential) are scored by the log density of the
     columns of that fold, a run of autocorrelated columns, at the best signal and noise
     variance. The noise has at least 1 % of the variance: what explains less is no dimension. The
     estimate is the least number within one standard error of the best, of the paired difference
@@ -151,8 +151,8 @@ def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Gen
     with warnings.catch_warnings():
         # Few points span fewer dimensions than are tried.
         warnings.simplefilter("ignore", UserWarning)
-        start = refine.random_closed_form(corr, largest, _KERNEL, rng)
-    latents = refine.nested_latents(sample_cov, start, _KERNEL)
+        start = gplvm.random_closed_form(corr, largest, _KERNEL, rng)
+    latents = gplvm.nested_latents(sample_cov, start, _KERNEL)
     return np.array([column_log_densities(latent, held_out) for latent in latents])
 
 
@@ -174,7 +174,7 @@ def column_log_densities(latent: Floats, columns: Floats) -> Floats:
     sample_cov = gplvm.sample_covariance(columns, centered=False)
     variance, noise, _ = gplvm.fit_variances(latent, sample_cov, columns.shape[1], _KERNEL)
     model = variance * _KERNEL.covariance(cdist(latent, latent, "sqeuclidean"))
-    model.flat[:: len(model) + 1] += max(noise, refine.NESTED_NOISE)
+    model.flat[:: len(model) + 1] += max(noise, gplvm.NESTED_NOISE)
     factor = np.linalg.cholesky(model)
     residual = solve_triangular(factor, columns, lower=True)
     return np.asarray(-0.5 * (residual**2).sum(axis=0) - np.log(np.diagonal(factor)).sum())

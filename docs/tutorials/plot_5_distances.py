@@ -38,7 +38,7 @@ print(f"largest error of these: {np.abs(placed - coil)[fixed].max():.1e}")
 # What is not fixed
 # -----------------
 # Two parts of a street map that share the points of one street may be folded over it. The points
-# that may be mirrored have another marker, and `alignment.mirror` gives the other image.
+# that may be mirrored have another marker, and `blockwise.mirror` gives the other image.
 street = np.column_stack([np.zeros(5), np.arange(5.0)])
 west = np.column_stack([-rng.uniform(0.5, 3.0, 20), rng.uniform(0.0, 4.0, 20)])
 east = np.column_stack([rng.uniform(0.5, 3.0, 12), rng.uniform(0.0, 4.0, 12)])

@@ -172,6 +172,10 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
         list(pool.map(work, starts, stops))
 
 
+PAIRS = 2**14
+"""Pairs of rows that are worked on together."""
+
+
 def block_rows(width: int) -> int:
     """Rows of some width that are worked on together: about four million entries, 32 MB."""
     return max(16, min(512, 2**22 // max(width, 1)))

@@ -21,24 +21,9 @@ def nearest_rotation(cross, floor, rotation, work):
     below ``floor`` are open. ``work`` (3, M, M) is workspace.
     """
     m = cross.shape[0]
-    if m == 2:
-        # The best turn and the best reflection have the sum and the difference of the singular
-        # values; where these are nearly the same, one direction is nearly open.
-        a, b = cross[0, 0] + cross[1, 1], cross[0, 1] - cross[1, 0]
-        c, d = cross[0, 0] - cross[1, 1], cross[0, 1] + cross[1, 0]
-        turned, flipped = np.sqrt(a * a + b * b), np.sqrt(c * c + d * d)
-        if abs(turned - flipped) > max(2.0 * floor, 1e-6 * (turned + flipped)):
-            sign = 1.0
-            if turned <= flipped:
-                a, b, turned, sign = c, d, flipped, -1.0
-            rotation[0, 0], rotation[0, 1] = a / turned, b / turned
-            rotation[1, 0], rotation[1, 1] = -sign * b / turned, sign * a / turned
-            return
     u, v, guide = work[0], work[1], work[2]
-    for i in range(m):
-        for j in range(m):
-            u[i, j] = cross[i, j]
-            rotation[i, j] = 0.0
+    u[:] = cross
+    rotation[:] = 0.0
     rank = 0
     for attempt in range(9):
         diagonalize(u, v)
@@ -60,26 +45,23 @@ def nearest_rotation(cross, floor, rotation, work):
         for i in range(m):
             for j in range(m):
                 guide[i, j] = np.cos(attempt + 3.0 * i * m + 7.0 * j) if attempt else 1.0 * (i == j)
-        for p in range(m):
-            for j in range(m):
-                u[p, j] = 0.0
-                for k in range(m):
-                    u[p, j] += rotation[k, p] * guide[k, j]
-        for i in range(m):
-            for j in range(m):
-                v[i, j] = guide[i, j]
-                for p in range(m):
-                    v[i, j] -= rotation[i, p] * u[p, j]
-        for i in range(m):
+        u[:] = 0.0
+        add_product(rotation.T, guide, 1.0, u)
+        add_product(rotation, u, -1.0, guide)
+        v[:] = 0.0
+        add_product(guide, rotation.T, 1.0, v)
+        u[:] = guide
+        add_product(v, rotation, -1.0, u)
+
+
+@helper
+def add_product(left, right, factor, out):
+    """Add ``factor * left @ right`` to ``out``, all (M, M)."""
+    m = out.shape[0]
+    for i in range(m):
+        for j in range(m):
             for k in range(m):
-                guide[i, k] = 0.0
-                for p in range(m):
-                    guide[i, k] += v[i, p] * rotation[k, p]
-        for i in range(m):
-            for j in range(m):
-                u[i, j] = v[i, j]
-                for k in range(m):
-                    u[i, j] -= guide[i, k] * rotation[k, j]
+                out[i, j] += factor * left[i, k] * right[k, j]
 
 
 @helper

@@ -12,11 +12,25 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.jit import helper, jit
-from .bits import ONE, ZERO, lowest_bit, popcount
-from .clique_starts import enter_start
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+ALL = ~np.uint64(0)
+
+SHIFT, LAST = 6, 63
+"""A node of a label is bit ``label & LAST`` of word ``label >> SHIFT``."""
 
 DONE, OUTPUT_FULL, MASKS_FULL, TIRED = range(4)
 DROPPED, CLIQUE, BRANCH = range(3)
+
+
+class OrderedGraph(NamedTuple):
+    """Graph whose rows hold the earlier neighbors of a node first, then the later ones."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    middle: np.ndarray  # (n,) int64, where the later neighbors start
+    indices: np.ndarray  # (m,) int32, both parts of a row sorted by node
+    order: np.ndarray  # (k,) int32, the nodes to start from
 
 
 class Search(NamedTuple):
@@ -37,26 +51,119 @@ class Search(NamedTuple):
     masks: np.ndarray  # (s, w) uint64, a stack of masks
 
 
+@jit
+def degeneracy_order(graph, order, core, rank, start):
+    """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
+
+    ``order`` (n,) receives the nodes as they go, ``core`` (n,) the core number of each: the largest
+    of the degrees at which nodes had to go so far. At first these are the nodes by degree and their
+    degrees. ``rank`` (n,) is where each node stands in the order, ``start`` (d + 2,) where those of
+    every degree begin; both are kept so.
+    """
+    for i in range(order.size):
+        node = order[i]
+        for e in range(graph.indptr[node], graph.indptr[node + 1]):
+            neighbor = graph.indices[e]
+            if core[neighbor] > core[node]:
+                # Swap with the first of its bucket, then move the border of the bucket past it.
+                front = start[core[neighbor]]
+                swapped = order[front]
+                order[front], order[rank[neighbor]] = neighbor, swapped
+                rank[swapped], rank[neighbor] = rank[neighbor], front
+                start[core[neighbor]] += 1
+                core[neighbor] -= 1
+        if start[core[node]] <= i:
+            start[core[node]] = i + 1
+
+
+@helper
+def popcount(word):
+    """Count the bits of a word (compiles to one instruction)."""
+    count = 0
+    while word:
+        word &= word - ONE
+        count += 1
+    return count
+
+
+@helper
+def lowest_bit(word):
+    """Find the position, 0 to 63, of the lowest bit of a word that is not 0 (one instruction)."""
+    return popcount((word & (~word + ONE)) - ONE)
+
+
+@helper
+def enter_start(graph, start, search, words):
+    """Set up depth 0 of a search from one node; returns whether a maximal clique can start here.
+
+    The later neighbors of the start are relabelled, and the edges between them written as bits.
+    Of earlier neighbors the masks over the later ones are written, until one knows them all.
+    """
+    indptr, middle, indices = graph.indptr, graph.middle, graph.indices
+    local, nodes, rows, masks = search.local, search.nodes, search.rows, search.masks
+    first, count = middle[start], indptr[start + 1] - middle[start]
+    for i in range(count):
+        node = indices[first + i]
+        local[node] = i
+        nodes[i] = node
+        for w in range(words):
+            rows[i, w] = ZERO
+    for i in range(count):
+        node = nodes[i]
+        for e in range(middle[node], indptr[node + 1]):
+            j = local[indices[e]]
+            if j >= 0:
+                rows[i, j >> SHIFT] |= ONE << np.uint64(j & LAST)
+                rows[j, i >> SHIFT] |= ONE << np.uint64(i & LAST)
+    at, n_adjacent = 0, 0
+    for f in range(indptr[start], first):
+        node = indices[f]
+        for w in range(words):
+            masks[at, w] = ZERO
+        n_adjacent = 0
+        for e in range(middle[node], indptr[node + 1]):
+            j = local[indices[e]]
+            if j >= 0:
+                masks[at, j >> SHIFT] |= ONE << np.uint64(j & LAST)
+                n_adjacent += 1
+        if n_adjacent == count:
+            break
+        at += n_adjacent > 0
+    search.first[0], search.last[0] = 0, at
+    for i in range(count):
+        local[nodes[i]] = -1
+    for w in range(words):
+        search.candidates[0, w] = ALL
+        search.clique[0, w] = ZERO
+    if count & LAST:
+        search.candidates[0, words - 1] = (ONE << np.uint64(count & LAST)) - ONE
+    return n_adjacent < count or first == indptr[start]
+
+
+@helper
+def sort(nodes, start, stop):
+    """Sort a few nodes in place, those from ``start`` to ``stop``."""
+    for i in range(start + 1, stop):
+        node, at = nodes[i], i
+        while at > start and nodes[at - 1] > node:
+            nodes[at] = nodes[at - 1]
+            at -= 1
+        nodes[at] = node
+
+
 @helper
 def write_clique(start, search, depth, words, out, at):
     """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
-    clique, nodes = search.clique, search.nodes
-    written = False
+    first = at
     for w in range(words):
-        word = clique[depth, w]
+        word = search.clique[depth, w]
         while word:
-            node = nodes[(w << 6) + lowest_bit(word)]
+            out[at] = search.nodes[(w << SHIFT) + lowest_bit(word)]
             word &= word - ONE
-            if not written and node > start:
-                out[at] = start
-                at += 1
-                written = True
-            out[at] = node
             at += 1
-    if not written:
-        out[at] = start
-        at += 1
-    return at
+    out[at] = start
+    sort(out, first, at + 1)
+    return at + 1
 
 
 @helper
@@ -106,7 +213,7 @@ def choose_branches(search, depth, words, size, min_size):
         word = candidates[depth, w]
         while word:
             bit = word & (~word + ONE)
-            label = (w << 6) + lowest_bit(word)
+            label = (w << SHIFT) + lowest_bit(word)
             word ^= bit
             common = 0
             for k in range(words):
@@ -159,7 +266,7 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             break
         start = graph.order[position + (depth < 0)]
         later = graph.indptr[start + 1] - graph.middle[start]
-        words, size, possible = (later + 63) >> 6, 1, True
+        words, size, possible = (later + LAST) >> SHIFT, 1, True
         if depth < 0:
             if graph.middle[start] - graph.indptr[start] > masks.shape[0]:
                 status = MASKS_FULL
@@ -180,7 +287,7 @@ def advance(graph, search, stop, min_size, patience, indptr, members):
             bit = todo[depth, lead] & (~todo[depth, lead] + ONE)
             todo[depth, lead] ^= bit
             candidates[depth, lead] ^= bit
-            child, label, size, nonempty = depth + 1, (lead << 6) + lowest_bit(bit), 2, ZERO
+            child, label, size, nonempty = depth + 1, (lead << SHIFT) + lowest_bit(bit), 2, ZERO
             for w in range(words):
                 search.clique[child, w] = search.clique[depth, w]
                 size += popcount(search.clique[depth, w])

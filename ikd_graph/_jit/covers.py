@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.jit import helper, jit
+from .cliques import sort
 
 
 class Cover(NamedTuple):
@@ -40,15 +41,12 @@ def grow(graph, cover, members, size):
     edges, of these the first. The clique is in the first ``size`` places of ``members`` (s,), at
     least one, which receives the maximal one, ascending; returns its size.
     """
-    indices, candidates, score, inside = graph.indices, cover.candidates, cover.score, cover.inside
-    first = members[0]
-    begin, end = graph.indptr[first], graph.indptr[first + 1]
-    count = end - begin
+    candidates, score = cover.candidates, cover.score
+    neighbors = graph.indices[graph.indptr[members[0]] : graph.indptr[members[0] + 1]]
+    count = neighbors.size
     for i in range(count):
-        neighbor = indices[begin + i]
-        candidates[i] = neighbor
-        for column in range(3):
-            score[neighbor, column] = 0.0
+        candidates[i] = neighbors[i]
+        score[neighbors[i]] = 0.0
     for i in range(size):
         add_node(graph, cover, members[i])
     while True:
@@ -67,23 +65,7 @@ def grow(graph, cover, members, size):
         members[size] = best
         add_node(graph, cover, members[size])
         size += 1
-    # All others are neighbors of the first: its row has them in order.
-    for i in range(size):
-        inside[members[i]] = True
-    at, placed = 0, False
-    for e in range(begin, end):
-        node = indices[e]
-        if not placed and node > first:
-            members[at] = first
-            at += 1
-            placed = True
-        if inside[node]:
-            members[at] = node
-            at += 1
-    if not placed:
-        members[at] = first
-    for i in range(size):
-        inside[members[i]] = False
+    sort(members, 0, size)
     return size
 
 

@@ -112,93 +112,65 @@ def restore(graph, edges, order, ratio, workspace, removed):
             if not removed[edge]:
                 continue
             u, v, most = low[edge], high[edge], ratio * across[edge]
-            if two_steps(graph, u, v, most, removed) <= most or (
-                searching and path(graph, u, v, most, workspace, removed) <= most
+            if two_steps(graph, u, v, most, removed) or (
+                searching and has_path(graph, u, v, most, workspace, removed)
             ):
                 removed[edge] = False
                 changed = True
 
 
 @helper
-def two_steps(graph, u, v, enough, removed):
-    """Length of the shortest path of two edges that are not removed; infinite without one.
-
-    Of those that are short ``enough`` the first.
-    """
+def two_steps(graph, u, v, most, removed):
+    """Whether two edges that are not removed join two nodes by a path of at most ``most``."""
     indptr, indices, lengths, numbers = graph
     a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
-    shortest = np.inf
-    while a < stop_a and b < stop_b and shortest > enough:
+    while a < stop_a and b < stop_b:
         if indices[a] < indices[b]:
             a += 1
         elif indices[a] > indices[b]:
             b += 1
         else:
-            if not removed[numbers[a]] and not removed[numbers[b]]:
-                shortest = min(shortest, lengths[a] + lengths[b])
+            is_short = lengths[a] + lengths[b] <= most
+            if is_short and not removed[numbers[a]] and not removed[numbers[b]]:
+                return True
             a += 1
             b += 1
-    return shortest
+    return False
 
 
 @helper
-def path(graph, start, goal, most, workspace, removed):
-    """Length of the shortest path on edges that are not removed; infinite beyond ``most``.
+def has_path(graph, start, goal, most, workspace, removed):
+    """Whether edges that are not removed join two nodes by a path of at most ``most``.
 
-    ``workspace`` are distances (n,), infinite between calls, nodes (n,), and a heap (m + n,) twice.
+    Nodes are swept first in, first out. ``workspace`` are distances (n,), infinite between calls,
+    whether a node waits (n,), False between calls, and two lists of nodes (2, n).
     """
     indptr, indices, lengths, numbers = graph
-    distances, visited, keys, nodes = workspace
-    visited[0], distances[start], n_visited = start, 0.0, 1
-    keys[0], nodes[0], size = 0.0, start, 1
-    while size > 0:
-        base, node = keys[0], np.int64(nodes[0])
-        if node == goal:
-            break
-        size = pop(keys, nodes, size)
-        if base > distances[node]:
-            continue
+    distances, waits, lists = workspace
+    queue, visited = lists
+    queue[0], visited[0], distances[start] = start, start, 0.0
+    head, n_waiting, n_visited = 0, 1, 1
+    while n_waiting > 0 and distances[goal] == np.inf:
+        node = queue[head]
+        head = (head + 1) % queue.size
+        n_waiting -= 1
+        waits[node] = False
         for entry in range(indptr[node], indptr[node + 1]):
-            length, point = base + lengths[entry], np.int64(indices[entry])
-            if removed[numbers[entry]]:
+            length, point = distances[node] + lengths[entry], np.int64(indices[entry])
+            if removed[numbers[entry]] or length > most or length >= distances[point]:
                 continue
-            if length <= most and length < distances[point]:
-                if distances[point] == np.inf:
-                    visited[n_visited] = point
-                    n_visited += 1
-                distances[point] = length
-                size = push(keys, nodes, size, length, point)
-    shortest = distances[goal]
+            if distances[point] == np.inf:
+                visited[n_visited] = point
+                n_visited += 1
+            distances[point] = length
+            if not waits[point]:
+                waits[point] = True
+                queue[(head + n_waiting) % queue.size] = point
+                n_waiting += 1
+    is_joined = distances[goal] < np.inf
     for i in range(n_visited):
-        distances[visited[i]] = np.inf
-    return shortest
-
-
-@helper
-def push(keys, nodes, size, key, node):
-    """Put a node on a heap; returns its new size."""
-    at = size
-    while at > 0 and keys[(at - 1) >> 1] > key:
-        keys[at], nodes[at] = keys[(at - 1) >> 1], nodes[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    keys[at], nodes[at] = key, node
-    return size + 1
-
-
-@helper
-def pop(keys, nodes, size):
-    """Take the first node off a heap; returns its new size."""
-    size -= 1
-    key, node, at, below = keys[size], nodes[size], 0, 1
-    while below < size:
-        if below + 1 < size and keys[below + 1] < keys[below]:
-            below += 1
-        if keys[below] >= key:
-            break
-        keys[at], nodes[at] = keys[below], nodes[below]
-        at, below = below, 2 * below + 1
-    keys[at], nodes[at] = key, node
-    return size
+        distances[visited[i]], waits[visited[i]] = np.inf, False
+    return is_joined
 
 
 @helper

@@ -77,17 +77,3 @@ def search(graph, sources, step, state, queue, out):
                     far[n_far] = waits
                     n_far += 1
             bound = low + step
-
-
-@jit
-def mirror_smaller(square, start, stop):
-    """Write the smaller of each entry of some rows and its mirror image to both."""
-    n = square.shape[0]
-    tile = stop - start
-    # Square tiles, so that an entry and its image are both in the cache.
-    for column_tile in range(start, n, tile):
-        for row in range(start, stop):
-            for column in range(max(row + 1, column_tile), min(n, column_tile + tile)):
-                smaller = min(square[row, column], square[column, row])
-                square[row, column] = smaller
-                square[column, row] = smaller

@@ -54,3 +54,15 @@ def matern_slope(d, nu):
     if nu == 0.5:
         return -0.5 * np.exp(-x) / x
     return -(5.0 / 6.0) * (1.0 + x) * np.exp(-x)
+
+
+@helper
+def value_and_slope(family, d, shape):
+    """f(d) and f'(d) of any kernel; in one place f' is 0, the mean slope of a peak."""
+    if d == 0.0:
+        return 1.0, 0.0
+    if family == MATERN:
+        # Side by side, so that they share their square root and their exponential.
+        return matern(d, shape), matern_slope(d, shape)
+    f = value(family, d, shape)
+    return f, slope(family, d, shape, f)

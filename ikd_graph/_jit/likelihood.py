@@ -23,15 +23,7 @@ def covariances(latent, family, shape, sq_length, cov, slope):
                 gap = latent[i, c] - latent[j, c]
                 d += gap * gap
             d /= sq_length
-            value, change = 1.0, 0.0
-            if d > 0.0:
-                if family == kernels.MATERN:
-                    # Side by side, so that they share their square root and their exponential.
-                    value = kernels.matern(d, shape)
-                    change = kernels.matern_slope(d, shape)
-                else:
-                    value = kernels.value(family, d, shape)
-                    change = kernels.slope(family, d, shape, value)
+            value, change = kernels.value_and_slope(family, d, shape)
             cov[i, j] = cov[j, i] = value
             slope[i, j] = slope[j, i] = change / sq_length
 

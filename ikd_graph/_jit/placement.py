@@ -66,14 +66,7 @@ def covariances(squares, family, shape, sq_length, cov, slope):
     for t in range(squares.shape[0]):
         for j in range(squares.shape[1]):
             d = squares[t, j] / sq_length
-            value, change = 1.0, 0.0
-            if d > 0.0:
-                if family == kernels.MATERN:
-                    value = kernels.matern(d, shape)
-                    change = kernels.matern_slope(d, shape)
-                else:
-                    value = kernels.value(family, d, shape)
-                    change = kernels.slope(family, d, shape, value)
+            value, change = kernels.value_and_slope(family, d, shape)
             cov[t, j], slope[t, j] = value, change / sq_length
 
 

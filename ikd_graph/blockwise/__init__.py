@@ -8,9 +8,9 @@ aligns all cliques to a consensus.
 
 from ._consensus import merge
 from ._greedy import MergeResult, merge_greedy
-from ._joints import KINDS, Joints, joints, mirror, solved_blocks
+from ._joints import KINDS, Joints, joints, mirror
 from ._joints import describe_open as describe_open
-from ._record import SolvedBlocks
+from ._record import SolvedBlocks, solved_blocks
 from ._record import check_solved as check_solved
 from ._rigid import RigidMap, place_groups, rigid_fit
 from ._rounds import proposals, residuals

@@ -1,14 +1,14 @@
 """Blocks without noise: bodies are merged exactly, and only what is open is left to a start."""
 
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._base.types import Floats
+from ..cliques import arrays
 from ._greedy import merge_pairs
-from ._joints import bodies_of_blocks, solved_blocks, spans
-from ._record import SolvedBlocks
+from ._joints import join_blocks, spans
+from ._record import SolvedBlocks, solved_blocks
 from ._rounds import Rounds
 
 EXACT = 1e-12
@@ -40,11 +40,11 @@ def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
         return None
     bodies, exact = solved, float(frame.var(axis=0).sum()) * EXACT
     while True:
-        labels, variance = bodies_of_blocks(bodies, frame)
-        if variance > exact:
+        joined = join_blocks(bodies, exact)
+        if joined.variance > exact:
             return None
-        if np.unique(labels).size < bodies.blocks.n_blocks:
-            bodies = _merged(bodies, labels, len(frame))
+        if len(joined.groups) < bodies.blocks.n_blocks:
+            bodies = _merged(bodies, joined.groups, len(frame))
             continue
         larger = _with_located(bodies)
         if larger is None:
@@ -53,12 +53,12 @@ def merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
     return _placed(bodies, frame)
 
 
-def _merged(solved: SolvedBlocks, labels: NDArray[np.int64], n_points: int) -> SolvedBlocks:
-    """One block of all blocks of a label, in coordinates of its own."""
+def _merged(solved: SolvedBlocks, groups: list[set[int]], n_points: int) -> SolvedBlocks:
+    """One block of all blocks of a group, in coordinates of its own."""
     members: list[list[int]] = []
     places: list[Floats] = []
-    for label in np.unique(labels):
-        part = solved.take(np.flatnonzero(labels == label))
+    for group in groups:
+        part = solved.take(np.array(sorted(group)))
         inside = np.unique(part.blocks.members)
         members.append(inside.tolist())
         places.append(merge_pairs(part, n_points).coordinates[inside])
@@ -67,34 +67,28 @@ def _merged(solved: SolvedBlocks, labels: NDArray[np.int64], n_points: int) -> S
 
 def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     """Give the largest body the points whose distances to enough of its points are known."""
-    width = bodies.coordinates.shape[1]
-    starts, members = bodies.blocks.indptr, bodies.blocks.members
-    parts = [slice(a, b) for a, b in pairwise(starts)]
+    members: list[Any] = list(arrays(bodies.blocks))
+    places = np.split(bodies.coordinates, bodies.blocks.indptr[1:-1])
     largest = int(bodies.blocks.sizes.argmax())
-    ground = members[parts[largest]]
-    place = dict(zip(ground.tolist(), bodies.coordinates[parts[largest]], strict=True))
+    place = dict(zip(members[largest].tolist(), places[largest], strict=True))
     known: dict[int, dict[int, float]] = {}
-    for body, part in enumerate(parts):
-        inside = np.isin(members[part], ground)
+    for body, (at, own) in enumerate(zip(members, places, strict=True)):
+        inside = np.isin(at, members[largest])
         if body == largest or not inside.any():
             continue
-        own, at = bodies.coordinates[part], members[part]
-        for row in np.flatnonzero(~inside):
-            gaps = np.linalg.norm(own[inside] - own[row], axis=1)
-            known.setdefault(int(at[row]), {}).update(zip(at[inside].tolist(), gaps, strict=True))
-    found = {}
+        for point, here in zip(at[~inside].tolist(), own[~inside], strict=True):
+            gaps = np.linalg.norm(own[inside] - here, axis=1)
+            known.setdefault(point, {}).update(zip(at[inside].tolist(), gaps, strict=True))
+    located = {}
     for point, lengths in known.items():
         anchors = np.array([place[anchor] for anchor in lengths])
-        if spans(anchors - anchors.mean(axis=0), width):
-            found[point] = _lateration(anchors, np.array(list(lengths.values())))
-    if not found:
+        if spans(anchors - anchors.mean(axis=0)):
+            located[point] = _lateration(anchors, np.array(list(lengths.values())))
+    if not located:
         return None
-    everyone = [*place, *found]
-    coordinates = np.array([*place.values(), *found.values()])
-    lists = [members[part].tolist() for part in parts]
-    places = [bodies.coordinates[part] for part in parts]
-    lists[largest], places[largest] = everyone, coordinates
-    return solved_blocks(lists, places)
+    members[largest] = [*place, *located]
+    places[largest] = np.array([*place.values(), *located.values()])
+    return solved_blocks(members, places)
 
 
 def _lateration(anchors: Floats, lengths: Floats) -> Floats:

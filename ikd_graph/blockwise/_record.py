@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import validation as check
+from .._base.types import Floats
 from .._base.validation import check_finite, check_point_weights, check_rows, check_type, few
-from ..cliques import Blocks, check_blocks
+from ..cliques import Blocks, any_cliques, check_blocks
 
 
 class SolvedBlocks(NamedTuple):
@@ -18,9 +20,7 @@ class SolvedBlocks(NamedTuple):
     coordinates: NDArray[np.float64]  # (total, m)
     precision: NDArray[np.float64]  # (total,) 1 / mean variance of a point's distances in its block
     eigenvalues: NDArray[np.float64]  # (n_blocks, m) leading eigenvalues, descending, >= 0
-    explained_variance_ratio: NDArray[np.float64]  # (n_blocks,) as in `Embedding`, all m together
     negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
-    n_clipped: int  # leading eigenvalues that were negative and became 0
 
     @property
     def n_points(self) -> int:
@@ -35,7 +35,6 @@ class SolvedBlocks(NamedTuple):
             coordinates=self.coordinates[entries],
             precision=self.precision[entries],
             eigenvalues=self.eigenvalues[order],
-            explained_variance_ratio=self.explained_variance_ratio[order],
             negative_mass=self.negative_mass[order],
         )
 
@@ -55,3 +54,61 @@ def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     check_finite("solved.coordinates", points)
     if points.size:
         check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
+
+
+def _check_blocks(members: list[list[int]], coordinates: list[Floats]) -> None:
+    """Raise unless every block has finite coordinates of each of its points, all of one width."""
+    if not len(members):
+        raise ValueError("members must hold at least one block, got none")
+    if len(members) != len(coordinates):
+        raise ValueError(
+            f"coordinates must be those of {len(members)} blocks, got {len(coordinates)}; pass one "
+            "array for each block"
+        )
+    width = None
+    for number, (part, place) in enumerate(zip(members, coordinates, strict=True)):
+        name = f"coordinates[{number}]"
+        values = check.table(name, place)
+        width = values.shape[1] if width is None else width
+        if values.shape != (len(part), width):
+            raise ValueError(
+                f"{name} must have shape {(len(part), width)}, a row for each point of the block, "
+                f"got {values.shape}"
+            )
+
+
+def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
+    """Blocks from the points of each and their coordinates, all weighed alike.
+
+    Parameters
+    ----------
+    members : list of (k,) int
+        Points of each block.
+    coordinates : list of (k, M) array_like of float64
+        Their coordinates in the frame of the block.
+
+    Returns
+    -------
+    SolvedBlocks
+        The blocks, members ascending.
+
+    Raises
+    ------
+    ValueError
+        If coordinates are not finite, or not those of the points of their block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise
+    >>> blockwise.solved_blocks([[1, 0]], [np.array([[5.0], [4.0]])]).coordinates.ravel()
+    array([4., 5.])
+    """
+    _check_blocks(members, coordinates)
+    blocks = any_cliques("members", members)
+    places = [np.asarray(place, dtype=np.float64) for place in coordinates]
+    own = [place[np.argsort(part)] for part, place in zip(members, places, strict=True)]
+    centered = (place - place.mean(axis=0) for place in own)
+    values = np.linalg.eigvalsh([place.T @ place for place in centered])[:, ::-1]
+    ones, mass = np.ones(blocks.members.size), np.zeros(blocks.n_blocks)
+    return SolvedBlocks(blocks, np.vstack(own), ones, np.maximum(values, 0.0), mass)

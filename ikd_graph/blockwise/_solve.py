@@ -7,13 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import eigen
 from .._base import validation as check
-from .._base.threads import single_threaded_blas
+from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..cliques import Blocks, Cliques, any_cliques, check_blocks
 from ..graph import CsrGraph, GraphLike, any_graph
 from ..kernels import StationaryKernel, as_kernel
-from ._eigen import solve_cliques
 from ._record import SolvedBlocks, check_solved
 
 
@@ -84,27 +83,58 @@ def solve(
     array([1., 0., 1.])
     """
     assert isinstance(cliques, Blocks)
+    n, total, n_blocks = graph.n_nodes, cliques.members.size, cliques.n_blocks
     sq_dist = kernel.sq_distance(graph.weights)
     variance = _distance_variance(kernel, graph.weights, sq_dist) / np.asarray(n_observed)
+    coordinates, spread = np.zeros((total, n_components)), np.zeros(total)
+    eigenvalues, mass = np.zeros((n_blocks, n_components)), np.zeros(n_blocks)
+    n_missing = np.zeros(n_blocks, dtype=np.int64)
+    # Ascending, with a last entry that no pair has.
+    keys = np.append(np.repeat(np.arange(n) * n, np.diff(graph.indptr)) + graph.indices, n * n)
+    edges = np.append(sq_dist, 0.0), np.append(variance, 0.0)
+    batches = _batches_of(cliques.sizes)
+
+    def solve_batch(start: int, stop: int) -> None:
+        for batch in batches[start:stop]:
+            size = int(cliques.sizes[batch[0]])
+            entries = cliques.indptr[batch][:, None] + np.arange(size)
+            members = cliques.members[entries].astype(np.int64)
+            row, column = np.triu_indices(size, 1)
+            wanted = members[:, row] * n + members[:, column]
+            at = np.searchsorted(keys, wanted)
+            n_missing[batch] = np.count_nonzero(keys[at] != wanted, axis=1)
+            between, noise = np.zeros((2, batch.size, size, size))
+            for matrix, values in zip((between, noise), edges, strict=True):
+                matrix[:, row, column] = matrix[:, column, row] = values[at]
+            spread[entries] = noise.sum(axis=2) / max(size - 1, 1)
+            origin = eigen.origin_weights(between, reference)
+            found = eigen.leading(eigen.inner_products(between, origin), n_components)
+            width = found.eigenvalues.shape[1]
+            coordinates[entries, :width] = found.coordinates
+            eigenvalues[batch, :width] = np.maximum(found.eigenvalues, 0.0)
+            mass[batch] = found.negative_mass
+
     # BLAS on one thread also for callers without a fit around them: it is called in parallel.
     with single_threaded_blas():
-        spectra = solve_cliques(cliques, graph, sq_dist, variance, reference, n_components)
-    bad = np.flatnonzero(spectra.n_missing)
+        map_blocks(solve_batch, len(batches), 1)
+    bad = np.flatnonzero(n_missing)
     if bad.size:
         raise ValueError(
             f"blocks must be cliques of the graph, got {bad.size} with "
-            f"{int(spectra.n_missing.sum())} pairs that are not edges: blocks {check.few(bad)}; "
+            f"{int(n_missing.sum())} pairs that are not edges: blocks {check.few(bad)}; "
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
-    return SolvedBlocks(
-        blocks=cliques,
-        coordinates=spectra.coordinates,
-        precision=_precision(spectra.spread),
-        eigenvalues=spectra.values,
-        explained_variance_ratio=spectra.fractions[:, 0].copy(),
-        negative_mass=spectra.fractions[:, 1].copy(),
-        n_clipped=int(spectra.n_clipped.sum()),
-    )
+    return SolvedBlocks(cliques, coordinates, _precision(spread), eigenvalues, mass)
+
+
+def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Blocks of equal size, as many together as a batch has entries for."""
+    batches = []
+    for size in np.unique(sizes[sizes > 0]):
+        same = np.flatnonzero(sizes == size)
+        count = block_rows(int(size * size))
+        batches += [same[start : start + count] for start in range(0, same.size, count)]
+    return batches
 
 
 def _check_spectra(solved: SolvedBlocks) -> None:

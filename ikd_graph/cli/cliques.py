@@ -12,6 +12,7 @@ from .._base.format import format_number
 from .._base.progress import progress_bar
 from .._base.validation import check_integer
 from ..estimator import IKD
+from ..jobs.cliques import inspect_model
 from ..plotting import plot
 from . import common
 from .console import aligned
@@ -37,8 +38,9 @@ def run(arguments: argparse.Namespace) -> None:
     def progress(levels: Any) -> Any:
         return progress_bar(arguments.verbose, iterable=levels, desc="thresholds") or levels
 
-    view = report.view_cliques(model, data, limit=limit, n_resamples=n_resamples, progress=progress)
-    counts, advice = view.statistics(), view.advice()
+    view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, progress=progress)
+    counts, advice = view.to_record(), view.advice()
+    members = view.to_pandas()
     step = ("To embed with this graph:", embed_command(model, arguments))
     chart = report.clique_chart(view)
     png, html = common.drawings(
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         "cliques_page", view, steps=[step], warnings=arguments.heard,
     )  # fmt: skip
     files = {
-        "cliques.csv": common.csv_text(*view.memberships()),
+        "cliques.csv": common.csv_text(members, members.itertuples(index=False)),
         "cliques.json": common.json_text(counts) + "\n",
         "cliques.png": png,
         "cliques.html": html,

@@ -114,15 +114,16 @@ def drawings(
 
     Without matplotlib, or a library of pages, None takes its place, and the cure is a warning.
     """  # fmt: skip
-    png = html = None
+    png = html = coarse = None
     try:
         ax = plot.axes(*size)
         draw(ax)
-        png = plot.png(ax)
+        # Pages stay small: they have it for browsers that run no script.
+        png, coarse = plot.png(ax), plot.png(ax, 72) if page else None
     except ImportError as error:
         print_error("warning", f"no PNG: {error}")
     try:
-        options |= {"command": typed_command(arguments), "picture": png}
+        options |= {"command": typed_command(arguments), "picture": coarse}
         html = getattr(report, page)(*content, **options) if page else None
     except ImportError as error:
         print_error("warning", f"no HTML: {error}")

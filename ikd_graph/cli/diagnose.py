@@ -10,7 +10,7 @@ from typing import Any
 
 from ..jobs.diagnose import FIGURE_SIZE
 from ..jobs.diagnose._diagnosis import Diagnosis, diagnose
-from ..plotting.colors import paint_points
+from ..report.points import paint_points
 from . import common
 from .console import aligned
 from .objects import plain_settings, read_object

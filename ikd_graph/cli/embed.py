@@ -16,7 +16,8 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
-from ..plotting.colors import paint_points, variance_fractions
+from ..plotting.charts import variance_fractions
+from ..report.points import paint_points
 from ..strategies import Linear
 from . import common
 from .console import aligned

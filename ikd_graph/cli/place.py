@@ -15,9 +15,8 @@ from .._base.format import count
 from .._preprocessing import RowSteps
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..plotting import charts, plot
-from ..plotting.charts import Names
-from ..plotting.colors import Groups, Paint
+from ..plotting import plot
+from ..plotting.colors import SECOND
 from . import common
 from .console import aligned
 
@@ -61,12 +60,12 @@ def save_model(model: IKD, data: Dataset, path: Path) -> Path:
 
 def _draw(ax: Any, model: IKD, Z: Any, data: Dataset) -> None:
     """Draw the placed rows over those of the model, which are gray."""
-    every = np.vstack([model.embedding_, Z])
-    codes = np.repeat([0, 1], [len(model.embedding_), len(Z)])
-    groups = Groups(("model", data.name), codes, ("#c3c8ce",))
-    chart = charts.scatter(every, Paint("", groups), mixed=False)
-    assert chart.points is not None
-    if named := plot.names_of_points(data.row_names):
-        at = chart.points.at[len(model.embedding_) :]
-        chart = chart._replace(names=Names(at, [*named.values()], dots=False))
-    plot.chart(chart, ax=ax)
+    old, new = ([0] * len(model.embedding_)), ([0] * len(Z))
+    plot.embedding(
+        model.embedding_, old, names=("model",), palette=("#c3c8ce",), legend=False, ax=ax
+    )
+    named = plot.names_of_points(data.row_names)
+    title = "new rows (the model is gray)"
+    plot.embedding(
+        Z, new, names=(data.name,), label_title=title, palette=(SECOND,), points=named, ax=ax
+    )

@@ -7,12 +7,14 @@ from ._communities import Communities, communities
 from ._cover import cover, covering_cliques
 from ._cover import in_large_clique as in_large_clique
 from ._describe import clique_graph, overlaps, summary
+from ._describe import incidence as incidence
 from ._export import FORMATS as FORMATS
 from ._export import edge_list, export
 from ._export import graph_text as graph_text
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Cliques
 from ._sequence import any_cliques as any_cliques
+from ._sequence import arrays as arrays
 from ._stability import Stability, stability
 
 __all__ = [

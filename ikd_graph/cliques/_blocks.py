@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._base.validation import check_nodes, check_ragged, check_type
@@ -37,11 +36,8 @@ class Blocks(NamedTuple):
     def renamed(self, names: NDArray[np.integer]) -> Blocks:
         """Return the same sets of nodes by other names, in which members ascend again."""
         members = names[self.members].astype(np.int32)
-        ones = np.ones(members.size, dtype=np.bool_)
-        shape = (self.n_blocks, int(members.max(initial=-1)) + 1)
-        sets = sp.csr_array((ones, members, self.indptr), shape=shape)
-        sets.sort_indices()
-        return Blocks(self.indptr, sets.indices.astype(np.int32, copy=False))
+        owner = np.repeat(np.arange(self.n_blocks), self.sizes)
+        return Blocks(self.indptr, members[np.lexsort((members, owner))])
 
 
 def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:

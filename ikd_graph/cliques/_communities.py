@@ -14,13 +14,13 @@ from .._base.dataset import is_missing
 from .._base.validation import validate
 from ._blocks import Blocks
 from ._describe import AnyCliques, incidence, joined, shared_points
-from ._sequence import Cliques, arrays, as_blocks
+from ._sequence import Cliques, check_one_each
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Communities(Sequence[NDArray[np.int32]]):
+class Communities(Cliques):
     """Communities of points: a sequence of arrays of point numbers, the largest first.
 
     Communities may share points.
@@ -36,19 +36,12 @@ class Communities(Sequence[NDArray[np.int32]]):
     """
 
     def __init__(self, members: Sequence[NDArray[np.int32]], k: int, n_points: int) -> None:
-        self._members, self.k, self.n_points = list(members), k, n_points
-
-    def __getitem__(self, at: Any) -> Any:
-        """Points of a community."""
-        return self._members[at]
-
-    def __len__(self) -> int:
-        """Count the communities."""
-        return len(self._members)
+        super().__init__(members, n_points)
+        self.k = k
 
     def __repr__(self) -> str:
         """Say how many there are, and how many points they hold."""
-        held = np.unique(np.concatenate([*self._members, np.empty(0, np.int32)])).size
+        held = np.unique(self.blocks.members).size
         found = f"{len(self)} communit{'y' if len(self) == 1 else 'ies'}"
         return f"{found} of {self.k}-cliques, {held} of {self.n_points} points"
 
@@ -57,7 +50,7 @@ class Communities(Sequence[NDArray[np.int32]]):
         """Community of each point, (n_points,): the largest that holds it, -1 for none."""
         labels = np.full(self.n_points, -1, dtype=np.int64)
         for number in reversed(range(len(self))):
-            labels[self._members[number]] = number
+            labels[self[number]] = number
         return labels
 
     def to_pandas(
@@ -81,18 +74,17 @@ class Communities(Sequence[NDArray[np.int32]]):
 
         for what, given in (("names", names), ("labels", labels)):
             if given is not None:
-                self._check_one_each(what, given)
-        called = [*map(str, range(self.n_points) if names is None else names)]
-        given = [] if labels is None else list(labels)
-        rows: list[list[Any]] = []
-        for number, members in enumerate(self._members):
-            row = [number, members.size, ", ".join(called[point] for point in members)]
-            if labels is not None:
-                counted = Counter(str(given[point]) for point in members.tolist())
-                row.append(", ".join(f"{name} × {n}" for name, n in counted.most_common()))
-            rows.append(row)
-        heads = ["community", "size", "members", *["labels"] * (labels is not None)]
-        return pd.DataFrame(rows, columns=heads)
+                check_one_each(what, given, self.n_points)
+        called = np.array([*map(str, range(self.n_points) if names is None else names)], object)
+        members = [", ".join(called[points]) for points in self]
+        table = pd.DataFrame(
+            {"community": range(len(self)), "size": self.sizes, "members": members}
+        )
+        if labels is not None:
+            words = np.array([*map(str, labels)], object)
+            counted = [Counter(words[points].tolist()).most_common() for points in self]
+            table["labels"] = [", ".join(f"{name} × {n}" for name, n in each) for each in counted]
+        return table
 
     def compare(self, labels: Sequence[Any]) -> dict[str, float]:
         """Compare the communities with labels of the points.
@@ -113,7 +105,7 @@ class Communities(Sequence[NDArray[np.int32]]):
         from sklearn.metrics import adjusted_rand_score
         from sklearn.metrics.cluster import contingency_matrix
 
-        self._check_one_each("labels", labels)
+        check_one_each("labels", labels, self.n_points)
         # By position, whatever index a series has.
         given = list(labels)
         known = np.array([not is_missing(label) for label in given], dtype=bool)
@@ -127,12 +119,6 @@ class Communities(Sequence[NDArray[np.int32]]):
             "purity": float(contingency_matrix(truth, own).max(axis=0).sum() / own.size),
             "covered": float(held.sum() / known.sum()),
         }
-
-    def _check_one_each(self, name: str, values: Sequence[Any]) -> None:
-        if len(values) != self.n_points:
-            raise ValueError(
-                f"{name} must be one for each of {self.n_points} points, got {len(values)}"
-            )
 
 
 @validate(k=check.whole(2))
@@ -171,20 +157,16 @@ def communities(cliques: AnyCliques, k: int = 3, *, n_points: int | None = None)
     >>> [members.tolist() for members in found]
     [[0, 1, 2, 3], [3, 4, 5]]
     """
-    blocks = as_blocks(cliques, n_points)
-    if n_points is None:
-        n_points = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
-    starts, entries = blocks.entries(np.flatnonzero(blocks.sizes >= k))
-    large = Cliques(Blocks(starts, blocks.members[entries]), n_points)
-    if not len(large):
-        return Communities([], k, n_points)
-    group: NDArray[np.integer] = np.arange(len(large))
-    for rows, columns, shared in shared_points(incidence(large.blocks, n_points)):
+    every = Cliques(cliques, n_points)
+    starts, entries = every.blocks.entries(np.flatnonzero(every.sizes >= k))
+    large = Blocks(starts, every.blocks.members[entries])
+    group: NDArray[np.integer] = np.arange(large.n_blocks)
+    for rows, columns, shared in shared_points(incidence(large, every.n_points)):
         enough = shared >= k - 1
         group = joined(group, rows[enough], columns[enough])
-    held: list[list[NDArray[np.int32]]] = [[] for _ in range(group.max() + 1)]
-    for number, members in zip(group.tolist(), arrays(large.blocks), strict=True):
-        held[number].append(members)
-    found = [np.unique(np.concatenate(members)) for members in held]
+    owner = np.repeat(group, large.sizes)
+    members = large.members[np.argsort(owner, kind="stable")]
+    parts = np.split(members, np.cumsum(np.bincount(owner))[:-1])
+    found = [np.unique(part) for part in parts if part.size]
     found.sort(key=lambda members: (-members.size, members.tolist()))
-    return Communities(found, k, n_points)
+    return Communities(found, k, every.n_points)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from ..graph import (
     subgraph,
 )
 from ._blocks import Blocks
-from ._search import StartGraph, new_search, prepare, with_more_masks
+from ._search import StartGraph, fill, prepare
 from ._sequence import Cliques, arrays, as_blocks, join
 
 if TYPE_CHECKING:
@@ -35,9 +36,6 @@ _ENTRIES_PER_POINT = 64
 
 From 16 to all edges covered (71 to 130) the latent was equally good in 12 of 12 dense graphs of 800
 and 1500 points; the cost is that of the members."""
-
-_SEARCH_STEPS = 100_000
-"""Steps after which the search for a large enough clique of a point is given up."""
 
 
 @validate(
@@ -79,7 +77,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     steps). Every edge is in a clique unless the budget was spent.
 
     Cliques that share fewer than ``min_size - 1`` points leave a motion between them open, which
-    `alignment.merge` takes from its start; `summary` tells how many groups of cliques there are.
+    `blockwise.merge` takes from its start; `summary` tells how many groups of cliques there are.
 
     The result depends on the graph alone, not on the order of its points: of those that tie, the
     one whose edges are weakest in sum counts as the first. The cost is about the number of cliques
@@ -285,28 +283,16 @@ def _edge_rounds(
 
 def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:
     """Search large enough cliques for points whose cliques are too small; ``state`` is updated."""
-    extra: list[Blocks] = []
-    lacking = start.graph.order[start.core[start.graph.order] >= min_size - 1]
-    lacking = lacking[state.largest[lacking] < min_size]
-    if lacking.size == 0:
-        return extra
+    order, degrees = start.graph.order, np.diff(g.indptr)
+    lacking = order[(start.core[order] >= min_size - 1) & (state.largest[order] < min_size)]
     # With every neighbor a later one, a search lists cliques through its start in the whole graph.
-    width = int(np.diff(g.indptr)[lacking].max())
-    search = new_search(g.n_nodes, width, 0)
-    indptr, members = np.empty(2, dtype=np.int64), np.empty(width + 2, dtype=np.int32)
-    while lacking.size:
-        whole = _jit.degeneracy.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, read_only(lacking))
-        count = _jit.cliques.advance(
-            whole, search, lacking.size, min_size, _SEARCH_STEPS, indptr, members
-        )
-        if search.cursor[2] == _jit.cliques.MASKS_FULL:
-            search = with_more_masks(search)
-            continue
-        if count:
-            _jit.covers.mark(g, state, members, indptr[1])
-            extra.append(Blocks(indptr.copy(), members[: indptr[1]].copy()))
-        # What stands before the cursor has been searched, with or without success.
-        lacking = lacking[search.cursor[0] + 1 :]
-        lacking = lacking[state.largest[lacking] < min_size]
-        search.cursor[:2] = -1
+    whole = _jit.cliques.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, read_only(lacking))
+    extra: list[Blocks] = []
+    for position, point in enumerate(lacking.tolist()):
+        if state.largest[point] < min_size:
+            around = start._replace(graph=whole, width=int(degrees[point]))
+            search = fill(around, min_size, position, position + 1, 1, patient=False)
+            for clique in itertools.islice(search, 1):
+                _jit.covers.mark(g, state, clique.members, clique.members.size)
+                extra.append(clique)
     return extra

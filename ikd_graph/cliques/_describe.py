@@ -123,17 +123,13 @@ def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
     blocks = as_blocks(cliques)
-    batches: list[tuple[Numbers, ...]] = [(np.empty(0, dtype=np.int32),) * 3]
     # Numbered again: room is made for each point up to the last.
     points, members = np.unique(blocks.members, return_inverse=True)
-    renumbered = Blocks(blocks.indptr, members.astype(np.int32))
-    for rows, columns, shared in shared_points(incidence(renumbered, points.size)):
-        enough = shared >= min_overlap
-        batches.append((rows[enough], columns[enough], shared[enough]))
-    rows, columns, shared = (np.concatenate(batch) for batch in zip(*batches, strict=True))
-    entries = np.concatenate((rows, columns)), np.concatenate((columns, rows))
-    counts = np.concatenate((shared, shared)).astype(np.int32)
-    out = sp.csr_matrix((counts, entries), shape=(blocks.n_blocks, blocks.n_blocks))
+    holds = incidence(Blocks(blocks.indptr, members.astype(np.int32)), points.size)
+    shared = sp.coo_array(holds @ holds.T)
+    enough = (shared.data >= min_overlap) & (shared.row != shared.col)
+    entries = shared.row[enough], shared.col[enough]
+    out = sp.csr_matrix((shared.data[enough], entries), shape=shared.shape)
     out.sort_indices()
     return out
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -17,6 +15,7 @@ from .. import graph as graphs
 from .._base.files import write_whole
 from .._base.validation import as_array, check_choice, validate
 from ..graph import CsrGraph, check_graph
+from ._sequence import check_one_each
 from ._stability import Stability
 
 FORMATS = (".graphml", ".gexf", ".csv", ".tsv")
@@ -117,22 +116,15 @@ def edge_list(
     str
         Lines ``source``, ``target``, ``weight`` and, if known, ``stability``.
     """
-    called = _names(g, names) or [*map(str, range(g.n_nodes))]
+    import pandas as pd
+
+    called = np.array([*map(str, range(g.n_nodes) if names is None else names)], dtype=object)
+    check_one_each("names", called, g.n_nodes)
     low, high, weights = graphs.edges(g)
-    columns: list[list[Any]] = [
-        [called[a] for a in low.tolist()],
-        [called[b] for b in high.tolist()],
-        weights.tolist(),
-    ]
-    heads = ["source", "target", "weight"]
+    columns = {"source": called[low], "target": called[high], "weight": weights}
     if stability is not None:
-        columns.append(_stability_of(g, stability).tolist())
-        heads.append("stability")
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows(zip(*columns, strict=True))
-    return out.getvalue()
+        columns["stability"] = _stability_of(g, stability)
+    return str(pd.DataFrame(columns).to_csv(sep=separator, index=False, lineterminator="\n"))
 
 
 def _networkx(
@@ -144,31 +136,24 @@ def _networkx(
     """Graph with all attributes as plain values that files can hold."""
     import networkx as nx
 
-    G = graphs.to_networkx(g, names=_names(g, names))
+    G = graphs.to_networkx(g)
+    if names is not None:
+        check_one_each("names", names, g.n_nodes)
+        nodes = {"name": [*map(str, names)], **nodes}
     for title, values in nodes.items():
         column = as_array(title, values)
         if column.shape != (g.n_nodes,):
             raise ValueError(
                 f"{title} must be one for each of {g.n_nodes} points, got shape {column.shape}"
             )
-        plain = _of_one_kind(column.tolist())
+        # Numbers of one kind or text, as files declare an attribute.
+        plain = column.tolist() if column.dtype.kind in "biuf" else [*map(_text, column.tolist())]
         nx.set_node_attributes(G, dict(enumerate(plain)), _text(title))
-    for _, data in G.nodes(data=True):
-        if "name" in data:
-            data["name"] = _text(data["name"])
     if stability is not None:
         low, high, _ = graphs.edges(g)
         stays = zip(low.tolist(), high.tolist(), _stability_of(g, stability).tolist(), strict=True)
         nx.set_edge_attributes(G, {(a, b): value for a, b, value in stays}, "stability")
     return G
-
-
-def _of_one_kind(values: list[Any]) -> list[Any]:
-    """Return values as what all of them are, numbers or text, as files declare an attribute."""
-    for kinds in (bool, int, (int, float)):
-        if all(isinstance(v, kinds) and isinstance(v, bool) == (kinds is bool) for v in values):
-            return values if kinds in (bool, int) else [*map(float, values)]
-    return [*map(_text, values)]
 
 
 def _xml(G: Any, ending: str) -> str:
@@ -179,22 +164,13 @@ def _xml(G: Any, ending: str) -> str:
         for node, data in G.nodes(data=True):
             # What Gephi shows next to a point.
             data["label"] = data.get("name", str(node))
-        return "\n".join(nx.generate_gexf(G)) + "\n"
-    return "\n".join(nx.generate_graphml(G)) + "\n"
+    lines = nx.generate_gexf(G) if ending == ".gexf" else nx.generate_graphml(G)
+    return "\n".join(lines) + "\n"
 
 
 def _text(value: Any) -> str:
     """Return a text that XML can hold, other letters spelt out."""
     return _NOT_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", str(value))
-
-
-def _names(g: CsrGraph, names: Sequence[Any] | None) -> list[str] | None:
-    """Return the names as text, checked."""
-    if names is None:
-        return None
-    if len(names) != g.n_nodes:
-        raise ValueError(f"names must be one for each of {g.n_nodes} points, got {len(names)}")
-    return [*map(str, names)]
 
 
 def _stability_of(g: CsrGraph, stability: Stability) -> NDArray[np.float64]:

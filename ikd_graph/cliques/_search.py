@@ -18,14 +18,16 @@ from ._blocks import Blocks
 from ._sequence import Cliques, arrays, join
 
 if TYPE_CHECKING:
-    from .._jit.cliques import Search
-    from .._jit.degeneracy import OrderedGraph
+    from .._jit.cliques import OrderedGraph, Search
 
 _MOST_MEMBERS = 1 << 24
 """Members of all cliques together that are listed where nobody gives a limit."""
 
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
+
+_SEARCH_STEPS = 100_000
+"""Steps after which the search for a large enough clique of a point is given up."""
 
 
 class StartGraph(NamedTuple):
@@ -146,12 +148,14 @@ def prepare(g: CsrGraph) -> StartGraph:
     start = np.concatenate(([0], np.cumsum(np.bincount(core))))
     rank = np.empty_like(order)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
-    _jit.degeneracy.degeneracy_order(g, order, core, rank, start)
-    middle = np.empty(g.n_nodes, dtype=np.int64)
-    indices = np.empty_like(g.indices)
-    _jit.degeneracy.split_rows(g, rank, middle, indices)
+    _jit.cliques.degeneracy_order(g, order, core, rank, start)
+    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    is_later = rank[g.indices] > rank[rows]
+    middle = g.indptr[:-1] + np.bincount(rows[~is_later], minlength=g.n_nodes)
+    indices, is_first = np.empty_like(g.indices), np.arange(rows.size) < middle[rows]
+    indices[is_first], indices[~is_first] = g.indices[~is_later], g.indices[is_later]
     pieces = (read_only(array) for array in (middle, indices, order))
-    graph = _jit.degeneracy.OrderedGraph(g.indptr, *pieces)
+    graph = _jit.cliques.OrderedGraph(g.indptr, *pieces)
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 
@@ -173,25 +177,26 @@ def new_search(n_nodes: int, width: int, start: int) -> Search:
     )
 
 
-def fill(start: StartGraph, min_size: int, first: int, stop: int, n_most: int) -> Iterator[Blocks]:
-    """Yield the cliques of the starts from ``first`` to ``stop``, at most ``n_most`` at a time."""
+def fill(
+    start: StartGraph, min_size: int, first: int, stop: int, n_most: int, *, patient: bool = True
+) -> Iterator[Blocks]:
+    """Yield the cliques of the starts from ``first`` to ``stop``, at most ``n_most`` at a time.
+
+    Without patience it ends where none was found for 100 000 steps.
+    """
+    steps = _PATIENCE if patient else _SEARCH_STEPS
     search = new_search(start.graph.middle.size, start.width, first)
     indptr = np.empty(n_most + 1, dtype=np.int64)
     members = np.empty(n_most * min(16, start.width + 1) + start.width + 1, dtype=np.int32)
     status = None
     while status != _jit.cliques.DONE:
-        count = _jit.cliques.advance(
-            start.graph, search, stop, min_size, _PATIENCE, indptr, members
-        )
+        count = _jit.cliques.advance(start.graph, search, stop, min_size, steps, indptr, members)
         status = search.cursor[2]
         if count:
             yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
+        if status == _jit.cliques.TIRED and not patient:
+            break
         if status == _jit.cliques.MASKS_FULL:
-            search = with_more_masks(search)
-
-
-def with_more_masks(search: Search) -> Search:
-    """Give a search twice the workspace for masks."""
-    masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
-    masks[: len(search.masks)] = search.masks
-    return search._replace(masks=masks)
+            masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
+            masks[: len(search.masks)] = search.masks
+            search = search._replace(masks=masks)

@@ -107,10 +107,7 @@ class Cliques(Sequence[NDArray[np.int32]]):
         for column, values in (("member", names), ("label", labels)):
             if values is None:
                 continue
-            if len(values) != self.n_points:
-                raise ValueError(
-                    f"{column}s must be one for each of {self.n_points} points, got {len(values)}"
-                )
+            check_one_each(f"{column}s", values, self.n_points)
             columns[column] = pd.Series(values).to_numpy()[members]
         return pd.DataFrame(columns)
 
@@ -138,6 +135,12 @@ class Cliques(Sequence[NDArray[np.int32]]):
         """Say how many there are, and how large."""
         of = f"{len(self)} clique{'s' * (len(self) != 1)} of {self.n_points} points"
         return f"{of}, largest {self.sizes.max(initial=0)}"
+
+
+def check_one_each(name: str, values: Sequence[Any] | NDArray[Any], n_points: int) -> None:
+    """Raise unless there is a value for each point."""
+    if len(values) != n_points:
+        raise ValueError(f"{name} must be one for each of {n_points} points, got {len(values)}")
 
 
 def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter1d
 
 from .. import graph as graphs
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import check_integer, validate
-from ..covariance import are_ordered, centered_rows, correlation, effective_columns, rows_vary
+from ..covariance import are_ordered, centered_rows, correlation, effective_columns
 from ..graph import CsrGraph
 from ._blocks import Blocks
+from ._describe import incidence
 from ._search import maximal_cliques
-from ._sequence import Cliques, arrays
+from ._sequence import Cliques, check_one_each
 
 if TYPE_CHECKING:
     import pandas as pd
 
 GraphOf = Callable[[Floats], CsrGraph]
-
-MOST_PAIRS = 20_000_000
-"""Pairs of members of all cliques that are followed through the resamples."""
 
 _HIGHEST = 1.0 - 1e-9
 _WIDTH = 0.6  # of the kernel that estimates the density of z, in standard errors
@@ -106,10 +106,7 @@ class Stability:
         import pandas as pd
 
         called = [*map(str, range(self.cliques.n_points) if names is None else names)]
-        if len(called) != self.cliques.n_points:
-            raise ValueError(
-                f"names must be one for each of {self.cliques.n_points} points, got {len(called)}"
-            )
+        check_one_each("names", called, self.cliques.n_points)
         order = np.lexsort((-self.of_cliques, -self.cliques.sizes))
         sizes = self.cliques.sizes[order]
         return pd.DataFrame(
@@ -123,23 +120,8 @@ class Stability:
         )
 
 
-def rule_of_correlations(name: str, value: Any) -> Any:
-    """Return a threshold, a number of neighbors, a graph, or a function."""
-    if isinstance(value, CsrGraph) or callable(value):
-        return value
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return check_integer(name, value, 1)
-    if isinstance(value, (float, np.floating)):
-        return check.fraction(name, value)
-    raise ValueError(
-        f"{name} must be a threshold in (0, 1), a number of neighbors, a CsrGraph of the rows, or "
-        f"a function of the correlations that makes one, got {value!r}"
-    )
-
-
 @validate(
     X=check.table,
-    graph=rule_of_correlations,
     n_resamples=check.whole(2),
     n_shifted=check.whole(1),
     random_state=check.seed,
@@ -224,26 +206,30 @@ def stability(
         )
     if n < 2:
         raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
-    _check_varying(rows)
     with single_threaded_blas():
         corr = correlation(rows)
-        build, g = _builder(graph, corr)
+        build = _builder(graph, corr)
+        g = graph if isinstance(graph, CsrGraph) else build(corr)
         found = Cliques(maximal_cliques(g, 2) if cliques is None else cliques, n)
-        pairs = _pairs_of(found, g)
+        open_cliques = np.flatnonzero(~_are_complete(found, g))
+        if open_cliques.size:
+            raise ValueError(
+                f"cliques must be those of the graph, got {found[open_cliques[0]].tolist()[:8]}, "
+                "of which some pairs are no edges; cliques.maximal_cliques lists them"
+            )
         free, ordered = max(effective_columns(rows), 4.0), are_ordered(rows)
         rng = np.random.default_rng(random_state)
         run = min(np.ceil(_RUNS * width / free), max(width // 8, 1)) if ordered else 1
-        lost = _lost_edges(rows, corr, build, g, n_resamples, free, int(run), rng)
+        edges, stays = np.zeros(g.n_edges), np.zeros(len(found))
+        for again in _resampled(rows, corr, build, n_resamples, free, int(run), rng):
+            edges += np.isin(_keys(g), _keys(again), assume_unique=True)
+            stays += _are_complete(found, again)
         false = _false_cliques(rows, build, n_shifted, ordered, rng)
-    stays = np.zeros(len(found))
-    step = max(1, 2**22 // max(pairs.shape[0], 1))
-    for start in range(0, n_resamples, step):
-        stays += (pairs @ lost[:, start : start + step].astype(np.int32) == 0).sum(axis=1)
-    return Stability(g, 1.0 - lost.mean(axis=1), found, stays / n_resamples, false, free)
+    return Stability(g, edges / n_resamples, found, stays / n_resamples, false, free)
 
 
-def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
-    """Return the function that makes a graph of correlations, and the graph."""
+def _builder(graph: Any, corr: Floats) -> GraphOf:
+    """Return the function that makes a graph of correlations."""
     if isinstance(graph, CsrGraph):
         if graph.n_nodes != len(corr):
             raise ValueError(
@@ -253,29 +239,21 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
         low, high, _ = graphs.edges(graph)
         least = float(corr[low, high].min(initial=1.0))
         # An edge at the threshold is one.
-        least = np.nextafter(min(max(least, 1e-9), _HIGHEST), 0.0)
-        return lambda values: graphs.threshold(values, least), graph
-    build: GraphOf
-    if isinstance(graph, int):
-        build = partial(graphs.neighbors, k=min(graph, len(corr) - 1))
-    elif isinstance(graph, float):
-        build = partial(graphs.threshold, s0=graph)
-    else:
-        build = partial(made_by, graph)
-    return build, build(corr)
+        return partial(graphs.threshold, s0=np.nextafter(min(max(least, 1e-9), _HIGHEST), 0.0))
+    if callable(graph):
+        return partial(_made_by, graph)
+    if isinstance(graph, Integral) and not isinstance(graph, bool):
+        k = check_integer("graph", graph, 1)
+        return partial(graphs.neighbors, k=min(k, len(corr) - 1))
+    if isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
+        return partial(graphs.threshold, s0=float(graph))
+    raise ValueError(
+        "graph must be a threshold in (0, 1), a number of neighbors, a CsrGraph of the rows, or "
+        f"a function of the correlations that makes one, got {graph!r}"
+    )
 
 
-def _check_varying(rows: Floats) -> None:
-    """Raise if a row is constant."""
-    flat = np.flatnonzero(~rows_vary(rows, "correlation"))
-    if flat.size:
-        raise ValueError(
-            f"rows of X must vary for a correlation, got {flat.size} constant row(s): "
-            f"{check.few(flat)}; drop them"
-        )
-
-
-def made_by(build: GraphOf, corr: Floats) -> CsrGraph:
+def _made_by(build: GraphOf, corr: Floats) -> CsrGraph:
     """Return the graph that a function makes of correlations, checked."""
     made: Any = build(corr)
     if not isinstance(made, CsrGraph) or made.n_nodes != len(corr):
@@ -287,59 +265,40 @@ def made_by(build: GraphOf, corr: Floats) -> CsrGraph:
     return made
 
 
-def _pairs_of(found: Cliques, g: CsrGraph) -> sp.csr_array:
-    """Matrix of ones (n_cliques, n_edges) where an edge joins two members."""
-    total = int((found.sizes * (found.sizes - 1) // 2).sum())
-    if total > MOST_PAIRS:
-        raise ValueError(
-            f"cliques must hold at most {MOST_PAIRS} pairs of points, got {total}; pass some of "
-            "them, such as cliques.cover(g, 3), or raise the threshold"
-        )
+def _keys(g: CsrGraph) -> NDArray[np.int64]:
+    """Return a number for each edge."""
     low, high, _ = graphs.edges(g)
-    keys = low * g.n_nodes + high
-    entries, starts = [np.empty(0, dtype=np.int64)], [0]
-    for members in arrays(found.blocks):
-        a, b = np.triu_indices(members.size, 1)
-        wanted = members[a].astype(np.int64) * g.n_nodes + members[b]
-        at = np.searchsorted(keys, wanted)
-        if np.any(at >= keys.size) or np.any(keys[at] != wanted):
-            raise ValueError(
-                f"cliques must be those of the graph, got {members.tolist()[:8]}, of which some "
-                "pairs are no edges; cliques.maximal_cliques lists them"
-            )
-        entries.append(at)
-        starts.append(starts[-1] + at.size)
-    columns = np.concatenate(entries)
-    ones = np.ones(columns.size, dtype=np.int32)
-    return sp.csr_array((ones, columns, starts), shape=(len(found), keys.size))
+    return np.asarray(low * g.n_nodes + high, dtype=np.int64)
 
 
-def _lost_edges(
+def _are_complete(found: Cliques, g: CsrGraph) -> NDArray[np.bool_]:
+    """Whether the members of each clique are all joined in a graph, (n_cliques,)."""
+    holds = incidence(found.blocks, g.n_nodes)
+    ones = np.ones(g.indices.size, dtype=np.int32)
+    adjacent = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))
+    ends = (holds @ adjacent).multiply(holds).sum(axis=1)
+    return np.asarray(ends == found.sizes * (found.sizes - 1))
+
+
+def _resampled(
     rows: Floats,
     corr: Floats,
     build: GraphOf,
-    g: CsrGraph,
     n_resamples: int,
     free: float,
     run: int,
     rng: np.random.Generator,
-) -> NDArray[np.bool_]:
-    """Whether each edge is missing from each resample, (n_edges, n_resamples)."""
-    low, high, _ = graphs.edges(g)
-    n, width = rows.shape
+) -> Iterator[CsrGraph]:
+    """Yield graphs of as many fresh columns."""
     expected, scale = _fresh(corr, free)
     z = _fisher(corr)
-    lost = np.empty((low.size, n_resamples), dtype=bool)
-    for k in range(n_resamples):
-        half = _half(width, run, rng)
+    for _ in range(n_resamples):
+        half = _half(rows.shape[1], run, rng)
         with np.errstate(invalid="ignore", divide="ignore"):
-            part = np.nan_to_num(_correlation(rows[:, half]))
-        fresh = np.tanh(expected + scale * (_fisher(part) - z))
+            part = np.asarray(np.nan_to_num(np.corrcoef(rows[:, half])))
+        fresh: Floats = np.tanh(expected + scale * (_fisher(part) - z))
         np.fill_diagonal(fresh, 1.0)
-        again = build(fresh)
-        first, second, _ = graphs.edges(again)
-        lost[:, k] = ~np.isin(low * n + high, first * n + second, assume_unique=True)
-    return lost
+        yield build(fresh)
 
 
 def _half(width: int, run: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -351,13 +310,6 @@ def _half(width: int, run: int, rng: np.random.Generator) -> NDArray[np.intp]:
     columns = (starts[chosen][:, None] + np.arange(run)).ravel()
     columns = columns[columns < width]
     return np.sort((columns + int(rng.integers(width))) % width)
-
-
-def _correlation(rows: Floats) -> Floats:
-    """Correlations of rows, NaN of those that are constant."""
-    centered = rows - rows.mean(axis=1, keepdims=True)
-    centered /= np.sqrt(np.einsum("ij,ij->i", centered, centered))[:, None]
-    return np.asarray(centered @ centered.T)
 
 
 def _fisher(corr: Floats) -> Floats:
@@ -386,12 +338,11 @@ def _log_density(sample: Floats, at: Floats, width: float) -> tuple[Floats, Floa
     bins = int(np.clip(np.ceil((high - low) / (0.1 * width)), 10, 20_000))
     counts, edges = np.histogram(sample, bins=bins, range=(low, high))
     middle, step = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
-    reach = int(np.ceil(5.0 * width / step))
-    u = np.arange(-reach, reach + 1) * step / width
-    bell = np.exp(-0.5 * u * u)
-    density = np.convolve(counts, bell, mode="same")
-    first = np.convolve(counts, -u * bell, mode="same") / width
-    second = np.convolve(counts, (u * u - 1.0) * bell, mode="same") / width**2
+    density, first, second = (
+        gaussian_filter1d(counts.astype(np.float64), width / step, order=k, mode="constant")
+        / step**k
+        for k in range(3)
+    )
     safe = np.maximum(density, 1e-12)
     slope, bend = first / safe, second / safe - (first / safe) ** 2
     return np.interp(at, middle, slope), np.interp(at, middle, bend)

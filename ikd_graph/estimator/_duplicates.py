@@ -4,8 +4,8 @@ import numpy as np
 
 from .._base.types import Floats, Integers
 from ..blockwise import rigid_fit
-from ..graph import CsrGraph, add_edges, edges, from_edges
-from ..refine import CoreFit, OptimumRecord
+from ..gplvm import CoreFit, OptimumRecord
+from ..graph import CsrGraph, edges, from_edges, union
 
 
 def expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
@@ -18,7 +18,8 @@ def expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
     duplicates = np.setdiff1d(np.arange(inverse.size), first)
     if not duplicates.size:
         return expanded
-    return add_edges(expanded, first[inverse[duplicates]], duplicates, np.ones(duplicates.size))
+    ends = first[inverse[duplicates]], duplicates
+    return union(expanded, from_edges(inverse.size, *ends, np.ones(duplicates.size)))
 
 
 def expand_labels(labels: Integers, inverse: Integers) -> Integers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -26,15 +25,13 @@ from .. import (
     model_selection,
     refine,
     strategies,
-    uncertainty,
 )
 from .. import fingerprint as reproducible
-from .. import out_of_sample as placement
 from .._base import limits
 from .._base.as_table import row_names
 from .._base.dask import is_dask, placed_lazily
 from .._base.progress import Stages
-from .._base.table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
+from .._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from .._base.threads import check_jobs, limit_threads
 from .._base.types import Floats, Integers
 from .._base.validation import (
@@ -48,7 +45,6 @@ from .._base.validation import (
 )
 from .._base.validation import seed as check_seed
 from .._base.warn import warn
-from .._fitted_process import FittedProcess
 from .._settings import Result, Settings
 from ..cliques import Cliques
 from ..column_relevance import ColumnRelevance
@@ -64,7 +60,7 @@ from ..similarity import (
     compare,
     unique_rows,
 )
-from ..strategies import Strategy, landmarks
+from ..strategies import Strategy
 from . import _model_file
 from ._columns import columns_of, has_holes
 from ._duplicates import expand_graph, expand_labels, expand_optima
@@ -163,8 +159,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Fraction of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
     joints_ : Joints or SessionJoints or None
-        For "blockwise" the joints between cliques (`alignment.joints`), for sessions with other
+        For "blockwise" the joints between cliques (`blockwise.joints`), for sessions with other
         columns each whether one may be mirrored: what is fixed, and how surely. None otherwise.
+        Computed when it is asked for, as is `fixed_`.
     fixed_ : (n_samples,) ndarray of str or None
         "fixed", "mirrored" or "free" for each row, relative to the largest part that is rigid.
     n_components_ : int
@@ -191,7 +188,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Weight of the geodesic solution in the merge, all cliques having 1 ("blockwise").
     standard_errors_ : (n_samples, n_components) ndarray of float64
         Standard errors of the coordinates, after rigid alignment with the truth in units of the
-        length-scale (see `ikd_graph.uncertainty`). NaN where the fit has no Gaussian process;
+        length-scale (see `ikd_graph.gplvm.posterior`). NaN where the fit has no Gaussian process;
         `settings_` says why. Computed in `fit` after a refinement by likelihood, else when first
         asked for.
     reliability_ : float
@@ -232,7 +229,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
 
     _result: Result
-    _fitted: FittedProcess
+    _fitted: gplvm.FittedProcess
 
     @with_hints
     def __init__(
@@ -651,6 +648,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._requested()
 
+    # Computed when it is asked for ----------------------------------------------------------------
+
+    @property
+    def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
+        """What the cliques, or sessions with other columns each, leave open between them."""
+        check_is_fitted(self, "embedding_")
+        solution, known = self._result.solution, self._fitted.computed
+        if "joints" not in known:
+            joints: Any = self._result.sessions
+            if joints is None and solution.solved is not None:
+                with limit_threads(self.n_jobs):
+                    joints = blockwise.joints(solution.solved, solution.embedding.coordinates)
+            known["joints"] = joints and joints.of_rows(self._inverse)
+        return known["joints"]
+
+    @property
+    def fixed_(self) -> NDArray[np.str_] | None:
+        """Whether each row is "fixed", "mirrored" or "free", relative to the largest part."""
+        joints = self.joints_
+        return None if joints is None else joints.fixed
+
     # Checks ---------------------------------------------------------------------------------------
 
     @property
@@ -693,7 +711,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"graph must be a number of neighbors, got {strategy!r} and {self.graph!r}; only "
                 "edges to neighbors are weighted"
             )
-        landmarks.check_number(self.n_landmarks, 1 if size == "auto" else int(size))
+        strategies.check_landmarks(self.n_landmarks, 1 if size == "auto" else int(size))
         if missing.get(self.missing) is not None:
             self._require_rows(f"missing={self.missing!r}")
         if not isinstance(self.verbose, bool):
@@ -791,6 +809,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             # A copy: changing X after the fit changes nothing.
             rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
             self._store(rows, training, result, inverse, equal, dtype)
+            self._warn_open()
 
     def _compare(self, rows: Any, settings: Settings, names: Integers) -> Similarity:
         """Compare rows, those with holes over the columns that both have."""
@@ -822,7 +841,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._first, self._inverse, self._equal = first, inverse, equal
         self._points = result.coordinates
         self._rows: Any = rows if self._has_rows else None
-        self._fitted = FittedProcess(result, self._points, self._rows, first)
+        self._fitted = gplvm.FittedProcess(
+            self._points,
+            self._rows,
+            first,
+            result.similarity,
+            result.kernel,
+            graph=g,
+            core=result.core,
+            model_based=settings.model_based,
+            is_refined=result.n_iter is not None,
+            is_local=getattr(settings.refine, "descent", "") == "local",
+            is_linear=result.n_iter is None and not strategy.uses_kernel,
+            random_state=settings.random_state,
+        )
         every = self._points[inverse]
         self.embedding_ = every[equal].astype(dtype, copy=False)
         self.n_components_ = self.embedding_.shape[1]
@@ -859,35 +891,23 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if solution.solved is not None and solution.residuals is not None:
             self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
             self.merge_residuals_ = solution.residuals[inverse]
-        self._keep_joints(result, inverse)
         self.n_iter_ = result.n_iter or 0
-        self.optima_: tuple[refine.OptimumRecord, ...] = ()
+        self.optima_: tuple[gplvm.OptimumRecord, ...] = ()
         if result.core is not None:
             self.optima_ = expand_optima(result.core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
-        self._placement = self._prepared(result)
 
-    def _prepared(self, result: Result) -> placement.Placement:
-        """Return what placing rows needs next to the similarity of a result."""
-        linear = result.n_iter is None and not result.settings.strategy.uses_kernel
-        return placement.prepare(self._points, result.graph, result.similarity, linear=linear)
+    def _warn_open(self) -> None:
+        """Say which points given distances, or sessions, leave open.
 
-    def _keep_joints(self, result: Result, inverse: Integers) -> None:
-        """Keep which points are fixed, and say how many are not."""
-        self.joints_: blockwise.Joints | refine.SessionJoints | None = None
-        self.fixed_: NDArray[np.str_] | None = None
-        if result.joints is None:
-            return
-        self.joints_ = result.joints.of_rows(inverse)
-        self.fixed_ = self.joints_.fixed
-        text = blockwise.describe_open(self.fixed_, self.joints_.n_open)
-        if not text:
-            return
-        self.settings_ = self.settings_.explain(joints=text)
-        # Noisy cliques of one table leave much open, which the geodesic solution settles.
+        Noisy cliques of one table leave much open, which the geodesic solution settles.
+        """
         has_unknown = isinstance(missing.get(self.missing), missing.Pairwise)
-        if self.affinity == "precomputed_distance" or has_unknown:
+        joints = self.joints_ if self.affinity == "precomputed_distance" or has_unknown else None
+        text = "" if joints is None else blockwise.describe_open(joints.fixed, joints.n_open)
+        if text:
+            self.settings_ = self.settings_.explain(joints=text)
             warn(text)
 
     def _warn_components(self) -> None:
@@ -952,9 +972,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "with the truth"
             )
         self.settings_ = self.settings_.explain(**{"standard errors": text})
-        if value < uncertainty.TRUSTED:
+        if value < gplvm.TRUSTED:
             warn(
-                f"the embedding has a reliability of {value:.2f}, below {uncertainty.TRUSTED}: its "
+                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
                 "standard errors are large (standard_errors_), and what it shows may not be there; "
                 "measure more columns, or average rows that belong together"
             )
@@ -985,23 +1005,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows = rows if self._has_rows else rows[:, self._first]
         if isinstance(missing.get(self.missing), missing.Impute):
             rows = missing.fill(rows, self._rows)
+        rule = missing.get(self.missing)
+        least = rule.least(rows.shape[1]) if isinstance(rule, missing.Pairwise) else None
         with limit_threads(self.n_jobs):
-            for fitted, these, part in self._parts(rows):
-                similarity = fitted.result.similarity
-                comparable = similarity.comparable(part)
-                at, part = new[these[comparable]], some_rows(part, np.flatnonzero(comparable))
-                if not at.size:
-                    continue
-                latent[at], residual[at] = placement.place(
-                    self._placement if fitted is self._fitted else self._prepared(fitted.result),
-                    similarity,
-                    part,
-                    process=fitted.placing_process(),
-                    verbose=self.verbose,
-                )
-                if errors:
-                    compared = similarity.modeled(dense_rows(part))
-                    std[at] = fitted.errors_of(compared, latent[at])
+            placed = self._fitted.place(rows, least, errors=errors, verbose=self.verbose)
+        latent[new], residual[new], std[new] = placed
         silent = new[np.isnan(residual[new])]
         if silent.size:
             warn(
@@ -1010,16 +1018,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
-
-    def _parts(self, rows: Any) -> Iterator[tuple[FittedProcess, Integers, Any]]:
-        """Yield the fit over the columns that some rows have, their numbers, and their values."""
-        rule = missing.get(self.missing)
-        if not isinstance(rule, missing.Pairwise) or self._fitted.has_holes or not has_holes(rows):
-            yield self._fitted, np.arange(rows.shape[0]), rows
-            return
-        for columns, these in refine.known_columns(rows.T):
-            if columns.size >= rule.least(rows.shape[1]):
-                yield self._fitted.over(columns), these, rows[np.ix_(these, columns)]
 
     # What scikit-learn and notebooks ask ----------------------------------------------------------
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from .._base.format import count, format_seconds
-from ..plotting import colors, plot
+from ..plotting import charts, plot
 
 
 def lead(model: Any, n_features: int) -> str:
@@ -33,7 +33,7 @@ def model_html(model: Any) -> str:
         ax = plot.axes(5.6, 4.0)
     except ImportError:
         return ""
-    model.plot(fractions=colors.variance_fractions(model.embedding_), ax=ax)
+    model.plot(fractions=charts.variance_fractions(model.embedding_), ax=ax)
     picture = b64encode(plot.png(ax, dpi=110)).decode("ascii")
     rows = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th>'

@@ -1,4 +1,4 @@
-r"""The Gaussian-process latent variable model: likelihood, information, the fitted process.
+r"""The Gaussian-process latent variable model: likelihood, optima, error bars, new rows.
 
 Every column x (one value per point) is a sample of N(0, A),
 A = v K + n I, K_ij = f(|z_i - z_j|^2) (Li & Wu 2024, Eq. 1, with noise). With S = X X^T / N the
@@ -7,28 +7,65 @@ log likelihood of all N dimensions is
     log L = -N / 2 (T log 2 pi + log det A + tr(A^-1 S)),
 
 so that only the T x T matrix S enters and the cost does not grow with N. With the rows of X
-centered this is the likelihood at the best constant mean of every point.
+centered this is the likelihood at the best constant mean of every point. Where values are not
+known, columns that are known in the same rows form a group with an S of its own, and log L is the
+sum over the groups; complete data are one group.
 """
 
+# Named as themselves: for the layers above, not for users.
+from ._core import MAX_POINTS as MAX_POINTS
+from ._core import CoreFit as CoreFit
+from ._core import farthest_points as farthest_points
+from ._core import place_outside as place_outside
+from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
+from ._groups import MOST_WORK as MOST_WORK
+from ._groups import centered_known as centered_known
+from ._groups import known_columns as known_columns
+from ._groups import work_of as work_of
 from ._information import column_scores, expected_information
+from ._known import KnownFit as KnownFit
+from ._known import known_likelihood as known_likelihood
 from ._likelihood import fit_variances, log_likelihood, sample_covariance
+from ._local import MAX_ITER as MAX_ITER
+from ._local import local_likelihood as local_likelihood
+from ._nested import NESTED_NOISE as NESTED_NOISE
+from ._nested import nested_latents as nested_latents
 from ._noise_model import NoiseModel, fit_noise_model
+from ._out_of_sample import Placement, freshness, place, prepare
 from ._placement import ObservedRows
 from ._process import JITTER, GaussianProcess, Prediction
+from ._restarts import LikelihoodFit as LikelihoodFit
+from ._restarts import OptimumRecord as OptimumRecord
+from ._restarts import likelihood as likelihood
+from ._sessions import Mirrored as Mirrored
+from ._sessions import SessionJoints as SessionJoints
+from ._sessions import search_mirrored as search_mirrored
+from ._starts import closed_form as closed_form
+from ._starts import random_closed_form as random_closed_form
+from ._uncertainty import TRUSTED as TRUSTED
+from ._uncertainty import LatentPosterior, posterior, reliability, supported_r2
 
 __all__ = [
     "JITTER",
     "GaussianProcess",
+    "LatentPosterior",
     "LikelihoodGradient",
     "NoiseModel",
     "ObservedRows",
+    "Placement",
     "Prediction",
     "SampleLikelihood",
     "column_scores",
     "expected_information",
     "fit_noise_model",
     "fit_variances",
+    "freshness",
     "log_likelihood",
+    "place",
+    "posterior",
+    "prepare",
+    "reliability",
     "sample_covariance",
+    "supported_r2",
 ]

@@ -1,8 +1,10 @@
 """Likelihood of an embedding and of its variances, with the gradient."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
@@ -11,6 +13,8 @@ from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._gradient import LOG_2PI
+from ._groups import ColumnGroup
+from ._model import factor_of
 
 
 @validate(rows=check.table, centered=check.flag)
@@ -101,9 +105,8 @@ def log_likelihood(
     -4.158
     """
     model = variance * kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    model.flat[:: len(model) + 1] += noise
-    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
-    if failed:
+    factor = factor_of(model, noise)
+    if factor is None:
         return -np.inf
     log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
     trace = float(np.trace(dpotrs(factor, np.asfortranarray(sample_cov), lower=1)[0]))
@@ -147,22 +150,44 @@ def fit_variances(
     >>> bool(8.5 < variance + noise < 9.5)
     True
     """
-    n = len(latent)
     values, vectors = np.linalg.eigh(kernel.covariance(cdist(latent, latent, "sqeuclidean")))
-    values = np.maximum(values, 0.0)
     # Covariances over the columns that pairs of rows share may be negative along a vector.
     power = np.maximum(np.einsum("ij,ij->j", vectors, sample_cov @ vectors), 0.0)
+    variance, noise, value = _best_variances(values, power, np.ones(len(values)))
+    return variance, noise, -n_observed * value
+
+
+def fit_group_variances(
+    latent: Floats, groups: Sequence[ColumnGroup], kernel: StationaryKernel
+) -> tuple[float, float, float]:
+    """Variances as `fit_variances` fits them, and the negative log likelihood of one column."""
+    cov = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    parts = []
+    for group in groups:
+        values, vectors = np.linalg.eigh(cov[group.block])
+        power = np.sum((vectors.T @ group.root) ** 2, axis=1)
+        parts.append((values, power, np.full(values.size, group.weight)))
+    return _best_variances(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _best_variances(values: Floats, power: Floats, weights: Floats) -> tuple[float, float, float]:
+    """Most likely variances, and the negative log likelihood of one column.
+
+    They come from the eigenvalues of the kernel, the mean square of the columns along each vector,
+    and the fraction of the columns that have it.
+    """
+    values, total = np.maximum(values, 0.0), float(weights.sum())
 
     def scale(log_ratio: float) -> float:
         # Rows that do not vary have none, and a likelihood without bound.
-        variance = float(np.mean(power / (values + np.exp(log_ratio))))
+        variance = float(np.sum(power / (values + np.exp(log_ratio)))) / total
         return max(variance, float(np.finfo(np.float64).tiny))
 
     def cost(log_ratio: float) -> float:
-        return n * np.log(scale(log_ratio)) + float(np.log(values + np.exp(log_ratio)).sum())
+        log_det = float(weights @ np.log(values + np.exp(log_ratio)))
+        return total * float(np.log(scale(log_ratio))) + log_det
 
     log_ratio = float(minimize_scalar(cost, bounds=(-18.0, 7.0), method="bounded").x)
     variance = scale(log_ratio)
-    total = n * (LOG_2PI + 1.0) + n * np.log(variance)
-    total += float(np.log(values + np.exp(log_ratio)).sum())
-    return variance, variance * float(np.exp(log_ratio)), -0.5 * n_observed * float(total)
+    value = 0.5 * (total * (LOG_2PI + 1.0) + cost(log_ratio))
+    return variance, variance * float(np.exp(log_ratio)), value

@@ -1,7 +1,7 @@
 """Covariance of the model at an embedding, its slope, and its inverse."""
 
 import numpy as np
-from scipy.linalg.lapack import dlauum, dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.spatial.distance import cdist
 
 from .. import _jit
@@ -12,30 +12,27 @@ NOT_POSITIVE = (
     "noise must be large enough to invert the covariance of the latent, got {!r}; "
     "a noise of 1e-6 times the variance is enough"
 )
-_SMALL_TRIANGLE = 64
 
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
     """f(d_ij) and f'(d_ij) of every pair, both (n, n); f' is 0 for a pair in one place."""
-    n = len(latent)
-    cov, change = np.empty((n, n)), np.empty((n, n))
-    fill_covariances(latent, kernel, cov, change)
-    return cov, change
-
-
-def fill_covariances(latent: Floats, kernel: StationaryKernel, cov: Floats, change: Floats) -> None:
-    """Compute the same into given arrays."""
-    points = np.ascontiguousarray(latent)
-    form = compiled_form(kernel)
+    points, form = np.ascontiguousarray(latent), compiled_form(kernel)
     if form is not None:
+        cov, change = np.empty((2, len(points), len(points)))
         _jit.likelihood.covariances(points, *form, kernel.length_scale**2, cov, change)
-        return
+        return cov, change
     sq_dist = cdist(points, points, "sqeuclidean")
     together = sq_dist == 0.0
     # Distance 1 stands in for 0, where the slope of some kernels is infinite.
-    change[:] = kernel.derivative(np.where(together, 1.0, sq_dist))
-    change[together] = 0.0
-    cov[:] = kernel.covariance(sq_dist)
+    change = kernel.derivative(np.where(together, 1.0, sq_dist))
+    return kernel.covariance(sq_dist), np.where(together, 0.0, change)
+
+
+def factor_of(signal: Floats, noise: float) -> Floats | None:
+    """Lower Cholesky factor of a covariance, which is overwritten, and noise; None without one."""
+    signal.flat[:: len(signal) + 1] += noise
+    factor, failed = dpotrf(signal.T, lower=1, overwrite_a=1)
+    return None if failed else np.asarray(factor)
 
 
 def inverse_model(
@@ -46,35 +43,14 @@ def inverse_model(
     Raises ValueError where A is not positive definite to working precision.
     """
     cov, change = covariances(latent, kernel)
-    model = variance * cov
-    model.flat[:: len(model) + 1] += noise
-    factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
-    if failed:
+    factor = factor_of(variance * cov, noise)
+    if factor is None:
         raise ValueError(NOT_POSITIVE.format(noise))
     return inverse_of(factor), variance * change
 
 
-def inverse_of(factor: Floats, out: Floats | None = None) -> Floats:
-    """Inverse of a matrix from its lower Cholesky factor, both triangles.
-
-    ``out`` (n, n), in Fortran order, becomes its memory.
-    """
-    out = np.empty_like(factor, order="F") if out is None else out
-    _fill_triangular_inverse(factor, out)
-    product, _ = dlauum(out, lower=1, overwrite_c=1)
-    inverse = np.asarray(product.T)
+def inverse_of(factor: Floats) -> Floats:
+    """Inverse of a matrix from its lower Cholesky factor, both triangles."""
+    inverse = np.asarray(dpotri(factor, lower=1)[0].T)
     _jit.likelihood.mirror_upper(inverse)
     return inverse
-
-
-def _fill_triangular_inverse(factor: Floats, out: Floats) -> None:
-    """Inverse of a lower triangle, by halves: LAPACK's own is slow beyond some tens of rows."""
-    n = len(factor)
-    if n <= _SMALL_TRIANGLE:
-        out[:] = dtrtri(factor, lower=1)[0]
-        return
-    half = n // 2
-    _fill_triangular_inverse(factor[:half, :half], out[:half, :half])
-    _fill_triangular_inverse(factor[half:, half:], out[half:, half:])
-    out[:half, half:] = 0.0
-    out[half:, :half] = -out[half:, half:] @ (factor[half:, :half] @ out[:half, :half])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
@@ -16,9 +16,8 @@ from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from . import _placement
-from ._information import column_scores, expected_information
 from ._likelihood import log_likelihood, sample_covariance
-from ._model import NOT_POSITIVE, inverse_model
+from ._model import NOT_POSITIVE, factor_of, inverse_model
 from ._placement import Conditioned, ObservedRows
 
 JITTER = 1e-10
@@ -134,26 +133,6 @@ class GaussianProcess:
                 self.points, cov, self.n_observed, self.kernel, self.variance, self.noise
             )
         )
-
-    def information(self) -> Floats:
-        """Compute the expected information of one column about points and variances.
-
-        Returns
-        -------
-        (n m + 2, n m + 2) ndarray of float64, symmetric
-            As `gplvm.expected_information`.
-        """
-        return expected_information(self.points, self.kernel, self.variance, self.noise)
-
-    def column_scores(self) -> Floats:
-        """Compute the derivative of the log likelihood of each column in points and variances.
-
-        Returns
-        -------
-        (n m + 2, n_observed) ndarray of float64
-            As `gplvm.column_scores`.
-        """
-        return column_scores(self.points, self.rows, self.kernel, self.variance, self.noise)
 
     @validate(points=check.table)
     def predict(self, points: Floats) -> Prediction:
@@ -332,11 +311,10 @@ class GaussianProcess:
         model = self.variance * self.kernel.covariance(
             cdist(self.points, self.points, "sqeuclidean")
         )
-        model.flat[:: len(model) + 1] += self.noise
-        factor, failed = dpotrf(model.T, lower=1, overwrite_a=1)
-        if failed:
+        factor = factor_of(model, self.noise)
+        if factor is None:
             raise ValueError(NOT_POSITIVE.format(self.noise))
-        return np.asarray(factor)
+        return factor
 
 
 def _centered(rows: NDArray[np.floating]) -> Floats:

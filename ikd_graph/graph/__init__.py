@@ -5,13 +5,12 @@ above a threshold (the paper's Section 2.4), or those between nearest neighbors.
 ``CsrGraph`` records; their weights are correlations, at most 1.
 """
 
-from ._build import WEIGHT_FLOOR, neighbors, threshold
+from ..similarity import row_neighbors
+from ._build import WEIGHT_FLOOR, neighbors, signed_threshold, threshold
 
 # Named as themselves: for the layers above, not for users.
-from ._build import from_neighbors as from_neighbors
+from ._build import neighbor_graph as neighbor_graph
 from ._build import pairs_above as pairs_above
-from ._build import row_correlations as row_correlations
-from ._build import walkable as walkable
 from ._csr import GraphLike as GraphLike
 from ._csr import (
     above,
@@ -30,25 +29,16 @@ from ._csr import (
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
 from ._csr import networkx_matrix as networkx_matrix
-from ._csr import stored_pairs as stored_pairs
 from ._csr import without_weights as without_weights
 from ._join import JoinedGraph, join
-from ._join import add_edges as add_edges
-from ._join import find_links as find_links
 from ._names import frame_by_name as frame_by_name
-from ._nearest import block_neighbors as block_neighbors
-from ._nearest import nearest_rows as nearest_rows
-from ._nearest import nearest_values as nearest_values
-from ._nearest import row_neighbors
 from ._prune import prune
 from ._record import CsrGraph
 from ._record import check_graph as check_graph
 from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
-from ._signed import signed_threshold
-from ._significant import significant_graph
-from ._threshold import auto_threshold, sure_threshold
+from ._significant import auto_threshold, significant_graph, sure_threshold
 
 __all__ = [
     "DISCONNECTED",

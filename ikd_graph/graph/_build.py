@@ -1,10 +1,5 @@
-"""From correlations to graphs: all pairs above a threshold, or nearest neighbors.
+"""From similarities to graphs: all pairs above a threshold, or nearest neighbors."""
 
-Functions that start with ``row_`` take rows of unit norm whose products are the correlations, and
-never form the (n, n) matrix.
-"""
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,24 +8,26 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
-from .._base.threads import block_rows, map_blocks
+from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.validation import validate
-from ..covariance import FLOOR
-from ._csr import mirrored
-from ._nearest import block_neighbors, check_correlations, check_count
+from .._base.warn import warn
+from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, check_count
+from ._csr import above, from_edges, mirrored, strongest
 from ._record import CsrGraph
+
+SIGNS = ("absolute", "positive", "negative")
 
 WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""
 
 
-@validate(corr=check_correlations, s0=check.fraction)
-def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
+@validate(corr=as_similarity, s0=check.fraction)
+def threshold(corr: Any, s0: float) -> CsrGraph:
     """Keep the pairs whose correlation exceeds a threshold (paper, Section 2.4).
 
     Parameters
     ----------
-    corr : (n, n) float64, symmetric
+    corr : (n, n) float64, symmetric, or Similarity
         Correlations between points.
     s0 : float
         Threshold in (0, 1).
@@ -48,11 +45,63 @@ def threshold(corr: NDArray[np.float64], s0: float) -> CsrGraph:
     >>> graph.threshold(corr, 0.4).indices.tolist()
     [1, 0, 2, 1]
     """
-    return pairs_above(lambda start, stop: corr[start:stop, start:], corr.shape[0], s0)
+    return pairs_above(as_similarity("corr", corr), s0)
 
 
-@validate(check_count, corr=check_correlations, mutual=check.flag)
-def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> CsrGraph:
+@validate(
+    corr=check.symmetric, s0=check.fraction, sign=check.one_of(("absolute", "positive", "negative"))
+)
+def signed_threshold(corr: Any, s0: float, sign: str = "absolute") -> CsrGraph:
+    """Join the pairs whose correlation is far from 0, for looking at their cliques.
+
+    Parameters
+    ----------
+    corr : (n, n) array_like of float64, symmetric
+        Correlations.
+    s0 : float
+        The threshold, in (0, 1).
+    sign : {"absolute", "positive", "negative"}
+        Which correlations are edges: above ``s0``, below ``-s0``, or both. A clique of positive
+        edges moves together; of three rows that are related by negative edges alone, each would
+        have to oppose the two others, so that such cliques are small.
+
+    Returns
+    -------
+    CsrGraph
+        Weights are the absolute correlations.
+
+    Warns
+    -----
+    UserWarning
+        With the number of pairs as far from 0 that are dropped for their sign.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph
+    >>> corr = np.array([[1.0, 0.6, -0.7], [0.6, 1.0, -0.1], [-0.7, -0.1, 1.0]])
+    >>> graph.edges(graph.signed_threshold(corr, 0.5))[2].tolist()
+    [0.6, 0.7]
+    """
+    values = np.asarray(corr, dtype=np.float64)
+    low, high = np.triu_indices(len(values), 1)
+    of_pairs = values[low, high]
+    far = np.abs(of_pairs) > s0
+    kept = far
+    if sign != "absolute":
+        kept = of_pairs > s0 if sign == "positive" else of_pairs < -s0
+        dropped = int(np.count_nonzero(far & ~kept))
+        if dropped:
+            other = f"below {-s0:g}" if sign == "positive" else f"above {s0:g}"
+            warn(
+                f"{dropped} of {int(np.count_nonzero(far))} pairs beyond {s0:g} are dropped, since "
+                f"their correlation is {other}; sign='absolute' keeps them"
+            )
+    return from_edges(len(values), low[kept], high[kept], np.minimum(np.abs(of_pairs[kept]), 1.0))
+
+
+@validate(corr=as_similarity, mutual=check.flag)
+def neighbors(corr: Any, k: int, *, mutual: bool = False) -> CsrGraph:
     """Join each point to the points most correlated with it.
 
     Ties go to the smaller index, and a point is never its own neighbor, whatever duplicates it
@@ -61,7 +110,7 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
 
     Parameters
     ----------
-    corr : (n, n) float64, symmetric
+    corr : (n, n) float64, symmetric, or Similarity
         Correlations between points.
     k : int
         Number of neighbors, at most n - 1.
@@ -83,106 +132,39 @@ def neighbors(corr: NDArray[np.float64], k: int, *, mutual: bool = False) -> Csr
     >>> graph.neighbors(corr, 1, mutual=True).indices.tolist()
     [1, 0]
     """
-    near = block_neighbors(lambda start, stop: corr[start:stop], corr.shape[0], k)
-    return from_neighbors(near, lambda first, second: corr[first, second], mutual=mutual)
+    similarity = as_similarity("corr", corr)
+    return neighbor_graph(similarity, check_count(k, similarity.n_samples), mutual=mutual)
 
 
-def from_neighbors(
-    neighbors: NDArray[np.int32],
-    correlations: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]],
-    *,
-    mutual: bool = False,
-    shared: bool = False,
-    floor: float = WEIGHT_FLOOR,
-) -> CsrGraph:
-    """Graph of neighbors that were found already.
+def pairs_above(similarity: Similarity, s0: float) -> CsrGraph:
+    """Graph of the pairs whose similarity exceeds a threshold.
 
     Parameters
     ----------
-    neighbors : (n, k) int32
-        Neighbors of every point.
-    correlations : callable
-        Maps two (m,) arrays of points to the correlations of those pairs.
-    mutual : bool
-        As in :func:`neighbors`.
-    shared : bool
-        Multiply every weight by the root of the fraction of neighbors that its ends have in common
-        (of k + 1, each point being a neighbor of its own): it is small across the gap between two
-        groups.
-    floor : float
-        Least weight, which smaller ones are lifted to.
-
-    Returns
-    -------
-    CsrGraph
-        The neighbor graph.
-    """
-    first, second = _neighbor_pairs(neighbors, mutual)
-    weights = correlations(first, second)
-    if shared:
-        weights = weights * np.sqrt(_shared_fraction(neighbors, first, second))
-    # In order already, and each once.
-    counts = np.bincount(first, minlength=len(neighbors))
-    del first
-    return mirrored(counts, second, walkable(weights, floor))
-
-
-def row_correlations(
-    rows: NDArray[np.floating], first: NDArray[np.integer], second: NDArray[np.integer]
-) -> NDArray[np.float64]:
-    """Compute the products of pairs of rows of unit norm, the same bits either way round.
-
-    Parameters
-    ----------
-    rows : (n, p) float32 or float64
-        Rows of unit norm.
-    first, second : (m,) int
-        The pairs.
-
-    Returns
-    -------
-    (m,) float64
-        Their correlations in double precision, rounding above 1 taken off.
-    """
-    out = np.empty(first.size, np.float64)
-
-    def multiply(start: int, stop: int) -> None:
-        pairs = slice(start, stop)
-        _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
-
-    map_blocks(multiply, first.size, 16_384)
-    return np.minimum(out, 1.0)
-
-
-def pairs_above(
-    block_of: Callable[[int, int], NDArray[np.floating]], n: int, floor: float
-) -> CsrGraph:
-    """Collect the pairs above a floor from blocks of the upper triangle.
-
-    Parameters
-    ----------
-    block_of : callable
-        Maps a first and a last row to their correlations with the nodes from the first row on.
-    n : int
-        Number of nodes.
-    floor : float
-        Correlations must exceed it.
+    similarity : Similarity
+        How points are compared; where it is a graph, 0 takes all that is stored.
+    s0 : float
+        Weights must exceed it.
 
     Returns
     -------
     CsrGraph
         Its edges are those pairs.
     """
+    n = similarity.n_samples
+    if isinstance(similarity, SparsePrecomputed):
+        g = from_edges(n, *similarity.edges())
+        return above(g, s0) if s0 else g
     size = block_rows(n)
     counts = np.zeros(n, np.int64)
     batches: list[Any] = [None] * -(-n // size)
 
     def collect(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(block_of(start, stop))
-        _jit.graph.count_above(block, start, start, floor, counts[start:stop])
+        block = np.ascontiguousarray(similarity.edge_weights(start, stop))
+        _jit.graph.count_above(block, start, start, s0, counts[start:stop])
         total = int(counts[start:stop].sum())
         batches[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
-        _jit.graph.take_above(block, start, start, floor, *batches[start // size])
+        _jit.graph.take_above(block, start, start, s0, *batches[start // size])
 
     map_blocks(collect, n, size)
     indices, weights = (np.concatenate(column) for column in zip(*batches, strict=True))
@@ -190,9 +172,40 @@ def pairs_above(
     return mirrored(counts, indices, np.minimum(weights, 1.0))
 
 
-def walkable(weights: NDArray[np.float64], floor: float = WEIGHT_FLOOR) -> NDArray[np.float64]:
-    """Bring the weights of edges that must be walked into [floor, 1]."""
-    return np.clip(weights, floor, 1.0)
+def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> CsrGraph:
+    """Graph that joins each point to its neighbors.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        How points are compared; where it is a graph, the strongest edges of every point stay. A
+        weight is multiplied by the root of the fraction of neighbors that its ends have in common
+        if that is the affinity (of k + 1, each point being a neighbor of its own): it is small
+        across the gap between two groups.
+    k : int
+        Number of neighbors; all points where there are fewer.
+    mutual : bool
+        As in :func:`neighbors`.
+
+    Returns
+    -------
+    CsrGraph
+        The neighbor graph; pairs that are not known are no neighbors.
+    """
+    n = similarity.n_samples
+    if isinstance(similarity, SparsePrecomputed):
+        return strongest(pairs_above(similarity, 0.0), k)
+    near = similarity.neighbors(k)
+    first, second = _neighbor_pairs(near, mutual)
+    values = similarity.between(first, second)
+    known = values > similarity.least_neighbor
+    first, second, values = first[known], second[known], values[known]
+    weights = similarity.weights(values)
+    if similarity.affinity.shared:
+        weights = weights * np.sqrt(_shared_fraction(near, first, second))
+    # In order already, and each once.
+    counts = np.bincount(first, minlength=n)
+    return mirrored(counts, second, np.clip(weights, similarity.floor, 1.0))
 
 
 def _shared_fraction(
@@ -209,7 +222,7 @@ def _shared_fraction(
         pairs = slice(start, stop)
         shared[pairs] = holds[first[pairs]].multiply(holds[second[pairs]]).sum(axis=1)
 
-    map_blocks(count, first.size, 16_384)
+    map_blocks(count, first.size, PAIRS)
     return shared / (k + 1.0)
 
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
+from .._base.rounding import SINGLE
 from .._base.types import Integers
-from .._base.validation import check_distinct, check_finite, check_sparse, rounding_of, validate
+from .._base.validation import check_distinct, validate
+from ..similarity import stored_pairs
 from ._names import numbers_in_order, order_of_rows
 from ._record import CsrGraph, check_graph
 
@@ -98,9 +100,8 @@ def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
     >>> low.tolist(), high.tolist(), weights.tolist()
     ([0, 1], [1, 2], [0.9, 0.5])
     """
-    low = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
-    once = low < g.indices
-    return low[once], g.indices[once].astype(np.int64), g.weights[once]
+    once = g.rows < g.indices
+    return g.rows[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
 @validate(g=check_graph, s0=check.number)
@@ -156,7 +157,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     >>> graph.strongest(graph.threshold(corr, 0.1), 1).weights.tolist()
     [0.9, 0.9, 0.5, 0.5]
     """
-    rows = np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
+    rows = g.rows
     order = np.lexsort((-g.weights, rows))
     # Sorted within rows, so that the rank of an edge is its place after the start of its row.
     strongest_entries = order[np.arange(order.size) - g.indptr[rows] < k]
@@ -348,7 +349,8 @@ def from_scipy(matrix: Any) -> CsrGraph:
     Parameters
     ----------
     matrix : (n, n) scipy sparse array or matrix, symmetric
-        Similarities from 0 to 1, see :func:`stored_pairs`.
+        Similarities from 0 to 1, the same both ways up to rounding, or stored one way
+        round only, as in a graph of nearest neighbors.
 
     Returns
     -------
@@ -363,7 +365,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     [0.5, 0.5]
     """
     low, high, weights = stored_pairs(matrix)
-    wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + 1e-9)))
+    wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + SINGLE)))
     if wrong:
         raise ValueError(
             f"weights must be similarities from 0 to 1, got {wrong} outside, from "
@@ -373,68 +375,6 @@ def from_scipy(matrix: Any) -> CsrGraph:
     there = weights > 0.0
     weights = np.minimum(weights[there], 1.0)
     return from_edges(matrix.shape[0], low[there], high[there], weights)
-
-
-def stored_pairs(
-    matrix: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
-
-    Parameters
-    ----------
-    matrix : (n, n) scipy sparse array or matrix
-        Values of pairs, the same both ways up to rounding, or stored one way round only, as in a
-        graph of nearest neighbors. It is not changed.
-
-    Returns
-    -------
-    low, high : (m,) int64
-        The points, ``low < high``.
-    values : (m,) float64
-        Their values, the mean of both ways round.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not square, not symmetric or not finite.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from ikd_graph import graph
-    >>> low, high, values = graph.stored_pairs(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
-    >>> low.tolist(), high.tolist(), values.tolist()
-    ([0], [1], [1.0])
-    """
-    check_sparse("matrix", matrix)
-    n = matrix.shape[0]
-    if n != matrix.shape[-1]:
-        raise ValueError(
-            f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
-            "belongs to points i and j"
-        )
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(
-            f"a matrix of pairs must hold real numbers, got {matrix.dtype}; abs(matrix) or "
-            "matrix.real makes them of complex ones"
-        )
-    entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
-    entries.sum_duplicates()
-    check_finite("matrix", entries.data, "leave out pairs that are not known")
-    entries = entries.tocoo()
-    off = entries.row != entries.col
-    row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
-    low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
-    keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
-    sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: NDArray[np.float64] = sums / counts
-    worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
-    if worst > rounding_of(matrix) * float(np.abs(data).max(initial=0.0)):
-        raise ValueError(
-            "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
-            f"by up to {worst:.3g}; store each pair once, or both ways with one value"
-        )
-    return keys // n, keys % n, values
 
 
 def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
@@ -482,28 +422,26 @@ def networkx_matrix(
             "a networkx graph must be undirected, with one edge a pair, got a "
             f"{type(G).__name__}; nx.Graph(G) is one"
         )
-    nodes, n = numbers_in_order(G), G.number_of_nodes()
+    import networkx as nx
+
+    nodes = numbers_in_order(G)
     order = order_of_rows(
         "nodes of the graph", nodes, names,
         "X.loc[[...]] puts rows in the order of the nodes, nx.relabel_nodes(G, ...) renames nodes, "
         "and X.reset_index(drop=True) matches rows by position",
     )  # fmt: skip
-    number = {nodes[at]: position for position, at in enumerate(order)}
-    held = G.edges(data=weight, default=None) if weight else ((*edge, 1.0) for edge in G.edges)
-    pairs = [(number[u], number[v], value) for u, v, value in held]
-    without = sum(value is None for _, _, value in pairs)
+    values = [value for *_, value in G.edges(data=weight)] if weight else []
+    without = sum(value is None for value in values)
     if without:
         raise ValueError(
             f"every edge must have the attribute {weight!r}, got {without} edges without it; name "
             "another one by weight=, or set it with nx.set_edge_attributes"
         )
-    ends = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
-    values = check.as_real(
-        f"the attribute {weight!r} of edges", np.array([pair[2] for pair in pairs] or [0.0])
-    )[: len(pairs)]
-    back = ends[:, 0] != ends[:, 1]
-    both = np.vstack((ends, ends[back, ::-1]))
-    return sp.coo_array((np.concatenate((values, values[back])), tuple(both.T)), shape=(n, n))
+    check.as_real(f"the attribute {weight!r} of edges", np.array(values or [0.0]))
+    if not nodes:
+        return sp.coo_array((0, 0))
+    nodes = [nodes[at] for at in order]
+    return nx.to_scipy_sparse_array(G, nodes, weight=weight, dtype=np.float64, format="coo")
 
 
 @validate(g=check_graph)

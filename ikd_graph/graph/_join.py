@@ -1,21 +1,19 @@
 """Joining the components of a graph along their strongest spanning tree."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 
+from .._base.rounding import DECIMALS
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.types import Integers
 from .._base.validation import validate
-from ._build import WEIGHT_FLOOR, walkable
-from ._csr import component_labels, edges, from_edges
-from ._nearest import DECIMALS, check_correlations
+from ..similarity import Similarity, as_similarity
+from ._csr import component_labels, from_edges, union
 from ._record import CsrGraph, check_graph
-
-Blocks = Callable[[NDArray[np.int64]], NDArray[np.floating]]
 
 N_LINKS = 10
 """Edges that join two components; a single edge lets a component turn about it."""
@@ -28,8 +26,8 @@ class JoinedGraph(NamedTuple):
     links: NDArray[np.int64]  # (m, 2) edges added, the smaller end first
 
 
-@validate(g=check_graph, corr=check_correlations)
-def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
+@validate(g=check_graph, corr=as_similarity)
+def join(g: CsrGraph, corr: Any) -> JoinedGraph:
     """Join the components along their strongest spanning tree, by several edges a pair.
 
     Two components are neighbors in the tree of their most correlated pairs of points; they are
@@ -40,7 +38,7 @@ def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
     ----------
     g : CsrGraph
         The graph.
-    corr : (n, n) float64, symmetric
+    corr : (n, n) float64, symmetric, or Similarity
         Correlations between points.
 
     Returns
@@ -57,91 +55,40 @@ def join(g: CsrGraph, corr: NDArray[np.float64]) -> JoinedGraph:
     >>> joined.links.tolist(), joined.graph.weights.tolist()
     ([[0, 1], [1, 2]], [0.1, 0.9, 0.1, 0.3, 0.9, 0.3])
     """
-    if corr.shape[0] != g.n_nodes:
+    similarity = as_similarity("corr", corr)
+    if similarity.n_samples != g.n_nodes:
         raise ValueError(
-            f"corr must have one row a node, got {corr.shape[0]} for {g.n_nodes} nodes; pass the "
-            "one the graph was built from"
+            f"corr must have one row a node, got {similarity.n_samples} for {g.n_nodes} nodes; "
+            "pass the one the graph was built from"
         )
-    low, high = find_links(g, lambda nodes: corr[nodes])
-    joined = add_edges(g, low, high, corr[low, high])
+    low, high = _links(g, similarity)
+    values = similarity.between(low, high)
+    known = values > -np.inf
+    low, high, values = low[known], high[known], values[known]
+    weights = np.clip(similarity.weights(values), similarity.floor, 1.0)
+    joined = union(g, from_edges(g.n_nodes, low, high, weights))
     return JoinedGraph(joined, np.column_stack((low, high)))
 
 
-def find_links(
-    g: CsrGraph, correlations: Blocks, n_links: int = N_LINKS
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Find the pairs of points that join the components along their strongest spanning tree.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-    correlations : callable
-        Maps (b,) points to their (b, n) correlations with all points.
-    n_links : int
-        Number of pairs for each edge of the tree.
-
-    Returns
-    -------
-    low, high : (m,) int64
-        Ends of the pairs, in order.
-    """
-
-    def rounded(nodes: NDArray[np.int64]) -> NDArray[np.floating]:
-        return np.round(correlations(nodes), DECIMALS)
-
+def _links(g: CsrGraph, similarity: Similarity) -> tuple[Integers, Integers]:
+    """Pairs of points that join the components, smaller points first, in order."""
     labels = components = component_labels(g)
-    links: list[tuple[int, int]] = []
+    tree: list[tuple[int, int]] = []
     with single_threaded_blas():
         while labels.any():
-            labels = _boruvka_round(rounded, labels, links)
-        if n_links > 1:
-            links = [
-                pair
-                for low, high in links
-                for pair in _nearest_pairs(rounded, components, low, high, n_links)
-            ]
-    ends = np.unique(np.array(links, dtype=np.int64).reshape(-1, 2), axis=0)
-    return ends[:, 0], ends[:, 1]
+            labels = _boruvka_round(similarity, labels, tree)
+        links = [pair for ends in tree for pair in _nearest_pairs(similarity, components, *ends)]
+    pairs = np.unique(np.array(links, dtype=np.int64).reshape(-1, 2), axis=0)
+    return pairs[:, 0], pairs[:, 1]
 
 
-def add_edges(
-    g: CsrGraph,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    *,
-    floor: float = WEIGHT_FLOOR,
-) -> CsrGraph:
-    """Graph with more edges, whose weights are lifted to a least one.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        The graph.
-    low, high : (m,) int64
-        Ends of the new edges.
-    weights : (m,) float64
-        Their weights.
-    floor : float
-        The least weight of a new edge.
-
-    Returns
-    -------
-    CsrGraph
-        The graph with them.
-    """
-    left, right, known = edges(g)
-    left, right = np.concatenate((left, low)), np.concatenate((right, high))
-    return from_edges(g.n_nodes, left, right, np.concatenate((known, walkable(weights, floor))))
+def _rounded(similarity: Similarity, points: Integers) -> NDArray[np.floating]:
+    """Similarities of some points with all, (b, n), without what only rounding parts."""
+    return np.round(similarity.block(points), DECIMALS)
 
 
 def _nearest_pairs(
-    correlations: Blocks,
-    labels: NDArray[np.int64],
-    low: int,
-    high: int,
-    n_links: int,
+    similarity: Similarity, labels: Integers, low: int, high: int
 ) -> list[tuple[int, int]]:
     """Strongest pairs between the components of two points, that of these points among them.
 
@@ -151,22 +98,22 @@ def _nearest_pairs(
     sides = [np.flatnonzero(labels == labels[end]) for end in (low, high)]
     for which, end in enumerate((low, high)):
         if sides[which].size > most:
-            values = np.asarray(correlations(np.array([end])))[0, sides[which]]
+            values = _rounded(similarity, np.array([end]))[0, sides[which]]
             sides[which] = np.sort(sides[which][np.argsort(-values, kind="stable")[:most]])
     left, right = sides
-    values = np.asarray(correlations(left), np.float64)[:, right]
+    values = np.asarray(_rounded(similarity, left), np.float64)[:, right]
     rows, columns = np.arange(left.size), np.arange(right.size)
     a = np.concatenate((rows, values.argmax(axis=0)))
     b = np.concatenate((values.argmax(axis=1), columns))
     pairs = np.unique(np.column_stack((a, b)), axis=0)
-    pairs = pairs[np.argsort(-values[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_links]]
+    pairs = pairs[np.argsort(-values[pairs[:, 0], pairs[:, 1]], kind="stable")[:N_LINKS]]
     ends = np.sort(np.column_stack((left[pairs[:, 0]], right[pairs[:, 1]])), axis=1)
-    return [(low, high), *map(tuple, ends.tolist())][: n_links + 1]
+    return [(low, high), *map(tuple, ends.tolist())][: N_LINKS + 1]
 
 
 def _boruvka_round(
-    correlations: Blocks, labels: NDArray[np.int64], links: list[tuple[int, int]]
-) -> NDArray[np.int64]:
+    similarity: Similarity, labels: Integers, links: list[tuple[int, int]]
+) -> Integers:
     """Link every component but the largest by its strongest correlation with another.
 
     Links are appended to ``links``; returns the component of each point after the round.
@@ -176,22 +123,16 @@ def _boruvka_round(
 
     def search(start: int, stop: int) -> None:
         rows = nodes[start:stop]
-        block = np.where(labels[rows, None] == labels, -np.inf, correlations(rows))
+        block = np.where(labels[rows, None] == labels, -np.inf, _rounded(similarity, rows))
         partners[start:stop], values[start:stop] = block.argmax(axis=1), block.max(axis=1)
 
     map_blocks(search, nodes.size, block_rows(labels.size))
-    low, high = np.minimum(nodes, partners), np.maximum(nodes, partners)
-    order = np.lexsort((high, low, -values))
+    pairs = np.sort(np.column_stack((nodes, partners)), axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], -values))
+    # Of equal ones the first: two components that choose one another choose the same pair.
     _, strongest = np.unique(labels[nodes[order]], return_index=True)
-    # From the strongest on, each pair of components once.
-    candidates = order[np.sort(strongest)]
-    pairs = np.sort(labels[np.column_stack((low[candidates], high[candidates]))], axis=1)
-    _, first = np.unique(pairs, axis=0, return_index=True)
-    n_components = int(labels.max()) + 1
-    ends = tuple(pairs[first].T.astype(np.int32))  # which older releases of scipy ask for
-    ranks = coo_array((first + 1.0, ends), shape=2 * (n_components,))
-    # A tree, since rounding may offer links that close a ring.
-    tree = minimum_spanning_tree(ranks)
-    linked = candidates[np.sort(tree.data).astype(np.int64) - 1]
-    links += zip(low[linked].tolist(), high[linked].tolist(), strict=True)
-    return np.asarray(connected_components(tree, directed=False)[1][labels], np.int64)
+    chosen = np.unique(pairs[order[strongest]], axis=0)
+    links += map(tuple, chosen.tolist())
+    ends = tuple(labels[chosen].T.astype(np.int32))  # which older releases of scipy ask for
+    joined = coo_array((np.ones(len(chosen)), ends), shape=2 * (int(labels.max()) + 1,))
+    return np.asarray(connected_components(joined, directed=False)[1][labels], np.int64)

@@ -76,7 +76,7 @@ def prune(
     [[3, 36]]
     """
     whole = g if support is None else union(g, support)
-    search = _search_of(whole, sq_distance or _between_unit_vectors)
+    search = _search_of(whole, sq_distance or (lambda corr: np.maximum(2.0 - 2.0 * corr, 0.0)))
     removed = _contradicted(whole, search)
     removed |= _far_apart(whole, search, removed)
     low, high, weights = edges(whole)
@@ -91,32 +91,21 @@ def prune(
     return pruned, np.column_stack((low[gone], high[gone]))
 
 
-def _between_unit_vectors(corr: Floats) -> Floats:
-    return np.maximum(2.0 - 2.0 * corr, 0.0)
-
-
 def _search_of(g: CsrGraph, sq_distance: Callable[[Floats], Floats]) -> _Search:
     """Lengths of the edges of a graph, and workspace for searches in it."""
     n = g.n_nodes
     low, high, weights = edges(g)
     across = np.sqrt(sq_distance(weights))
-    rows = _rows(g)
-    keys = np.minimum(rows, g.indices) * n + np.maximum(rows, g.indices)
+    keys = np.minimum(g.rows, g.indices) * n + np.maximum(g.rows, g.indices)
     numbers = np.searchsorted(low * n + high, keys)
-    most = g.indices.size + n
-    workspace = np.full(n, np.inf), np.empty(n, np.int64), np.empty(most), np.empty(most, np.int64)
+    workspace = np.full(n, np.inf), np.zeros(n, np.bool_), np.empty((2, n), np.int64)
     return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), workspace)
-
-
-def _rows(g: CsrGraph) -> NDArray[np.int64]:
-    """Row of each entry of a graph."""
-    return np.repeat(np.arange(g.n_nodes), np.diff(g.indptr))
 
 
 def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
     """Edges that most of their witnesses contradict; those found first are no witnesses later."""
     indptr, _, lengths, numbers = search.graph
-    rows = _rows(g)
+    rows = g.rows
     removed, contradicts = np.zeros((2, g.n_edges), np.bool_)
     for least in (_WITNESSES, _WITNESSES, 1):
         # Pairs are expected to be edges among the stronger half of the edges of both ends.

@@ -55,7 +55,7 @@ class CsrGraph(_CsrArrays):
         same = (
             np.array_equal(back.indptr, starts)
             and np.array_equal(back.indices, nodes)
-            and np.allclose(back.data, strength, rtol=1e-9, atol=1e-12)
+            and np.allclose(back.data, strength)
         )
         loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
         if loops or not same:
@@ -89,6 +89,11 @@ class CsrGraph(_CsrArrays):
     def n_edges(self) -> int:
         """Number of undirected edges."""
         return self.indices.size // 2
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Row of each stored entry, (m,)."""
+        return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
 
     def __repr__(self) -> str:
         """Say how large it is."""

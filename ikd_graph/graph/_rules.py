@@ -2,33 +2,20 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._base.validation import check_choice, check_fraction, check_integer, flag, number
 from .._base.warn import warn
-from ._csr import union
-from ._nearest import SEARCHES
+from ..similarity import SEARCHES, Similarity
+from ._build import neighbor_graph, pairs_above
+from ._csr import component_labels, edges, from_edges, union
 from ._record import CsrGraph
+from ._significant import significant_graph
 
 DISCONNECTED = ("join", "raise")
-
-
-class Similarities(Protocol):
-    """What a rule asks of the similarities of points, see `ikd_graph.similarity.Similarity`."""
-
-    search: str
-
-    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """Join each point to its most similar ones."""
-
-    def threshold_graph(self, s0: float) -> CsrGraph:
-        """Join the pairs whose similarity exceeds a threshold."""
-
-    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
-        """Join the pairs that are significantly correlated."""
 
 
 class Rule(BaseEstimator):
@@ -52,7 +39,7 @@ class Rule(BaseEstimator):
         check_choice("disconnected", self.disconnected, DISCONNECTED)
 
     @abstractmethod
-    def build(self, similarity: Similarities) -> CsrGraph:
+    def build(self, similarity: Similarity) -> CsrGraph:
         """Build the graph of a rule whose numbers are fixed.
 
         Parameters
@@ -135,12 +122,18 @@ class Threshold(Rule):
         is_known = self.fdr is None and not isinstance(self.s0, str) and self.s0 > 0.0
         return float(self.s0) if is_known else None
 
-    def build(self, similarity: Similarities) -> CsrGraph:
+    def build(self, similarity: Similarity) -> CsrGraph:
         """See `Rule.build`."""
         if self.fdr is None:
-            g = similarity.threshold_graph(number("s0", self.s0))
+            g = pairs_above(similarity, number("s0", self.s0))
         else:
-            g = similarity.significant_graph(self.fdr, self.n_removed)
+            rows = similarity.factor()
+            if similarity.affinity.over_pairs != "correlation" or not isinstance(rows, np.ndarray):
+                raise ValueError(
+                    f"fdr must be None for affinity={similarity.name!r}, got {self.fdr!r}; it is "
+                    "for correlations of the rows of a dense table"
+                )
+            g = significant_graph(rows, self.fdr, n_removed=self.n_removed)
             if not g.n_edges:
                 warn(
                     f"no two rows are significantly correlated at fdr={self.fdr:g}: the embedding "
@@ -149,7 +142,7 @@ class Threshold(Rule):
         if self.n_neighbors is None:
             return g
         k = check_integer("n_neighbors", self.n_neighbors, 1)
-        return union(g, similarity.neighbor_graph(k))
+        return union(g, neighbor_graph(similarity, k))
 
     def describe(self) -> str:
         """See `Rule.describe`."""
@@ -204,10 +197,17 @@ class Neighbors(Rule):
         check_choice("search", self.search, SEARCHES)
         super().check()
 
-    def build(self, similarity: Similarities) -> CsrGraph:
+    def build(self, similarity: Similarity) -> CsrGraph:
         """See `Rule.build`."""
         similarity.search = self.search
-        return similarity.neighbor_graph(check_integer("k", self.k, 1), mutual=self.mutual)
+        k = check_integer("k", self.k, 1)
+        wide = neighbor_graph(similarity, k)
+        if not self.mutual or similarity.is_graph:
+            return wide
+        g = neighbor_graph(similarity, k, mutual=True)
+        labels, (low, high, weights) = component_labels(g), edges(wide)
+        across = labels[low] != labels[high]
+        return union(g, from_edges(g.n_nodes, low[across], high[across], weights[across]))
 
     def describe(self) -> str:
         """See `Rule.describe`."""

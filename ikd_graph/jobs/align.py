@@ -25,8 +25,8 @@ from .._base.validation import check_choice, check_integer, naming_rows
 from .._base.warn import warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
+from ..gplvm import SessionJoints
 from ..plotting import plot
-from ..refine import SessionJoints
 
 Names = Sequence[Hashable]
 

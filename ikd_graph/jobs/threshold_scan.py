@@ -98,7 +98,7 @@ def threshold_scan(
     n = similarity.n_samples
     sample, n_pairs = similarity.between(*_sampled_pairs(n)), n * (n - 1) // 2
     if similarity.is_graph:
-        stored = similarity.threshold_graph(0.0)
+        stored = graph.pairs_above(similarity, 0.0)
         sample, n_pairs = stored.weights, stored.n_edges
     if thresholds is None:
         levels = _even_levels(sample, n_pairs)
@@ -107,7 +107,7 @@ def threshold_scan(
     levels = np.unique([*levels, *(check_fraction("also", float(t)) for t in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
-    base = similarity.threshold_graph(float(levels[0]))
+    base = graph.pairs_above(similarity, float(levels[0]))
     rows = []
     for level in progress(levels) if progress else levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
@@ -127,13 +127,13 @@ def connected_up_to(similarity: Similarity) -> float:
     if n < 2:
         return 1.0
     if similarity.is_graph:
-        g = similarity.threshold_graph(0.0)
+        g = graph.pairs_above(similarity, 0.0)
         if graph.component_labels(g).any():
             return 0.0
     else:
-        g = similarity.neighbor_graph(15)
+        g = graph.neighbor_graph(similarity, 15)
         if graph.component_labels(g).any():
-            g = similarity.join(g)
+            g = graph.join(g, similarity).graph
     # Lengths stay positive: what is not stored is no edge.
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
     link = 2.0 - sp.csgraph.minimum_spanning_tree(lengths).data.max()

@@ -48,4 +48,4 @@ def describe_graph(model: IKD) -> str:
 
 def describe_settings(model: IKD) -> dict[str, str]:
     """How rows were compared and joined, the same words on every page and in every command."""
-    return {"similarity": model._result.similarity.summary, "graph": describe_graph(model)}
+    return {"similarity": model._result.similarity.affinity.summary, "graph": describe_graph(model)}

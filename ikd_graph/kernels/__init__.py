@@ -11,7 +11,6 @@ of a latent open, so it does not tell coordinates in the units of L: the true la
 for an orthogonal R, which must be known from elsewhere (a rigid fit to points of known place).
 """
 
-from .. import _jit
 from .._base.validation import check_choice
 from ._matern import Matern
 from ._stationary import GammaExponential, RationalQuadratic, SquaredExponential, StationaryKernel
@@ -33,7 +32,6 @@ KERNELS: dict[str, type[StationaryKernel]] = {
     "gamma_exponential": GammaExponential,
     "matern": Matern,
 }
-_COMPILED = {kernel_class: name.upper() for name, kernel_class in KERNELS.items()}
 
 
 def get(kernel: str | StationaryKernel) -> StationaryKernel:
@@ -85,7 +83,6 @@ def compiled_form(kernel: StationaryKernel) -> tuple[int, float] | None:
     (int, float) or None
         Number in `_jit.kernels` and shape; None for kernels that are not this package's.
     """
-    name = _COMPILED.get(type(kernel)) if kernel.is_compiled else None
-    if name is None:
+    if kernel.number is None or type(kernel) not in KERNELS.values() or not kernel.is_compiled:
         return None
-    return getattr(_jit.kernels, name), kernel.shape
+    return kernel.number, kernel.shape

@@ -33,6 +33,9 @@ class StationaryKernel:
     compiled loops.
     """
 
+    number: ClassVar[int | None] = None
+    """Number of the formulas in `_jit.kernels`; None for other kernels."""
+
     shape_name: ClassVar[str | None] = None
     """Name of the parameter next to ``length_scale`` that can be fitted; None without one."""
 
@@ -161,12 +164,12 @@ class StationaryKernel:
         return self._f_by_shape(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
 
     def _f(self, d: Floats) -> Floats:
-        raise NotImplementedError
-
-    def _inverse_of_log(self, depth: Floats) -> Floats:
-        raise NotImplementedError
+        return formula("value")(self.number, d, self.shape)
 
     def _f_prime(self, d: Floats) -> Floats:
+        return formula("slope")(self.number, d, self.shape, self._f(d))
+
+    def _inverse_of_log(self, depth: Floats) -> Floats:
         raise NotImplementedError
 
     def _f_by_shape(self, d: Floats) -> Floats:
@@ -191,14 +194,10 @@ class SquaredExponential(StationaryKernel):
     3.0
     """
 
-    def _f(self, d: Floats) -> Floats:
-        return formula("value")(_jit.kernels.SQUARED_EXPONENTIAL, d, 1.0)
+    number = _jit.kernels.SQUARED_EXPONENTIAL
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * depth
-
-    def _f_prime(self, d: Floats) -> Floats:
-        return formula("slope")(_jit.kernels.SQUARED_EXPONENTIAL, d, 1.0, self._f(d))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,18 +218,13 @@ class RationalQuadratic(StationaryKernel):
     0.5
     """
 
+    number = _jit.kernels.RATIONAL_QUADRATIC
     shape_name = "alpha"
 
     alpha: float = 1.0
 
-    def _f(self, d: Floats) -> Floats:
-        return formula("value")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha)
-
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * self.alpha * np.expm1(depth / self.alpha)
-
-    def _f_prime(self, d: Floats) -> Floats:
-        return formula("slope")(_jit.kernels.RATIONAL_QUADRATIC, d, self.alpha, self._f(d))
 
     def _f_by_shape(self, d: Floats) -> Floats:
         ratio = d / (2.0 * self.alpha)
@@ -255,19 +249,17 @@ class GammaExponential(StationaryKernel):
     True
     """
 
+    number = _jit.kernels.GAMMA_EXPONENTIAL
     shape_name = "gamma"
 
     gamma: float = 1.0
-
-    def _f(self, d: Floats) -> Floats:
-        return formula("value")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma)
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return depth ** (2.0 / self.gamma)
 
     def _f_prime(self, d: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = formula("slope")(_jit.kernels.GAMMA_EXPONENTIAL, d, self.gamma, self._f(d))
+            slope = super()._f_prime(d)
         return np.where(d == 0.0, -np.inf if self.gamma < 2.0 else -1.0, slope)
 
     def _f_by_shape(self, d: Floats) -> Floats:

@@ -13,7 +13,7 @@ from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._settings import Settings
 from ..graph import Neighbors, Threshold
 from ..similarity import AFFINITIES, GIVEN, compare
-from ..strategies import landmarks
+from ..strategies import number_of_landmarks
 
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
@@ -159,6 +159,6 @@ def with_landmarks(rows: Any, settings: Settings) -> Settings:
     if not settings.strategy.uses_landmarks:
         return replace(settings, n_landmarks=None)
     n, size = rows.shape[0], int(settings.n_components)
-    count, reason = landmarks.number(settings.n_landmarks, n, size)
+    count, reason = number_of_landmarks(settings.n_landmarks, n, size)
     settings = replace(settings, n_landmarks=count)
     return settings.explain(n_landmarks=reason) if reason else settings

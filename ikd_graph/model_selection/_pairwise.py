@@ -10,8 +10,9 @@ from .._base import limits
 from .._base.progress import Stages
 from .._base.types import Integers
 from .._settings import Settings
+from ..gplvm import MOST_WORK, work_of
 from ..graph import Neighbors, Threshold
-from ..refine import MOST_WORK, Likelihood, Stress, work_of
+from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
 from ..strategies import Geodesic
 from ._moments import moments

@@ -1,7 +1,7 @@
 """Charts, described once: `plot` draws them for papers, `figures` for pages."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,9 @@ class Points(NamedTuple):
     at: Floats  # (n, 2), or (n, 3) to be turned
     paints: tuple[Paint, ...] = (Paint(),)  # the first is drawn, a page offers the others
     size: float | Floats = 4.0  # diameter in points, of all or (n,) of each
-    opacity: float | Floats = 0.85  # of all or (n,) of each
+    opacity: float | Floats = 0.8  # of all or (n,) of each
     rows: NDArray[np.intp] | None = None  # (n,) which of the points that a page describes
     hover: Sequence[str] = ()  # what is said of each, where the page does not describe it
-    mixed: bool = True  # whether paper shows them in mixed order, else the last on top
 
 
 class Curve(NamedTuple):
@@ -34,18 +33,18 @@ class Curve(NamedTuple):
     x: Floats  # (k,)
     y: Floats  # (k,)
     color: str
-    half: Floats | None = None  # (k,) half the height of the band around it
+    errors: Floats | None = None  # (k,) standard errors or deviations
     dots: bool = False
     width: float = 2.0  # 0 for no line
     opacity: float = 1.0
 
 
 class Bars(NamedTuple):
-    """Bars at evenly spaced positions."""
+    """Bars, standing or lying."""
 
     at: Floats  # (k,) their middles
     lengths: Floats  # (k,)
-    color: str | list[str] = colors.ACCENT
+    color: str = colors.ACCENT
     name: str = ""
     width: float = 0.8
     errors: Floats | None = None  # (k,) standard errors
@@ -53,11 +52,10 @@ class Bars(NamedTuple):
 
 
 class Names(NamedTuple):
-    """Names of positions, which a picture on paper writes where there is room."""
+    """Names of positions: written on paper where there is room, said on pages at a small dot."""
 
     at: Floats  # (k, 2)
     texts: Sequence[str]  # k
-    dots: bool = True  # whether there is a small dot at each
 
 
 class Chart(NamedTuple):
@@ -71,11 +69,24 @@ class Chart(NamedTuple):
     bars: tuple[Bars, ...] = ()
     rows: tuple[str, ...] = ()  # names of rows of lying bars; without them bars stand
     mark: tuple[float, str] | None = None  # dashed upright line with its text
-    log_x: bool = False
     log_y: bool = False
-    ceiling: float | None = None  # height that no value can exceed, and so no band
     equal: bool = False  # both axes have one scale and no unit
-    names: Names | None = None  # of points, or of other positions
+    names: Names | None = None
+
+    @property
+    def has_dots(self) -> bool:
+        """Whether positions with names need dots, because they are not those of the points."""
+        if self.names is None or self.points is None:
+            return False
+        return not np.array_equal(self.names.at, self.points.at)
+
+    @property
+    def mark_edge(self) -> Literal["left", "right"]:
+        """Edge of its text that stands at the mark: the other one has more room."""
+        drawn = (*(line.x for line in self.curves), *(bars.at for bars in self.bars))
+        at = np.concatenate([*drawn, np.zeros(0)])
+        mark = self.mark[0] if self.mark else 0.0
+        return "right" if at.size and mark > at.mean() else "left"
 
 
 def scatter(
@@ -93,26 +104,24 @@ def scatter(
     unknown; ``fractions`` are written next to the axes; ``points`` are further fields of `Points`.
     One coordinate is drawn against the rows.
     """
-    at, spread = columns(Z), None
+    at = columns(Z)
     axes = [axis_name(dim, fractions) for dim in dims if dim < at.shape[1]]
-    if errors is not None:
-        spread = columns(errors)
-        if spread.ndim == 2:
-            spread = spread[:, :, None] ** 2 * np.eye(at.shape[1])
+    covariances = None if errors is None else _covariances(columns(errors))
     if at.shape[1] == 1:
         at, axes = np.column_stack([np.arange(len(at)), at]), ["row", *axes]
-        spread = None if spread is None else np.pad(spread, ((0, 0), (1, 0), (1, 0)))
-    pairs = None if spread is None else spread[:, dims][:, :, dims]
-    opacity: float | Floats = 0.85
+        if covariances is not None:
+            covariances = np.pad(covariances, ((0, 0), (1, 0), (1, 0)))
+    at = at[:, dims]
+    looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.1, 5.8))}
     curves: tuple[Curve, ...] = ()
-    if pairs is not None and len(at) > MOST_ELLIPSES:
-        opacity = _fade(np.sqrt(np.einsum("nkk->n", pairs)))
-    elif pairs is not None and len(dims) == 2 and np.isfinite(pairs).any():
-        curves = (_ellipses(at[:, dims], pairs),)
-    size = float(np.clip(126.0 / np.sqrt(max(len(at), 1)), 1.1, 5.8))
-    drawn = Points(
-        at[:, dims], paints or (Paint(),), **{"size": size, "opacity": opacity, **points}
-    )
+    if covariances is not None:
+        covariances = covariances[:, dims][:, :, dims]
+        if len(at) > MOST_ELLIPSES:
+            sizes = np.sqrt(np.einsum("nkk->n", covariances))
+            looks["opacity"], curves = _faded(sizes), _error_bar(at, sizes / np.sqrt(len(dims)))
+        elif len(dims) == 2:
+            curves = (_ellipses(at, covariances),)
+    drawn = Points(at, paints or (Paint(),), **looks | points)
     return Chart(title, axes[0], axes[1], drawn, curves, equal=axes[0] != "row")
 
 
@@ -129,12 +138,46 @@ def axis_name(dim: int, fractions: ArrayLike | None = None) -> str:
     return f"dimension {dim + 1}{fraction}"
 
 
-def _fade(errors: Floats) -> Floats:
-    """Opacity of points, (n,): those with large errors are pale."""
-    finite = np.isfinite(errors)
-    typical = np.median(errors[finite]) if finite.any() else 1.0
-    pale = np.clip(0.85 * typical / np.maximum(errors, 1e-300), 0.1, 0.85)
-    return np.where(finite, pale, 0.1 if finite.any() else 0.85)
+def variance_fractions(latent: ArrayLike) -> Floats:
+    """Fraction of each coordinate in the variance of an embedding: what a picture of it shows.
+
+    Examples
+    --------
+    >>> variance_fractions([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
+    array([0.9, 0.1])
+    """
+    spread = np.var(columns(latent), axis=0)
+    return np.asarray(spread / (spread.sum() or 1.0))
+
+
+def _covariances(errors: Floats) -> Floats:
+    """Covariances of coordinates, (n, m, m), given as such or as standard errors, (n, m)."""
+    if errors.ndim == 3:
+        return errors
+    return np.asarray(errors[:, :, None] ** 2 * np.eye(errors.shape[1]))
+
+
+def _faded(errors: Floats) -> Floats:
+    """Opacity of points, (n,): those with large or unknown errors are pale, if any are known."""
+    known = np.isfinite(errors)
+    if not known.any():
+        return np.full(errors.shape, 0.8)
+    return np.clip(0.8 * np.median(errors[known]) / np.where(known, errors, np.inf), 0.1, 0.8)
+
+
+def _error_bar(at: Floats, errors: Floats) -> tuple[Curve, ...]:
+    """Bar below the points of twice their median standard error, if that is known and fits."""
+    half = np.median(errors[np.isfinite(errors)]) if np.isfinite(errors).any() else np.inf
+    low, extent = np.nanmin(at, axis=0), np.ptp(at, axis=0)
+    if at.shape[1] != 2 or not 2.0 * half < extent[0]:
+        return ()
+    x = low[0] + half * np.arange(3.0)
+    y = np.full(3, low[1] - 0.05 * extent[1])
+    return (Curve("± 1 standard error", x, y, colors.MUTED, dots=True),)
+
+
+_BEYOND = 0.3
+"""Fraction of the longer side of all points up to which ellipses around them are drawn."""
 
 
 def _ellipses(at: Floats, covariances: Floats) -> Curve:
@@ -144,36 +187,16 @@ def _ellipses(at: Floats, covariances: Floats) -> Curve:
     circle = np.column_stack([np.cos(turns), np.sin(turns)])
     around = circle @ np.swapaxes(axes * np.sqrt(np.maximum(values, 0.0))[:, None], 1, 2)
     around[~np.isfinite(covariances).all(axis=(1, 2))] = np.nan
-    x, y = with_gaps(at[:, None] + around)
+    around += at[:, None]
+    # Error bars much larger than the map would leave nothing to be seen of it.
+    finite = at[np.isfinite(at).all(axis=1)]
+    low, high = finite.min(axis=0, initial=np.inf), finite.max(axis=0, initial=-np.inf)
+    reach = _BEYOND * (high - low).max() or np.inf
+    around[((around < low - reach) | (around > high + reach)).any(axis=2)] = np.nan
+    x, y = with_gaps(around)
     # Many that overlap leave the points to be seen.
-    strong = float(np.clip(100.0 / max(len(at), 1), 0.25, 1.0))
-    width, opacity = 0.3 + 0.4 * strong, 0.2 + 0.5 * strong
-    return Curve("± 1 standard error", x, y, colors.MUTED, width=width, opacity=opacity)
-
-
-_BEYOND = 0.3
-"""Fraction of the longer side of all points by which a picture goes on for lines around them."""
-
-
-def limits(chart: Chart) -> Floats | None:
-    """Lower left and upper right corner, (2, 2), of what a chart of points is to show.
-
-    Error bars much larger than the map leave the picture. None where nothing is finite.
-    """
-    assert chart.points is not None
-    named = [] if chart.names is None else [chart.names.at[:, :2]]
-    at = np.vstack([chart.points.at[:, :2], *named])
-    at = at[np.isfinite(at).all(axis=1)]
-    if not at.size:
-        return None
-    low, high = at.min(axis=0), at.max(axis=0)
-    # A single point has no side.
-    most = _BEYOND * float((high - low).max()) or np.inf
-    lines = np.vstack([at, *(np.column_stack([line.x, line.y]) for line in chart.curves)])
-    lines = lines[np.isfinite(lines).all(axis=1)]
-    return np.array([
-        np.maximum(lines.min(axis=0), low - most), np.minimum(lines.max(axis=0), high + most)
-    ])  # fmt: skip
+    strong = float(np.clip(100.0 / (len(at) + 1), 0.25, 1.0))
+    return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7 * strong, opacity=0.7 * strong)
 
 
 def with_gaps(paths: Floats) -> Floats:
@@ -191,11 +214,11 @@ def network(
     (the first two columns), those that would hide one another moved apart; ``names`` are those of
     other positions, and ``points`` further fields of `Points`.
     """
-    sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
-    widest = float(np.clip(110.0 / np.sqrt(max(sizes.size, 1)), 4.5, 20.0))
-    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
     at = np.asarray(positions, dtype=float)[:, :2]
-    every = at if names is None else np.vstack([at, names.at[:, :2]])
+    sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
+    widest = float(np.clip(110.0 / np.sqrt(len(at) + 1), 4.5, 20.0))
+    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
+    every = at if names is None else np.vstack([at, names.at])
     extent = float(np.ptp(every, axis=0).max()) if len(every) else 0.0
     at = _discs_apart(at, diameters, (extent or 1.0) / _LONGER_SIDE)
     row_of = {node: row for row, node in enumerate(graph)}
@@ -203,15 +226,14 @@ def network(
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
     strength = np.clip(3.0 * shared / shared.max(initial=1.0), 0.0, 2.0).astype(int)
-    fade = float(np.clip(6.0 * len(at) / max(len(ends), 1), 0.16, 1.0)) ** 0.5
-    lines = [with_gaps(at[ends[strength == level]]) for level in range(3)]
-    curves = tuple(
-        Curve("", x, y, colors.MUTED, width=0.6 + 0.9 * level, opacity=fade * (0.25 + 0.2 * level))
-        for level, (x, y) in enumerate(lines)
-    )
-    points = {"size": diameters, "opacity": 0.8, **points}
-    drawn = Points(at, paints or (Paint(),), **points)
-    return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
+    curves = []
+    for level in range(3):
+        x, y = with_gaps(at[ends[strength == level]])
+        width, opacity = 0.6 + 0.9 * level, 0.2 * (level + 1)
+        curves.append(Curve("", x, y, colors.MUTED, width=width, opacity=opacity))
+    drawn = Points(at, paints or (Paint(),), **{"size": diameters, **points})
+    title = "graph of cliques"
+    return Chart(title, points=drawn, curves=tuple(curves), equal=True, names=names)
 
 
 _LONGER_SIDE = 330.0
@@ -226,19 +248,16 @@ def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300
     # Discs in one place need some way to go.
     middles = at / unit + 1e-3 * np.random.default_rng(0).normal(size=at.shape)
     for _ in range(n_rounds):
-        pairs = spatial.cKDTree(middles).query_pairs(
-            diameters.max(initial=1.0), output_type="ndarray"
-        )
-        first, second = pairs.T
+        tree = spatial.cKDTree(middles)
+        first, second = tree.query_pairs(diameters.max(initial=1.0), output_type="ndarray").T
         gap = middles[first] - middles[second]
         distance = np.linalg.norm(gap, axis=1)
         overlap = 0.5 * (diameters[first] + diameters[second]) - distance
-        close = overlap > 1e-2
-        if not close.any():
+        if not (overlap > 0.01).any():
             break
-        push = (0.25 * overlap / np.maximum(distance, 1e-9))[close, None] * gap[close]
-        np.add.at(middles, first[close], push)
-        np.add.at(middles, second[close], -push)
+        push = (0.25 * np.maximum(overlap, 0.0) / np.maximum(distance, 1e-9))[:, None] * gap
+        np.add.at(middles, first, push)
+        np.add.at(middles, second, -push)
     moved = np.linalg.norm(middles - at / unit, axis=1) > 0.1
     return np.where(moved[:, None], middles * unit, at)
 
@@ -249,10 +268,11 @@ def counts(values: ArrayLike, xlabel: str, ylabel: str, most_bars: int = 40) -> 
     if not numbers.size:
         return Chart(xlabel, xlabel, ylabel)
     low, high = int(numbers.min()), int(numbers.max())
-    step = max(1, int(np.ceil((high - low + 1) / most_bars)))
+    step = -(-(high - low + 1) // most_bars)
     edges = np.arange(low, high + step + 1, step) - 0.5
     heights = np.histogram(numbers, edges)[0].astype(float)
-    return Chart(xlabel, xlabel, ylabel, bars=(Bars(0.5 * (edges[1:] + edges[:-1]), heights),))
+    bars = Bars(0.5 * (edges[1:] + edges[:-1]), heights, width=0.8 * step)
+    return Chart(xlabel, xlabel, ylabel, bars=(bars,))
 
 
 def level_bars(
@@ -276,9 +296,8 @@ def noise_curves(
     scores: Mapping[str, Any],
     ylabel: str = "R² after affine alignment",
     xlabel: str = "noise",
-    ceiling: float | None = None,
 ) -> Chart:
-    """Several methods against noise: the mean over seeds in a band of one deviation.
+    """Several methods against noise: the mean over seeds with its standard deviation.
 
     ``scores`` has a value or several for each of the levels, by method; NaN where a run failed.
     """
@@ -289,5 +308,4 @@ def noise_curves(
         spread = np.array([values.std() if values.size else 0.0 for values in finite])
         color = colors.class_color(code)
         curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
-    title = f"{ylabel} against {xlabel}"
-    return Chart(title, xlabel, ylabel, curves=tuple(curves), ceiling=ceiling)
+    return Chart(f"{ylabel} against {xlabel}", xlabel, ylabel, curves=tuple(curves))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,8 +21,8 @@ from .._base.types import Floats
 from .._base.validation import validate
 from .._base.warn import warn
 from . import charts, colors
-from .charts import Bars, Chart, Points
-from .colors import INK, RULE, Groups, Paint, class_marker
+from .charts import Bars, Chart, Curve, Names, Points
+from .colors import INK, MUTED, RULE, Groups, Paint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,8 @@ __all__ = [
 
 TEXT = 11.0
 SMALL = 9.5
-_ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
+MOST_NAMED = 100
+"""Points that are named one by one in a picture."""
 
 
 def axes(width: float = 6.4, height: float = 4.6) -> Axes:
@@ -101,17 +103,12 @@ def png(ax: Axes, dpi: int = 160) -> bytes:
 def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
     """Draw a figure without empty margins, and say in one line which letters no font has."""
     with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+        warnings.filterwarnings("always", "Glyph")
         figure_of(ax).savefig(
             out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
         )
-    missing = {str(warning.message) for warning in heard if "Glyph" in str(warning.message)}
-    for warning in heard:
-        if "Glyph" not in str(warning.message):
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    if missing:
+    said = {str(warning.message) for warning in heard}
+    if missing := [text for text in said if "Glyph" in text]:
         warn(
             f"the picture lacks {len(missing)} letters of some names, because no font that "
             "matplotlib knows has them; install one, such as Noto Sans CJK"
@@ -163,39 +160,7 @@ def bare(ax: Axes) -> None:
     ax.set(xticks=[], yticks=[])
 
 
-def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
-    """Classes that have points next to a picture, or where the options of a legend put them.
-
-    ``ax`` is an Axes or a figure.
-    """
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D([], [], linestyle="", marker=class_marker(code), color=groups.color(code),
-               label=shortened(name))
-        for code, name in groups.items()
-    ]  # fmt: skip
-    options = {
-        "loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0,
-        "ncols": 1 + (len(handles) - 1) // 20,
-    }  # fmt: skip
-    legend = ax.legend(
-        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
-        labelcolor=INK, handletextpad=0.1, alignment="left", **(where or options),
-    )  # fmt: skip
-    for text in (*legend.get_texts(), legend.get_title()):
-        as_word(text)
-
-
-def color_map(paint: Paint) -> Any:
-    """Return the continuous color scale as matplotlib wants it, one without a seam for angles."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    stops = colors.sequence(paint.period is not None)
-    return LinearSegmentedColormap.from_list("ikd_graph", stops)
-
-
-def as_word(text: Any) -> Any:
+def _as_word(text: Any) -> Any:
     """Text whose dollars are dollars, in fonts that have its letters."""
     text.set(parse_math=False, fontfamily=_families())
     return text
@@ -209,6 +174,9 @@ def _families() -> list[str]:
     names = sorted({font.name for font in font_manager.fontManager.ttflist})
     asian = [name for name in names if any(word in name for word in _ASIAN)]
     return [*rcParams["font.family"], *asian[:4]]
+
+
+_ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
 
 
 def subplot_of(ax: Axes) -> Any:
@@ -230,6 +198,17 @@ def shortened(name: str, longest: int = 32) -> str:
     32
     """
     return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def names_of_points(names: Sequence[str]) -> dict[int, str]:
+    """Names to write next to points, by row; none of more than fit into a picture.
+
+    Examples
+    --------
+    >>> names_of_points(("a", "b")), names_of_points(("a",) * 101)
+    ({0: 'a', 1: 'b'}, {})
+    """
+    return dict(enumerate(names)) if 0 < len(names) <= MOST_NAMED else {}
 
 
 def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
@@ -255,75 +234,212 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     for bars in what.bars:
         _draw_bars(ax, bars, lying=bool(what.rows))
     for curve in what.curves:
-        if curve.half is not None:
-            top = np.inf if what.ceiling is None else what.ceiling
-            above = np.minimum(curve.y + curve.half, top)
-            ax.fill_between(curve.x, curve.y - curve.half, above, color=curve.color,
-                            alpha=0.16, linewidth=0)  # fmt: skip
-        ax.plot(curve.x, curve.y, color=curve.color, linewidth=curve.width, markersize=4,
-                marker="o" if curve.dots else "", alpha=curve.opacity, zorder=1.5,
-                label=shortened(curve.name) or "_")  # fmt: skip
-    if not (what.bars or what.curves or what.points):
-        ax.text(0.5, 0.5, "none", transform=ax.transAxes, ha="center", color=colors.MUTED)
+        _draw_curve(ax, curve, named=what.points is not None and curve.dots)
     (bare if what.equal else quiet)(ax, *(["x"] if what.rows else []))
-    if what.log_x:
-        ax.set_xscale("log")
+    ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
     if what.log_y:
         ax.set_yscale("log")
     if what.rows:
         ax.set_yticks(range(len(what.rows)), [shortened(name) for name in what.rows])
         ax.invert_yaxis()
         ax.margins(x=0.16)
+    if what.equal:
+        ax.margins(0.04)
+        # A line would be a strip: it has all of its panel, and names have.
+        ax.set_aspect("equal", adjustable="datalim" if _is_narrow(what) else "box")
     if what.mark is not None:
-        _draw_mark(ax, *what.mark)
-    ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
+        _draw_mark(ax, what)
     if what.points is not None:
-        _draw_points(ax, what, legend and not (what.names and what.points.paints[0].groups))
-        if what.names is not None:
-            _name_positions(ax, what, legend)
+        _draw_points(ax, what.points)
+        if legend:
+            _explain(ax, what.points.paints[0])
     elif legend and len(ax.get_legend_handles_labels()[1]) > 1:
         # Above what is drawn, and above the text of a mark.
         height = 1.0 if what.mark is None else 1.1
-        ax.legend(frameon=False, fontsize=SMALL, labelcolor=colors.INK, loc="lower center",
+        ax.legend(frameon=False, fontsize=SMALL, labelcolor=INK, loc="lower center",
                   bbox_to_anchor=(0.5, height), ncols=3, borderaxespad=0.1)  # fmt: skip
+    if what.names is not None:
+        if what.has_dots:
+            x, y = what.names.at.T
+            ax.scatter(x, y, 5.0, color=INK, linewidths=0, zorder=2.5)
+        _write_names(ax, what.names, None if what.points is None else what.points.at)
     return ax
+
+
+def _is_narrow(what: Chart) -> bool:
+    """Whether points are much longer than wide, or have names beside them."""
+    assert what.points is not None
+    sides = np.ptp(what.points.at[:, :2], axis=0) if len(what.points.at) else np.ones(2)
+    return what.names is not None or bool(3.0 * sides.min() < sides.max())
 
 
 def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
-    step = float(bars.at[1] - bars.at[0]) if bars.at.size > 1 else 1.0
-    thick = bars.width * (1.0 if lying else step)
-    draw: Any = ax.barh if lying else ax.bar
-    errors = "xerr" if lying else "yerr"
-    draw(bars.at, bars.lengths, thick, color=bars.color, label=bars.name or "_",
-         error_kw={"ecolor": colors.INK, "elinewidth": 1}, **{errors: bars.errors})  # fmt: skip
-    if not lying:
-        ax.axhline(0.0, color=colors.RULE, linewidth=1.0)
+    look: dict[str, Any] = {"color": bars.color, "label": bars.name or "_"}
+    look["error_kw"] = {"ecolor": INK, "elinewidth": 1}
+    if lying:
+        ax.barh(bars.at, bars.lengths, bars.width, xerr=bars.errors, **look)
+    else:
+        ax.bar(bars.at, bars.lengths, bars.width, yerr=bars.errors, **look)
     for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
-        ax.annotate(text, (length, at), xytext=(5, 0), va="center", fontsize=SMALL,
-                    textcoords="offset points", color=colors.INK)  # fmt: skip
+        _write(ax, text, (length, at), (5, 0))
 
 
-def _draw_mark(ax: Axes, at: float, text: str) -> None:
-    """Dashed upright line with its text above."""
-    ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
-    # On the side that has more room.
-    left = ax.transData.transform((at, 1.0))[0] > ax.transAxes.transform((0.5, 0.0))[0]
-    ax.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(-5 if left else 5, 2),
-                textcoords="offset points", va="bottom", ha="right" if left else "left",
-                fontsize=SMALL, color=colors.INK)  # fmt: skip
-
-
-def mark_open(ax: Axes, points: NDArray[np.float64], is_open: NDArray[np.bool_]) -> None:
-    """Draw an open circle around points that nothing fixes."""
-    if not is_open.any():
-        return
-    first = np.flatnonzero(is_open) if points.shape[1] == 1 else points[is_open, 0]
-    second = points[is_open, 0] if points.shape[1] == 1 else points[is_open, 1]
-    ax.scatter(
-        first, second, s=70, facecolors="none", edgecolors="#b3261e", linewidths=0.8,
-        label="not fixed", zorder=4,
+def _draw_curve(ax: Axes, curve: Curve, named: bool) -> None:
+    """Line, with dots and errors or without; its name at its end, or for a legend."""
+    ax.errorbar(
+        curve.x, curve.y, curve.errors, color=curve.color, linewidth=curve.width, elinewidth=1,
+        marker="o" if curve.dots else "", markersize=4, alpha=curve.opacity, zorder=1.5,
+        label=shortened(curve.name) or "_",
     )  # fmt: skip
+    if named:
+        _write(ax, curve.name, (curve.x[-1], curve.y[-1]), (8, 0), color=curve.color)
+
+
+def _draw_mark(ax: Axes, what: Chart) -> None:
+    """Dashed upright line with its text above."""
+    assert what.mark is not None
+    at, text = what.mark
+    ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
+    above = {"xycoords": ("data", "axes fraction"), "va": "bottom", "ha": what.mark_edge}
+    _write(ax, text, (at, 1.0), (0, 2), **above)
+
+
+def _write(ax: Axes, text: str, at: Any, shift: tuple[float, float], **look: Any) -> Any:
+    """Text at a position, shifted by points of the page."""
+    look = {"fontsize": SMALL, "color": INK, "va": "center", **look}
+    return _as_word(ax.annotate(text, at, xytext=shift, textcoords="offset points", **look))
+
+
+def _draw_points(ax: Axes, points: Points) -> None:
+    """Draw points in mixed order, so that no class covers another."""
+    paint, n = points.paints[0], len(points.at)
+    alpha, sizes = (np.broadcast_to(value, n) for value in (points.opacity, points.size))
+    # More points than this make a vector file that no reader opens.
+    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > 5000, "zorder": 2}
+    if np.ndim(points.size):
+        # Discs at the edge are drawn whole.
+        look |= {"linewidths": 0.7, "edgecolors": "white", "clip_on": False}
+    codes = np.zeros(n, dtype=np.intp) if paint.groups is None else paint.groups.codes
+    markers = np.array([colors.class_marker(code) for code in codes.tolist()])
+    shades, order = _shades(paint, n), np.random.default_rng(0).permutation(n)
+    for marker in dict.fromkeys(markers.tolist()):
+        rows = order[markers[order] == marker]
+        x, y = points.at[rows, :2].T
+        shape = {"s": sizes[rows] ** 2, "marker": marker}
+        ax.scatter(x, y, c=shades[rows], alpha=alpha[rows], **shape, **look)
+
+
+def _shades(paint: Paint, n: int) -> NDArray[np.float64]:
+    """Color of each of n points, (n, 4)."""
+    from matplotlib.colors import to_rgba_array
+
+    if paint.values is not None:
+        return np.asarray(_color_scale(paint).to_rgba(paint.values))
+    if paint.groups is None:
+        return np.asarray(to_rgba_array([colors.ACCENT] * n))
+    return np.asarray(to_rgba_array([paint.groups.color(k) for k in paint.groups.codes.tolist()]))
+
+
+def _color_scale(paint: Paint) -> Any:
+    """Return the scale of a quantity; unknown values are gray."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    shades = LinearSegmentedColormap.from_list("ikd_graph", paint.stops)
+    return ScalarMappable(Normalize(*paint.ends), shades.with_extremes(bad=MUTED))
+
+
+def _explain(ax: Axes, paint: Paint) -> None:
+    """Explain colors by a scale or by a legend."""
+    if paint.groups is not None:
+        class_legend(ax, paint.groups, paint.title)
+    if paint.values is None:
+        return
+    bar = figure_of(ax).colorbar(_color_scale(paint), ax=ax, fraction=0.035, pad=0.03, aspect=28)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
+    bar.set_label(shortened(paint.title), size=TEXT, color=INK, parse_math=False)
+
+
+def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
+    """Classes that have points next to a picture, or where the options of a legend put them.
+
+    ``ax`` is an Axes or a figure.
+    """
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="", marker=colors.class_marker(code), color=groups.color(code),
+               label=shortened(name))
+        for code, name in groups.items()
+    ]  # fmt: skip
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    legend = ax.legend(
+        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
+        labelcolor=INK, handletextpad=0.1, alignment="left",
+        **(where or {**beside, "ncols": 1 + (len(handles) - 1) // 20}),
+    )  # fmt: skip
+    for text in (*legend.get_texts(), legend.get_title()):
+        _as_word(text)
+
+
+def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
+    """Write names next to positions, with a line to each, where nothing else is written.
+
+    A name that finds no room near its position is left out. ``others`` are positions that names
+    should not cover either.
+    """
+    from matplotlib.patheffects import withStroke
+
+    if ax.get_aspect() != "auto":
+        ax.set_adjustable("datalim")
+    # Names stay apart in the size that the picture has: it is laid out first.
+    figure_of(ax).draw_without_rendering()
+    figure_of(ax).set_layout_engine("none")
+    # Many names are small.
+    size = SMALL if len(names.texts) <= 25 else 6.5
+    words = [shortened(text) for text in names.texts]
+    boxes = np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words])
+    points_of_page = 72.0 / figure_of(ax).dpi
+    at = ax.transData.transform(names.at) * points_of_page
+    dots = at if others is None else ax.transData.transform(others[:, :2]) * points_of_page
+    panel = ax.get_window_extent().get_points() * points_of_page
+    for row, shift in _room_beside(at, boxes.reshape(-1, 2), panel, np.vstack([at, dots])).items():
+        line = {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2}
+        look = {"fontsize": size, "ha": "center", "zorder": 3, "annotation_clip": False}
+        text = _write(ax, words[row], names.at[row], shift, arrowprops=line, **look)
+        text.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
+
+
+_DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)
+"""Points of the page by which the edge of a name may lie away from its point."""
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+
+
+def _room_beside(
+    at: Floats, boxes: Floats, panel: Floats, dots: Floats
+) -> dict[int, tuple[float, float]]:
+    """Shifts of names from their points that cover no other name and no dot, by row.
+
+    ``boxes`` are widths and heights, (k, 2), and ``panel`` the lower left and the upper right
+    corner, (2, 2). Names whose points have the fewest neighbors choose first, the nearest room.
+    """
+    near = np.linalg.norm(at[:, None] - at, axis=2) < _DISTANCES[-1]
+    taken = np.stack([dots - 1.5, dots + 1.5], axis=1)  # lower left and upper right corners
+    shifts = {}
+    for row in np.argsort(near.sum(axis=1), kind="stable").tolist():
+        half = 0.5 * boxes[row]
+        for distance, side in product(_DISTANCES, _SIDES):
+            shift = np.multiply(side, half + distance)
+            box = np.array([at[row] + shift - half, at[row] + shift + half])
+            apart = (box[1] <= taken[:, 0]) | (box[0] >= taken[:, 1])
+            inside = (box[0] >= panel[0]) & (box[1] <= panel[1])
+            if inside.all() and apart.any(axis=1).all():
+                shifts[row] = (float(shift[0]), float(shift[1]))
+                taken = np.append(taken, [box], axis=0)
+                break
+    return shifts
 
 
 def embedding(
@@ -342,8 +458,7 @@ def embedding(
 ) -> Axes:
     """Scatter of an embedding, colored by labels, by a quantity or by an angle.
 
-    One coordinate is drawn against the row order; of more than two the first two are drawn. Few
-    classes that lie apart are named where they lie, others in a legend.
+    One coordinate is drawn against the row order; of more than two the first two are drawn.
 
     Parameters
     ----------
@@ -354,7 +469,7 @@ def embedding(
     errors : array-like of shape (n, m) or (n, m, m), optional
         Standard errors of the coordinates, in their units, or their covariances; NaN where unknown.
         Ellipses of one standard error around up to 400 points; of more, the uncertain are pale, and
-        a bar below them is as long as the median point is uncertain.
+        a bar below them is twice as long as the median point is uncertain.
     points : mapping of int to str, or iterable of int
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
@@ -369,7 +484,6 @@ def embedding(
         Colors of the classes, in their order; classes beyond it have the package's own.
     period : float, optional
         Length of the circle that a quantity runs around, such as 360: its colors have no seam.
-        Numbers that fill one turn in radians or degrees are taken for angles by themselves.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into and to return; by default those of a new figure.
 
@@ -401,35 +515,16 @@ def embedding(
             f"{shape}; pass model.standard_errors_"
         )
     what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
+    return chart(what._replace(names=_names_of(what, points)), ax=ax, legend=legend)
+
+
+def _names_of(what: Chart, points: Mapping[int, str] | Iterable[int] | None) -> Names | None:
+    """Names of the rows of a chart that are to be named, or their numbers."""
+    if not points:
+        return None
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
-    if not named:
-        ax = chart(what, ax=ax, legend=legend)
-        _draw_typical_error(ax, coordinates, errors)
-        return ax
-    # Names of classes on the map would hide those of points.
-    ax = chart(what, ax=ax, legend=False)
     assert what.points is not None
-    if legend:
-        _explain(ax, what.points, paint, on_map=False)
-    _write_beside(ax, what.points.at[[*named]], [*named.values()])
-    return ax
-
-
-def _draw_typical_error(ax: Axes, Z: Floats, errors: ArrayLike | None) -> None:
-    """Draw a bar of twice the median standard error below points that have no ellipses."""
-    n, m = Z.shape
-    if errors is None or n <= charts.MOST_ELLIPSES or m < 2:
-        return
-    spread = charts.columns(errors)
-    variances = spread**2 if spread.ndim == 2 else np.diagonal(spread, axis1=1, axis2=2)
-    sizes = np.sqrt(variances[:, :2].mean(axis=1))
-    half = float(np.median(sizes[np.isfinite(sizes)])) if np.isfinite(sizes).any() else 0.0
-    low, high = ax.get_xlim()
-    if not 0.0 < 2.0 * half < high - low:
-        return
-    style: Any = {"transform": ax.get_xaxis_transform(), "color": colors.MUTED, "clip_on": False}
-    ax.plot([low, low + half, low + 2.0 * half], [0.0] * 3, marker="|", linewidth=1.5, **style)
-    ax.text(low + 2.0 * half, 0.0, "  ± 1 standard error", fontsize=SMALL, va="center", **style)
+    return Names(what.points.at[[*named], :2], [*named.values()])
 
 
 @validate(n_columns=check.count)
@@ -471,25 +566,30 @@ def small_multiples(
     """
     n_rows = -(-len(panels) // n_columns)
     ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
-    figure, grid = figure_of(ax), subplot_of(ax).subgridspec(n_rows, n_columns)
-    paint, drawn, places = colors.paint(labels), [], []
-    for k, (name, Z) in enumerate(panels.items()):
-        what = charts.scatter(Z, paint)
-        assert what.points is not None
-        small = what.points._replace(size=0.63 * np.asarray(what.points.size))
-        what = what._replace(points=small, xlabel=(captions or {}).get(name, ""), ylabel="")
-        panel = figure.add_subplot(grid[k // n_columns, k % n_columns])
-        chart(what, ax=panel, legend=False)
-        bare(panel)
-        panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=colors.INK)
-        drawn.append(panel)
-        places.append(small.at)
+    grid, paint = subplot_of(ax).subgridspec(n_rows, n_columns), colors.paint(labels)
+    drawn = [
+        (_panel(ax, cell, Z, paint, name, (captions or {}).get(name, "")), Z)
+        for cell, (name, Z) in zip(grid, panels.items(), strict=False)
+    ]
     if paint.groups is not None and legend:
-        class_legend(figure, paint.groups, paint.title, loc="outside lower center", ncols=6)
-    for panel, at in zip(drawn, places, strict=True):
-        if points and np.isfinite(at).all():
-            _write_beside(panel, at[[*points]], [*points.values()])
-    return drawn[0]
+        where = {"loc": "outside lower center", "ncols": 6}
+        class_legend(figure_of(ax), paint.groups, paint.title, **where)
+    for panel, Z in drawn:
+        names = _names_of(charts.scatter(Z), points)
+        if names is not None and np.isfinite(names.at).all():
+            _write_names(panel, names)
+    return drawn[0][0]
+
+
+def _panel(ax: Axes, cell: Any, Z: ArrayLike, paint: Paint, title: str, caption: str = "") -> Axes:
+    """Return a small scatter in a cell of a grid, with its title above and a caption below."""
+    what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
+    assert what.points is not None
+    points = what.points._replace(size=0.6 * what.points.size)
+    chart(what._replace(points=points, xlabel=caption, ylabel=""), ax=panel, legend=False)
+    bare(panel)
+    _as_word(panel.set_title(shortened(title), loc="left", fontsize=SMALL, color=INK))
+    return panel
 
 
 def surfaces(
@@ -520,22 +620,15 @@ def surfaces(
     matplotlib.axes.Axes
         The first picture.
     """
-    smooth, left = np.asarray(fitted), np.asarray(values) - np.asarray(fitted)
-    k = len(names)
-    ax = drawing_axes(ax, 2.6 * k, 5.2)
-    figure, grid = figure_of(ax), subplot_of(ax).subgridspec(2, k)
-    drawn = []
-    for row, part in enumerate((smooth, left)):
-        for at, name in enumerate(names):
-            what = charts.scatter(Z, Paint("", None, part[:, at]))
-            assert what.points is not None
-            small = what.points._replace(size=0.63 * np.asarray(what.points.size))
-            panel = figure.add_subplot(grid[row, at])
-            chart(what._replace(points=small, xlabel="", ylabel=""), ax=panel, legend=False)
-            bare(panel)
-            title = name if row == 0 else "residual"
-            as_word(panel.set_title(shortened(title), loc="left", fontsize=SMALL, color=INK))
-            drawn.append(panel)
+    smooth = np.asarray(fitted)
+    parts = np.hstack([smooth, np.asarray(values) - smooth])
+    ax = drawing_axes(ax, 2.6 * len(names), 5.2)
+    grid = subplot_of(ax).subgridspec(2, len(names))
+    titles = [*names, *["residual"] * len(names)]
+    drawn = [
+        _panel(ax, cell, Z, Paint("", None, part), title)
+        for cell, part, title in zip(grid, parts.T, titles, strict=True)
+    ]
     return drawn[0]
 
 
@@ -558,13 +651,11 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     matplotlib.axes.Axes
         The Axes given.
     """
-    at, ways = charts.columns(Z), np.asarray(directions, dtype=np.float64)
-    if at.shape[1] == 1:
-        at = np.column_stack([np.arange(len(at)), at])
+    at, ways = _in_the_plane(Z), np.asarray(directions, dtype=np.float64)[:, :2]
+    if charts.columns(Z).shape[1] == 1:
         ways = np.column_stack([np.zeros(len(ways)), ways])
-    at, ways = at[:, :2], ways[:, :2]
     longest = float(np.linalg.norm(ways, axis=1).max(initial=0.0))
-    if not len(ways) or longest == 0.0:
+    if longest == 0.0:
         return ax
     center = at.mean(axis=0)
     tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
@@ -574,263 +665,20 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
             arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.3, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
     ax.update_datalim(tips)
-    _write_beside(ax, tips, names)
+    _write_names(ax, Names(tips, names))
     return ax
 
 
-def _draw_points(ax: Axes, what: Chart, legend: bool) -> None:
-    """Draw points in mixed order, so that no class covers another, and explain their colors."""
-    assert what.points is not None
-    points, paint = what.points, what.points.paints[0]
-    n = len(points.at)
-    alpha, sizes = (np.broadcast_to(value, n) for value in (points.opacity, points.size))
-    order = np.random.default_rng(0).permutation(n) if points.mixed else np.arange(n)
-    # More points than this make a vector file that no reader opens.
-    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > 5000, "zorder": 2}
-    if np.ndim(points.size):
-        # Discs at the edge are drawn whole.
-        look |= {"linewidths": 0.7, "edgecolors": "white", "clip_on": False}
-    codes = np.zeros(n, np.intp) if paint.groups is None else paint.groups.codes
-    shades = np.array([colors.ACCENT] * n if paint.groups is None else paint.groups.shades)
-    markers = np.array([colors.class_marker(code) for code in codes.tolist()])
-    scale: dict[str, Any] = {}
-    if paint.values is not None:
-        markers = np.where(np.isfinite(paint.values), markers, "missing")
-        order, (low, high) = np.arange(n), paint.ends
-        scale = {"cmap": color_map(paint), "vmin": low, "vmax": high}
-    for marker in dict.fromkeys(markers.tolist()):
-        rows = order[markers[order] == marker]
-        color: dict[str, Any] = {"c": shades[rows], "marker": marker}
-        if marker == "missing":
-            color = {"color": colors.MUTED}
-        elif paint.values is not None:
-            color = {"c": paint.values[rows], **scale}
-        x, y = points.at[rows, :2].T
-        ax.scatter(x, y, s=sizes[rows] ** 2, alpha=alpha[rows], **look, **color)
-    _frame(ax, what)
-    if legend:
-        _explain(ax, points, paint, on_map=True)
+def _in_the_plane(Z: ArrayLike) -> Floats:
+    """Where `embedding` draws points, (n, 2)."""
+    points = charts.scatter(Z).points
+    assert points is not None
+    return points.at
 
 
-def _name_positions(ax: Axes, what: Chart, legend: bool) -> None:
-    """Dots at named positions, with the names next to them, and the colors of the points."""
-    assert what.names is not None
-    assert what.points is not None
-    x, y = what.names.at[:, :2].T
-    if what.names.dots:
-        ax.scatter(x, y, s=5.0, color=INK, linewidths=0, zorder=2.5)
-    if legend:
-        # Names of classes would hide those of points; a scale is there already.
-        paint = what.points.paints[0]
-        if paint.groups is not None:
-            class_legend(ax, paint.groups, paint.title)
-    _write_beside(ax, what.names.at[:, :2], what.names.texts, what.points.at[:, :2])
-
-
-def _explain(ax: Axes, points: Points, paint: Paint, *, on_map: bool) -> None:
-    """Explain colors by a scale, by names of classes where they lie, or by a legend."""
-    if paint.values is not None:
-        _color_bar(ax, paint)
-    elif paint.groups is not None and not (on_map and _name_classes(ax, points, paint)):
-        class_legend(ax, paint.groups, paint.title)
-
-
-def _frame(ax: Axes, what: Chart) -> None:
-    """Limits around everything; a narrow latent keeps a third of the height, for its names."""
-    ax.margins(0.04)
-    corners = charts.limits(what) if what.equal else None
-    if corners is None:
-        return
-    low, high = corners
-    half = 0.54 * np.maximum(high - low, np.max(high - low) / 3.0)
-    half = np.where(half > 0.0, half, 1.0)
-    center = 0.5 * (low + high)
-    (left, bottom), (right, top) = center - half, center + half
-    ax.set(xlim=(left, right), ylim=(bottom, top))
-    ax.set_aspect("equal", adjustable="box")
-
-
-def _name_classes(ax: Axes, points: Points, paint: Paint) -> bool:
-    """Name classes where they lie, if each has a region of its own; whether this was done."""
-    groups = paint.groups
-    codes: list[int] = [] if groups is None else np.unique(groups.codes).tolist()
-    if groups is None or not 2 <= len(codes) <= 12 or codes[0] < 0 or ax.get_aspect() == "auto":
-        return False
-    middles = np.array([_middle(points.at, groups.codes, code) for code in codes])
-    if not np.isfinite(middles).all():
-        return False
-    names, shades = [groups.names[code] for code in codes], [groups.color(code) for code in codes]
-    _write_at(ax, middles, names, shades)
-    if paint.title:
-        as_word(ax.set_title(shortened(paint.title), loc="left", fontsize=SMALL, color=colors.INK))
-    return True
-
-
-def _middle(at: Floats, codes: NDArray[np.intp], code: int) -> Floats:
-    """Middle of a class; NaN where other classes are more frequent around it."""
-    own = at[codes == code]
-    middle = np.median(own, axis=0)
-    middle = own[np.argmin(np.linalg.norm(own - middle, axis=1))]
-    distances = np.linalg.norm(at - middle, axis=1)
-    nearest = np.argsort(distances, kind="stable")[: max(5, len(own) // 4)]
-    values, numbers = np.unique(codes[nearest], return_counts=True)
-    return middle if values[numbers.argmax()] == code else np.full(2, np.nan)
-
-
-def _write_at(ax: Axes, at: Floats, names: Sequence[str], shades: Sequence[str]) -> None:
-    """Write names at positions, moved so that no two overlap."""
-    words = [shortened(name) for name in names]
-    scale, boxes = _scale(ax), _boxes(words, TEXT)
-    shifts = _apart(at * scale, boxes) - at * scale
-    _annotate(ax, at, shifts, words, shades, size=TEXT, fontweight="bold")
-
-
-def _write_beside(ax: Axes, at: Floats, names: Sequence[str], others: Floats | None = None) -> None:
-    """Write names next to positions, with a line to each, where nothing else is written.
-
-    A name that finds no room near its point is left out. ``others`` are positions that names should
-    not cover either.
-    """
-    # Many names are small.
-    size = SMALL if len(names) <= 25 else 6.5
-    words = [shortened(name) for name in names]
-    # Names stay apart in the size that the picture has: it is laid out first.
-    figure_of(ax).draw_without_rendering()
-    figure_of(ax).set_layout_engine("none")
-    if ax.get_aspect() != "auto":
-        _fill_panel(ax)
-    scale = _scale(ax)
-    corners = np.sort([ax.get_xlim(), ax.get_ylim()], axis=1).T * scale
-    dots = at if others is None else np.vstack([at, others])
-    shifts = _room_beside(at * scale, _boxes(words, size), corners, dots * scale)
-    found = np.flatnonzero(np.isfinite(shifts).all(axis=1))
-    line = {"arrowstyle": "-", "lw": 0.5, "color": colors.MUTED, "shrinkA": 0, "shrinkB": 2}
-    _annotate(
-        ax, at[found], shifts[found], [words[row] for row in found], [colors.INK] * found.size,
-        size=size, fontweight="normal", arrowprops=line,
-    )  # fmt: skip
-
-
-def _fill_panel(ax: Axes) -> None:
-    """Widen the limits of an Axes of equal scales, so that names have all of its panel."""
-    box = np.array(figure_of(ax).get_size_inches()) * ax.get_position(original=True).size
-    ends = np.array([ax.get_xlim(), ax.get_ylim()])
-    half = 0.5 * box * float((np.ptp(ends, axis=1) / box).max())
-    (left, bottom), (right, top) = ends.mean(axis=1) - half, ends.mean(axis=1) + half
-    ax.set(xlim=(left, right), ylim=(bottom, top))
-    ax.apply_aspect()
-
-
-def _annotate(
-    ax: Axes, at: Floats, shifts: Floats, words: Sequence[str], shades: Sequence[str], size: float,
-    **look: Any,
-) -> None:  # fmt: skip
-    """Write words at positions, shifted by points of the page, on a white edge."""
-    from matplotlib.patheffects import withStroke
-
-    for word, point, shift, color in zip(words, at, shifts, shades, strict=True):
-        text = ax.annotate(
-            word, tuple(point), xytext=tuple(shift), textcoords="offset points", ha="center",
-            va="center", color=color, fontsize=size, annotation_clip=False, zorder=3, **look,
-        )  # fmt: skip
-        edge = 3.0 if size == TEXT else 1.8
-        as_word(text).set_path_effects([withStroke(linewidth=edge, foreground="white")])
-
-
-def _scale(ax: Axes) -> Floats:
-    """Points of the page for a unit of the data, across and upwards."""
-    inches = np.array(figure_of(ax).get_size_inches()) * ax.get_position().size
-    scale = 72.0 * inches / np.abs(np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1))
-    return np.full(2, scale.min()) if ax.get_aspect() != "auto" else np.asarray(scale)
-
-
-def _boxes(words: Sequence[str], size: float) -> Floats:
-    """Width and height of words, (k, 2), in points of the page."""
-    return np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words]).reshape(-1, 2)
-
-
-_DISTANCES = (3.0, 8.0, 14.0, 22.0, 32.0, 44.0)
-"""Points of the page by which the edge of a name may lie away from its point."""
-_SIDES = (
-    *((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)),
-    *((-1.0, -1.0), (1.0, 0.5), (1.0, -0.5), (-1.0, 0.5), (-1.0, -0.5), (0.5, 1.0), (-0.5, 1.0)),
-    *((0.5, -1.0), (-0.5, -1.0)),
-)
-
-
-def _room_beside(at: Floats, boxes: Floats, corners: Floats, dots: Floats) -> Floats:
-    """Shifts of names from their points, (k, 2), so that no two overlap; NaN where no room is.
-
-    ``boxes`` are widths and heights, (k, 2), and ``corners`` the lower left and the upper right one
-    of the picture, (2, 2). Names whose points have the fewest neighbors choose first; each takes
-    the side where it covers the fewest dots, then the nearest.
-    """
-    shifts = np.full(at.shape, np.nan)
-    near = np.linalg.norm(at[:, None] - at, axis=2) < _DISTANCES[-1]
-    taken = np.zeros((0, 2, 2))  # lower left and upper right corner of each name
-    sides = np.array(_SIDES)
-    for row in np.argsort(near.sum(axis=1), kind="stable"):
-        half = 0.5 * boxes[row]
-        tries = np.concatenate([sides * (half + distance) for distance in _DISTANCES])
-        low, high = at[row] + tries - half, at[row] + tries + half
-        free = ((low >= corners[0]) & (high <= corners[1])).all(axis=1)
-        apart = (high[:, None] <= taken[:, 0]) | (low[:, None] >= taken[:, 1])
-        free &= apart.any(axis=2).all(axis=1)
-        if not free.any():
-            continue
-        inside = (dots > low[:, None] - 1.5) & (dots < high[:, None] + 1.5)
-        covered = inside.all(axis=2).sum(axis=1)
-        # A dot that is covered weighs as much as two steps away.
-        cost = 2.0 * covered + np.repeat(np.arange(len(_DISTANCES)), len(sides))
-        best = np.where(free, cost, np.inf).argmin()
-        shifts[row] = tries[best]
-        taken = np.concatenate([taken, [[low[best], high[best]]]])
-    return shifts
-
-
-def _apart(middles: Floats, boxes: Floats, n_rounds: int = 400) -> Floats:
-    """Middles of boxes, those that overlap pushed apart the shorter way."""
-    middles = middles.copy()
-    first, second = np.triu_indices(len(middles), 1)
-    reach = 0.5 * (boxes[first] + boxes[second])
-    for _ in range(n_rounds):
-        gap = middles[first] - middles[second]
-        overlap = reach - np.abs(gap)
-        pairs = np.flatnonzero((overlap > 1e-9).all(axis=1))
-        if not pairs.size:
-            break
-        # Pairs that share a name are pushed by half each, so that none is pushed too far.
-        axis = overlap[pairs].argmin(axis=1)
-        push = 0.5 * overlap[pairs, axis] * np.where(gap[pairs, axis] >= 0.0, 1.0, -1.0)
-        times = np.bincount(np.concatenate([first[pairs], second[pairs]]), minlength=len(middles))
-        np.add.at(middles, (first[pairs], axis), push / np.sqrt(times[first[pairs]]))
-        np.add.at(middles, (second[pairs], axis), -push / np.sqrt(times[second[pairs]]))
-    return middles
-
-
-def names_of_points(names: Sequence[str]) -> dict[int, str]:
-    """Names to write next to points, by row; none of more than fit into a picture.
-
-    Examples
-    --------
-    >>> names_of_points(("a", "b")), names_of_points(("a",) * 101)
-    ({0: 'a', 1: 'b'}, {})
-    """
-    return dict(enumerate(names)) if 0 < len(names) <= MOST_NAMED else {}
-
-
-MOST_NAMED = 100
-"""Points that are named one by one in a picture."""
-
-
-def _color_bar(ax: Axes, paint: Paint) -> None:
-    """Slim color scale next to the picture."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
-    scale = ScalarMappable(Normalize(*paint.ends), color_map(paint))
-    bar = figure_of(ax).colorbar(scale, ax=ax, fraction=0.035, pad=0.03, aspect=28)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=colors.INK)
-    if paint.title:
-        bar.set_label(shortened(paint.title), size=TEXT, color=colors.INK, parse_math=False)
+def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:
+    """Draw an open circle around points that nothing fixes."""
+    if is_open.any():
+        x, y = _in_the_plane(points)[is_open].T
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.8}
+        ax.scatter(x, y, 70, label="not fixed", zorder=4, **ring)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..datasets import Dataset
 from ..jobs.diagnose._diagnosis import Diagnosis
-from ..plotting import colors
 from . import page
+from .points import paint_points
 
 
 def diagnosis_page(
@@ -34,9 +34,8 @@ def diagnosis_page(
     warned = "with warnings" if result.warnings else "with nothing to warn of"
     finite = np.isfinite(result.agreement)
     agreement = f"agree by R² {result.agreement:.2f}" if finite else "are too few to be compared"
-    names, labels = ((), None) if data is None else (data.row_names, colors.paint_points(data))
-    # Names are said where the pointer is: the page needs no dots of their own for them.
-    where = result.map(names, labels)._replace(names=None)
+    names, labels = ((), None) if data is None else (data.row_names, paint_points(data))
+    where = result.map(names, labels)
     drawings = [page.drawing(where, caption=_sentence(where.title), size="main")]
     drawings += [page.drawing(chart, caption=_sentence(chart.title)) for chart in result.charts()]
     return page.render(

@@ -1,6 +1,6 @@
 """Page of one embedding: the picture, how it was made, why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -12,9 +12,10 @@ from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
 from ..estimator import IKD, lead
 from ..jobs.label_scores import format_scores
-from ..plotting import charts, colors
-from ..plotting.figures import figure
+from ..plotting import charts
+from ..plotting.charts import Chart
 from . import page
+from .points import DrawnPoints
 
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
@@ -33,8 +34,9 @@ _CANDIDATES_NOTE = (
 _COLUMNS_NOTE = (
     "R² of rows that are predicted from the others on the map; false discovery rate against the "
     "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
-    "± its standard error. From 20 columns on, a column is judged on a map that was made without "
-    "it; of fewer, the map has fitted some of its noise: weak columns look better than they are."
+    "± its standard error. From 20 columns on, a column is judged on a map that was made "
+    "without it; of fewer, the map has fitted some of its noise: weak columns look better than "
+    "they are."
 )
 
 
@@ -79,7 +81,7 @@ def embed_page(
     True
     """
     written = {title or "labels": format_scores(score) for title, score in (scores or {}).items()}
-    rows = colors.rows_to_draw(data)
+    drawn = DrawnPoints(data)
     errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
@@ -90,7 +92,7 @@ def embed_page(
         data.name,
         lead(model, data.n_features),
         [
-            ("", [_pictures(model, data, rows, errors)]),
+            ("", [_pictures(model, drawn, errors)]),
             ("What was read", [page.block("list", data.notes)]),
             ("Labels", [page.block("pairs", written)]),
             ("Columns that make the map", _columns(columns)),
@@ -98,7 +100,7 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=colors.described(data, rows, more),
+        described=drawn.described(more),
         **{"warnings": data.remarks, **around},
     )
 
@@ -107,64 +109,44 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     """Name the columns of each axis, and list the best predicted ones."""
     if found is None:
         return []
-    axes = range(found.fraction.shape[1])
-    rows = [
-        (
-            found.names[k],
-            float(found.r2[k]),
-            float(found.q_value[k]),
-            *(_with_error(found.fraction[k, axis], found.fraction_se[k, axis]) for axis in axes),
-        )
-        for k in range(min(most, len(found)))
-    ]
-    heads = ["column", "R²", "false discovery rate"]
-    heads += [f"fraction of dimension {axis + 1}" for axis in axes]
+    axes = range(1, found.fraction.shape[1] + 1)
+    heads = {"column": "column", "r2": "R²", "q_value": "false discovery rate"}
+    heads |= {f"fraction_{axis}": f"fraction of dimension {axis}" for axis in axes}
+    errors = {f"fraction_{axis}": f"fraction_se_{axis}" for axis in axes}
     return [
         page.block("list", [found.summary, *found.sentences()]),
-        page.table(heads, rows),
+        page.table(found.to_pandas().head(most), heads, errors),
         page.block("note", _COLUMNS_NOTE),
     ]
 
 
-def _with_error(value: float, error: float) -> tuple[float, str]:
-    return float(value), f"{value:.2f} ± {error:.2f}"
-
-
-def _pictures(
-    model: IKD, data: Dataset, rows: NDArray[np.intp], errors: NDArray[np.float64] | None
-) -> page.Block:
+def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None) -> page.Block:
     """Draw the embedding with what may color it; of more dimensions also all pairs."""
-    Z, m = model.embedding_[rows], model.embedding_.shape[1]
-    paints = [colors.paint_of(colors.paint_labels(labels), rows) for labels in data.all_labels]
-    options: dict[str, Any] = {
-        "fractions": colors.variance_fractions(model.embedding_),
-        "errors": None if errors is None else errors[rows],
-        "rows": np.arange(rows.size),
-    }
-    main = charts.scatter(Z, *paints, title=f"embedding of {data.name}", **options)
-    caption = _axes_note(model, errors) + colors.drawn_note(rows, data.n_samples)
+    Z, m = model.embedding_, model.embedding_.shape[1]
+    error_bars = None if errors is None else errors[drawn.rows]
+
+    def chart(title: str, dims: Sequence[int] = (0, 1)) -> Chart:
+        return drawn.scatter(Z, *drawn.paints, title=title, dims=dims, errors=error_bars)
+
+    main, caption = chart(f"embedding of {drawn.data.name}"), _axes_note(model, errors) + drawn.note
     drawings = [page.drawing(main, caption=caption, size="main")]
     if m > 2:
-        solid = charts.scatter(Z, *paints, dims=range(3), title="in three dimensions", **options)
+        solid = chart("in three dimensions", range(3))
         drawings.append(page.drawing(solid, "In three dimensions", size="main"))
         for a, b in combinations(range(min(m, 4)), 2):
-            heading = f"dimensions {a + 1} and {b + 1}"
-            chart = charts.scatter(Z, *paints, title=heading, dims=(a, b), **options)
-            spec = figure(chart, small=True, legend=False)
-            drawings.append(page.drawing(spec, heading, size="small", title=heading))
+            title = f"dimensions {a + 1} and {b + 1}"
+            drawings.append(page.drawing(chart(title, (a, b)), title, size="small"))
     return page.figures(*drawings, linked=True)
 
 
 def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
-    """Return what the two axes of the picture are, and how its error bars are drawn."""
+    """Return what the picture shows, and how its error bars are drawn."""
     if model.embedding_.shape[1] == 1:
         return "The coordinate, upwards, against the row."
-    fractions = colors.variance_fractions(model.embedding_)
-    across, upwards = (charts.axis_name(dim, fractions) for dim in range(2))
     few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
     shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
     return (
-        f"Across: {across}; upwards: {upwards}. Same scale both ways."
+        "Same scale both ways."
         + ("" if errors is None else f" {shown}")
         + " Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
     )
@@ -172,18 +154,23 @@ def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
 
 def _tried(model: IKD) -> list[page.Block]:
     """Candidates of "auto", the chosen one first."""
-    rows = []
-    for tried in model.candidates_:
-        apart = f"{tried.difference:+.3f} ± {tried.difference_error:.3f}"
-        shown = (
-            (tried.score, f"{tried.score:.3f} ± {tried.score_error:.3f}"),
-            (tried.difference, "chosen" if tried.chosen else apart),
-            (tried.r2, f"{tried.r2:.3f} ± {tried.r2_error:.3f}"),
-        )
-        words = tried.affinity.replace("_", " "), tried.strategy, tried.refine or "none"
-        rows.append((*words, *shown))
-    columns = ("affinity", "strategy", "refinement", "score", "difference", "held-out R²")
-    return [page.table(columns, rows), page.block("note", _CANDIDATES_NOTE)] if rows else []
+    import pandas as pd
+
+    if not model.candidates_:
+        return []
+    heads = {
+        "affinity": "affinity",
+        "strategy": "strategy",
+        "refine": "refinement",
+        "score": "score",
+        "difference": "difference",
+        "r2": "held-out R²",
+        "chosen": "chosen",
+    }
+    errors = {name: f"{name}_error" for name in ("score", "difference", "r2")}
+    tried = pd.DataFrame(model.candidates_).fillna({"refine": "none"})
+    table = page.table(tried, heads, errors, "{:.3f}".format)
+    return [table, page.block("note", _CANDIDATES_NOTE)]
 
 
 def _shares(model: IKD) -> dict[str, float]:

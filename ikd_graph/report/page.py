@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from math import isfinite
-from numbers import Real
 from typing import Any
 
 from .._base.format import format_number, versions
@@ -63,38 +62,46 @@ def figures(*drawings: Block, linked: bool = False) -> Block:
     return {"kind": "figures", "items": drawings, "linked": linked}
 
 
-def drawing(
-    spec: Chart | dict[str, Any], heading: str = "", caption: str = "", size: str = "",
-    title: str = "",
-) -> Block:  # fmt: skip
-    """Return a chart, or what plotly draws, with its heading, its caption and its title."""
-    if isinstance(spec, Chart):
-        title, spec = title or spec.title, figure(spec)
+def drawing(chart: Chart | None, heading: str = "", caption: str = "", size: str = "") -> Block:
+    """Return a chart, if there is one, with its heading and its caption.
+
+    Its size is "main", "small" or "key" (only the legend), or what is left beside another.
+    """
+    spec = None if chart is None else figure(chart)
+    title = "" if chart is None else chart.title
     return {"spec": spec, "title": title, "heading": heading, "caption": caption, "size": size}
 
 
 def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
+    frame: Any,
+    heads: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
     write: Callable[[Any], str] = format_number,
 ) -> Block:
-    """Table of text and numbers, which stand right; a click on a head sorts by value.
+    """Table of a data frame; numbers stand right, and a click on a head sorts by value.
 
-    Cells are text, numbers, numbers with a text of their own (a pair), or None for nothing;
-    ``write`` writes a number. What is not finite is a dash.
+    ``heads`` are the columns that are shown, with the words above them; ``errors`` are those with
+    the standard errors of others. ``write`` writes a number; what is not finite is a dash.
     """
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    def fill(cell: Any) -> tuple[str, str | None]:
-        value, text = cell if isinstance(cell, tuple) else (cell, None)
-        if not isinstance(value, Real):
-            return value or "", None
-        number = float(value)
-        return (text or write(value), repr(number)) if isfinite(number) else ("–", "")
-
-    items = [[fill(cell) for cell in row] for row in rows]
-    numeric = [any(row[k][1] is not None for row in items) for k in range(len(columns))]
-    return {"kind": "table", "heads": list(zip(columns, numeric, strict=True)), "items": items}
+    heads, errors = heads or {name: name for name in frame}, errors or {}
+    columns: list[list[tuple[str, str | None]]] = []
+    numeric: list[bool] = []
+    for name in heads:
+        values = frame[name].tolist()
+        numeric.append(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]))
+        if not numeric[-1]:
+            columns.append([("" if v is None else format_number(v), None) for v in values])
+            continue
+        texts = [write(value) if isfinite(value) else "–" for value in values]
+        if name in errors:
+            spreads = map(write, frame[errors[name]])
+            texts = [f"{text} ± {spread}" for text, spread in zip(texts, spreads, strict=True)]
+        sorted_by: list[str | None] = [repr(value) if isfinite(value) else "" for value in values]
+        columns.append(list(zip(texts, sorted_by, strict=True)))
+    words = list(zip(heads.values(), numeric, strict=True))
+    return {"kind": "table", "heads": words, "items": list(zip(*columns, strict=True))}
 
 
 @cache

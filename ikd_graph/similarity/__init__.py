@@ -4,13 +4,32 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from .._base.table import SparseTable
 from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
+from ._correlations import FLOOR as FLOOR
+from ._correlations import VARIANCES as VARIANCES
+from ._correlations import columns_vary as columns_vary
+from ._correlations import known_column_means as known_column_means
+from ._dense import centered_rows as centered_rows
+from ._dense import rows_vary as rows_vary
+from ._dense import unit_rows as unit_rows
+
+# Named as themselves: for the layers above, not for users.
+from ._effective import are_ordered as are_ordered
+from ._effective import doubly_centered_rows as doubly_centered_rows
+from ._effective import effective_columns as effective_columns
 from ._equal import KnownRows, unique_rows
-from ._pairwise import PairwiseSimilarity
-from ._pairwise import with_holes as with_holes
-from ._precomputed import Precomputed, SparsePrecomputed
-from ._rows import RowSimilarity
+from ._given import Precomputed, SparsePrecomputed
+from ._given import as_similarity as as_similarity
+from ._given import stored_pairs as stored_pairs
+from ._holes import PairwiseSimilarity
+from ._neighbors import SEARCHES as SEARCHES
+from ._neighbors import check_count as check_count
+from ._neighbors import row_neighbors as row_neighbors
+from ._rows import RowSimilarity, SparseRowSimilarity
+from ._sparse import SparseRows as SparseRows
+from ._sparse import sparse_unit_rows as sparse_unit_rows
 
 __all__ = [
     "AFFINITIES",
@@ -22,6 +41,7 @@ __all__ = [
     "RowSimilarity",
     "Similarity",
     "SparsePrecomputed",
+    "SparseRowSimilarity",
     "compare",
     "unique_rows",
 ]
@@ -61,4 +81,5 @@ def compare(
     if affinity in GIVEN:
         kind = SparsePrecomputed if sp.issparse(X) else Precomputed
         return kind(X, distances=affinity == "precomputed_distance", scale=scale)
-    return RowSimilarity(AFFINITIES[affinity], X, counts=counts, model_based=model_based)
+    of_rows = SparseRowSimilarity if isinstance(X, SparseTable) else RowSimilarity
+    return of_rows(AFFINITIES[affinity], X, counts=counts, model_based=model_based)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import covariance
 from .._base.table import SparseTable
 from .._base.types import Floats
+from ._correlations import known_column_units
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,6 @@ class Affinity:
     square_roots: bool = False  # of counts
     scales_columns: bool = False  # every column over its standard deviation
     shared: bool = False  # edges weigh the fraction of common neighbors: named only
-    scale_invariant: bool = False  # the length of a row changes nothing
-    least_columns: int = 2
 
     @property
     def over_pairs(self) -> str:
@@ -35,6 +33,11 @@ class Affinity:
         if self.euclidean:
             return "euclidean"
         return "correlation" if self.centers_rows else "cosine"
+
+    @property
+    def least_columns(self) -> int:
+        """Columns below which rows cannot differ."""
+        return 2 if self.centers_rows else 1
 
     def modeled(self, X: Any, units: Floats | None = None) -> Any:
         """Table whose columns the likelihood takes for samples of a Gaussian process."""
@@ -60,23 +63,13 @@ class Affinity:
         """Compute the standard deviation of every column, where columns are divided by it."""
         if not self.scales_columns:
             return None
-        return np.asarray(covariance.column_units(X))
+        return np.asarray(known_column_units(X))
 
 
 _ALL = (
-    Affinity("correlation", "Pearson correlations between rows", scale_invariant=True),
-    Affinity(
-        "cosine",
-        "cosines between rows, which are not centered",
-        centers_rows=False,
-        scale_invariant=True,
-        least_columns=1,
-    ),
-    Affinity(
-        "covariance",
-        "covariances between rows over the standard deviations of both",
-        scale_invariant=True,
-    ),
+    Affinity("correlation", "Pearson correlations between rows"),
+    Affinity("cosine", "cosines between rows, which are not centered", centers_rows=False),
+    Affinity("covariance", "covariances between rows over the standard deviations of both"),
     Affinity("euclidean", "Euclidean distances between rows", euclidean=True),
     Affinity(
         "standardized_euclidean",
@@ -88,15 +81,12 @@ _ALL = (
         "shared_neighbors",
         "correlations between rows, weighted by the fraction of neighbors in common",
         shared=True,
-        scale_invariant=True,
     ),
     Affinity(
         "hellinger",
         "cosines between the square roots of counts",
         centers_rows=False,
         square_roots=True,
-        scale_invariant=True,
-        least_columns=1,
     ),
 )
 

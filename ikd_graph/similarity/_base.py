@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import graph
-from .._base.threads import block_rows
 from .._base.types import Floats, Integers
-from ..covariance import clip_correlations
-from ..graph import CsrGraph
 from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
+from ._correlations import FLOOR, clip_correlations
+from ._dense import symmetric_matrix
+from ._neighbors import block_neighbors, nearest_values
+
+_SEARCHED = 25
+"""Neighbors that are searched at once: a second graph of the same points asks for as many."""
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -20,30 +22,25 @@ _TINY = float(np.finfo(np.float64).tiny)
 class Similarity(ABC):
     """How points are compared: covariances on the scale where the variance is 1.
 
-    Nothing here forms an (n, n) array but `matrix`. Neighbors are searched once and stored.
+    A similarity is a source of blocks of rows. Nothing here forms an (n, n) array but `matrix`.
     """
 
     affinity: Affinity
     n_samples: int
     n_observed: int | None  # number N of columns, None where only covariances were given
-    _searched: dict[int, NDArray[np.int32]]
     has_rows = True
     is_graph = False  # whether what is stored is the graph, so that no neighbors are chosen
-    search: str = "auto"  # how neighbors are searched, see `graph.row_neighbors`
+    least_neighbor = -np.inf  # similarity that a neighbor must exceed
+    search: str = "auto"  # how neighbors are searched, see `row_neighbors`
+    _near: NDArray[np.int32] | None = None
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
-        self._searched = {}
 
     @property
     def name(self) -> str:
         """What `IKD` calls it."""
         return self.affinity.name
-
-    @property
-    def summary(self) -> str:
-        """What is compared, in words that end a sentence."""
-        return self.affinity.summary
 
     @property
     def centers_rows(self) -> bool:
@@ -67,6 +64,11 @@ class Similarity(ABC):
         """Weights of edges between points of given similarities."""
         return np.exp(values - 1.0) if self.affinity.euclidean else values
 
+    @property
+    def floor(self) -> float:
+        """Least weight of an edge that is there whatever its similarity."""
+        return _TINY if self.affinity.euclidean else FLOOR
+
     def sq_distances(self, kernel: StationaryKernel) -> Floats:
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
         if self.affinity.euclidean:
@@ -83,19 +85,42 @@ class Similarity(ABC):
         """Rows as the likelihood takes them for samples of a Gaussian process."""
         return X
 
-    def observations(self, g: CsrGraph) -> int | NDArray[np.int64]:
-        """Columns behind the similarity of each entry of a graph, or one number for all."""
+    def shared_columns(
+        self, first: Integers, second: NDArray[np.integer]
+    ) -> int | NDArray[np.int64]:
+        """Count the columns behind the similarity of pairs; one number where it is that of all."""
         return self.n_observed or 1
 
     @abstractmethod
-    def block(self, points: Integers) -> NDArray[np.floating]:
-        """Similarities of some points (b,) with all, (b, n)."""
+    def block(self, points: Integers, first: int = 0) -> NDArray[np.floating]:
+        """Similarities of some points (b,) with those from ``first`` on, (b, n - first)."""
 
     @abstractmethod
     def between(self, first: Integers, second: Integers) -> Floats:
-        """Similarities of pairs of points, the same bits either way round."""
+        """Similarities of pairs of points, the same bits either way round; -inf if not known."""
 
-    @abstractmethod
+    def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
+        """Weights of points from ``start`` to ``stop`` with those from ``start`` on."""
+        return self.weights(self.block(np.arange(start, stop), start))
+
+    def matrix(self) -> Floats:
+        """Similarity of every pair, (n, n)."""
+        return symmetric_matrix(
+            lambda start, stop: self.block(np.arange(start, stop), start), self.n_samples
+        )
+
+    def neighbors(self, k: int) -> NDArray[np.int32]:
+        """Most similar points of every point, (n, k) int32; fewer where there are not so many."""
+        most = self.n_samples - 1
+        k = min(k, most)
+        if self._near is None or self._near.shape[1] < k:
+            self._near = self._search(min(max(k, _SEARCHED), most))
+        return np.ascontiguousarray(self._near[:, :k])
+
+    def _search(self, k: int) -> NDArray[np.int32]:
+        """Neighbors of every point, (n, k), from blocks of similarities."""
+        return block_neighbors(self.block, self.n_samples, k)
+
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """Points nearest to new rows, whatever other rows come with them.
 
@@ -103,10 +128,11 @@ class Similarity(ABC):
         (b, n) values with the points where those were given. Returns (b, k) indices, best first,
         of equals the lower, and their similarities.
         """
+        return nearest_values(self.factor_of(X), k)
 
-    @abstractmethod
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""
+        return np.asarray(np.isfinite(self.factor_of(X)).any(axis=1))
 
     @property
     def incomparable(self) -> str:
@@ -117,84 +143,10 @@ class Similarity(ABC):
         """Which of the points near to a new row are known to it and to one another, (k,)."""
         return np.ones(near.size, dtype=np.bool_)
 
-    def matrix(self) -> Floats:
-        """Similarity of every pair, (n, n)."""
-        return np.asarray(self.block(np.arange(self.n_samples)), dtype=np.float64)
-
-    def totals(self) -> Floats:
-        """Sum of the similarities of each point with all, (n,)."""
-        sums = np.empty(self.n_samples)
-        step = block_rows(self.n_samples)
-        for start in range(0, self.n_samples, step):
-            points = np.arange(start, min(start + step, self.n_samples))
-            sums[points] = self.block(points).sum(axis=1)
-        return sums
-
     def factor(self) -> Any:
         """Rows (n, q) whose squared distances are those of the similarities, None without rows."""
         return None
 
     def factor_of(self, X: Any) -> Floats:
-        """Return the same of new rows, (b, q)."""
+        """Return the same of new rows, (b, q), or their similarities with all points."""
         raise NotImplementedError
-
-    def neighbors(self, k: int) -> NDArray[np.int32]:
-        """Most similar points of every point, (n, k) int32; fewer where there are not so many."""
-        k = min(k, self.n_samples - 1)
-        wider = [size for size in self._searched if size >= k]
-        if not wider:
-            self._searched[k] = self._search(k)
-            return self._searched[k]
-        return np.ascontiguousarray(self._searched[min(wider)][:, :k])
-
-    def _search(self, k: int) -> NDArray[np.int32]:
-        """Neighbors from blocks of similarities."""
-        return graph.block_neighbors(
-            lambda start, stop: self.block(np.arange(start, stop)), self.n_samples, k
-        )
-
-    def neighbor_graph(self, k: int, *, mutual: bool = False) -> CsrGraph:
-        """Graph that joins each point to its neighbors, or to those that are so mutually."""
-        near = self.neighbors(k)
-        shared = self.affinity.shared
-        floor = _TINY if self.affinity.euclidean else graph.WEIGHT_FLOOR
-
-        def weights(first: Integers, second: Integers) -> Floats:
-            return np.asarray(self.weights(self.between(first, second)))
-
-        wide = graph.from_neighbors(near, weights, shared=shared, floor=floor)
-        if not mutual:
-            return wide
-        g = graph.from_neighbors(near, weights, mutual=True, shared=shared, floor=floor)
-        labels = graph.component_labels(g)
-        low, high, known = graph.edges(wide)
-        across = labels[low] != labels[high]
-        links = graph.from_edges(g.n_nodes, low[across], high[across], known[across])
-        return graph.union(g, links)
-
-    def threshold_graph(self, s0: float) -> CsrGraph:
-        """Graph of the pairs whose similarity exceeds a threshold."""
-
-        def upper(start: int, stop: int) -> NDArray[np.floating]:
-            values = self.block(np.arange(start, stop))[:, start:]
-            return np.ascontiguousarray(self.weights(values))
-
-        return graph.pairs_above(upper, self.n_samples, s0)
-
-    def effective_columns(self, n_removed: int = 0) -> float | None:
-        """Count independent columns (`covariance.effective_columns`), None where not known."""
-        return self.n_observed
-
-    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
-        """Graph of the pairs that are significantly correlated (`graph.significant_graph`)."""
-        raise ValueError(
-            f"fdr must be None for affinity={self.name!r}, got {fdr!r}; it is for correlations of "
-            "the rows of a dense table"
-        )
-
-    def join(self, g: CsrGraph) -> CsrGraph:
-        """Graph whose connected components are joined by links between their nearest points."""
-        low, high = graph.find_links(g, self.block)
-        weights = np.asarray(self.weights(self.between(low, high)))
-        floor = _TINY if self.affinity.euclidean else graph.WEIGHT_FLOOR
-        return graph.add_edges(g, low, high, weights, floor=floor)

@@ -3,81 +3,63 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
+import itertools
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._base.rounding import DECIMALS, rounding
 from .._base.threads import block_rows
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 
-# Kurtoses, between 1 / p and 1 for p columns, that agree to so many decimals are the same: two
-# columns always have 1/2, and rows of zeros and as many ones the same.
-_DECIMALS = 12
-
-_SIZE = 16  # bytes of a digest
+_SIZE = 8  # bytes of a digest
 
 
-def row_keys(X: Any) -> list[bytes]:
-    """Digest of every row; those of a dense and of a sparse table cannot be compared."""
+def row_keys(X: Any) -> Integers:
+    """Digest of every row, (n,); those of a dense and of a sparse table cannot be compared."""
     if sp.issparse(X):
-        table = sp.csr_array(X, copy=True)
+        table = sp.csr_array(X, dtype=np.float64, copy=True)
         table.sum_duplicates()
         table.eliminate_zeros()
-        ends = zip(table.indptr[:-1], table.indptr[1:], strict=True)
-        columns, values = table.indices.astype(np.int64), table.data.astype(np.float64)
-        return [
-            _digest(columns[begin:end].tobytes() + values[begin:end].tobytes())
-            for begin, end in ends
-        ]
-    keys, step = [], block_rows(4 * X.shape[1])
-    for start in range(0, X.shape[0], step):
+        columns, ends = table.indices.astype(np.int64), itertools.pairwise(table.indptr)
+        rows = (columns[i:j].tobytes() + table.data[i:j].tobytes() for i, j in ends)
+    else:
+        step = block_rows(4 * X.shape[1])
         # + 0.0 makes -0.0 the zero it equals.
-        block = np.ascontiguousarray(X[start : start + step]) + 0.0
-        keys += [_digest(row) for row in block]
-    return keys
-
-
-def _digest(data: Any) -> bytes:
-    """Return a few bytes that stand for many."""
-    return hashlib.blake2b(data, digest_size=_SIZE).digest()
+        blocks = (X[start : start + step] + 0.0 for start in range(0, X.shape[0], step))
+        rows = (np.ascontiguousarray(row) for block in blocks for row in block)
+    digests = [hashlib.blake2b(row, digest_size=_SIZE).digest() for row in rows]
+    return np.frombuffer(b"".join(digests), np.int64)
 
 
 class KnownRows:
     """Which training row a row equals, if any: digests of the rows, which are not kept."""
 
     def __init__(self, digests: NDArray[np.uint8]) -> None:
-        self.digests = digests  # (n, bytes)
+        self.digests = np.ascontiguousarray(digests)  # (n, bytes)
 
     @classmethod
     def of(cls, rows: Any) -> KnownRows:
         """Remember the rows of a table."""
-        return cls(np.frombuffer(b"".join(row_keys(rows)), np.uint8).reshape(-1, _SIZE))
+        return cls(row_keys(rows).view(np.uint8).reshape(-1, _SIZE))
 
-    @cached_property
-    def _first(self) -> dict[bytes, int]:
-        """Index of the first row with each digest."""
-        first_of: dict[bytes, int] = {}
-        for index, digest in enumerate(self.digests):
-            first_of.setdefault(digest.tobytes(), index)
-        return first_of
-
-    def find(self, rows: Any) -> NDArray[np.int64]:
+    def find(self, rows: Any) -> Integers:
         """First training row that each of (b, p) rows equals, -1 where there is none.
 
         The training rows as a whole are each its own, equal ones too: a graph may have put these in
         different places.
         """
-        keys = row_keys(rows)
-        if b"".join(keys) == self.digests.tobytes():
-            return np.arange(len(keys), dtype=np.int64)
-        indices = [self._first.get(key, -1) for key in keys]
-        return np.array(indices, dtype=np.int64)
+        keys, known = row_keys(rows), self.digests.view(np.int64)[:, 0]
+        if np.array_equal(keys, known):
+            return np.arange(keys.size)
+        distinct, first = np.unique(known, return_index=True)
+        at = np.minimum(np.searchsorted(distinct, keys), distinct.size - 1)
+        return np.where(distinct[at] == keys, first[at], -1)
 
 
-def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_rows(X: Any) -> tuple[Integers, Integers]:
     """First of every set of equal rows, in an order that does not depend on that of the rows.
 
     A fit works on rows in this order, so that the order they came in leaves no trace, not even in
@@ -103,20 +85,14 @@ def unique_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> first[inverse].tolist()
     [0, 1, 0]
     """
-    first_of: dict[bytes, int] = {}
-    keys = row_keys(X)
-    equal = [first_of.setdefault(key, index) for index, key in enumerate(keys)]
-    first = np.fromiter(first_of.values(), dtype=np.int64, count=len(first_of))
-    digests = np.array([keys[index] for index in first])
+    digests, first, equal = np.unique(row_keys(X), return_index=True, return_inverse=True)
     kurtosis, along = _order_keys(X, first)
     # Digests last: they have nothing to do with those of the same rows in another unit.
-    first = first[np.lexsort((digests, along, kurtosis))]
-    rank = np.empty(len(equal), dtype=np.int64)
-    rank[first] = np.arange(first.size)
-    return first, rank[equal]
+    order = np.lexsort((digests, along, kurtosis))
+    return first[order], np.argsort(order)[equal]
 
 
-def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _order_keys(X: Any, rows: Integers) -> tuple[Floats, Floats]:
     """Compute what rows are put in order by: their kurtoses, and for equal ones a projection.
 
     Neither an offset nor a scale of a row nor the order of columns changes more than the last bits
@@ -137,7 +113,8 @@ def _order_keys(X: Any, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         block /= np.where(largest > 0.0, largest, 1.0)
         squares = (block - block.mean(axis=1, keepdims=True)) ** 2
         spread = squares.sum(axis=1)
-        flat = spread <= 1e-26 * X.shape[1]
+        flat = spread <= rounding(n=X.shape[1]) ** 2
         kurtosis[batch] = (squares**2).sum(axis=1) / np.where(flat, 1.0, spread) ** 2
         kurtosis[batch][flat] = -1.0
-    return kurtosis.round(_DECIMALS), along
+    # Two columns always have 1/2, and rows of zeros and as many ones the same.
+    return kurtosis.round(DECIMALS), along

@@ -4,16 +4,24 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .. import covariance, graph
 from .._base import limits
-from .._base.table import SparseTable
+from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
-from ..graph import CsrGraph
-from ._affinity import Affinity
+from .._base.validation import validate
+from ._affinity import AFFINITIES, Affinity
 from ._base import Similarity
+from ._dense import (
+    EuclideanRows,
+    centered_rows,
+    euclidean_rows,
+    rows_vary,
+    unit_rows,
+)
+from ._neighbors import exact_neighbors, nearest_values, pair_products, row_neighbors
+from ._sparse import SparseRows, sparse_euclidean_rows, sparse_unit_rows
 
 _FARTHEST = 1e100
 """Units from the mean row beyond which squared distances are no numbers."""
@@ -36,33 +44,34 @@ class RowSimilarity(Similarity):
 
     model_based: bool
     rows: Any
-    half: Floats
-    scale: covariance.EuclideanRows | None  # of Euclidean rows, without the rows
-    _sparse: bool
+    half: Floats | None = None  # (n,) half the squared lengths of Euclidean rows
+    scale: EuclideanRows | None = None  # of Euclidean rows, without the rows
 
     def __init__(
         self, affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
     ) -> None:
         super().__init__(affinity, *X.shape)
         self.model_based = model_based
-        self._sparse = isinstance(X, SparseTable)
-        self.scale = None
-        dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
-        if not affinity.euclidean:
-            table, counts = affinity.modeled(X), counts or affinity.square_roots
-            if self._sparse:
-                self.rows = covariance.sparse_unit_rows(table, self._unit, allow_flat=counts)
-            else:
-                rows = covariance.unit_rows(table, self._unit, allow_flat=counts)
-                self.rows = rows.astype(dtype, copy=False)
-            self.half = np.zeros(self.n_samples)
+        self._take(X, counts or affinity.square_roots)
+
+    @classmethod
+    def of_unit_rows(cls, rows: Floats) -> "RowSimilarity":
+        """Correlations of rows that are of unit length, or zero, as they are."""
+        made = cls.__new__(cls)
+        Similarity.__init__(made, AFFINITIES["correlation"], *rows.shape)
+        made.model_based, made.rows = False, rows
+        return made
+
+    def _take(self, X: Any, allow_flat: bool) -> None:
+        """Keep the rows of X as they are compared."""
+        dtype = np.float64 if self.n_samples <= limits.SOLVED_WHOLE else X.dtype
+        if not self.affinity.euclidean:
+            table = self.affinity.modeled(X)
+            rows = unit_rows(table, self.affinity.over_pairs, allow_flat=allow_flat)
+            self.rows = rows.astype(dtype, copy=False)
             return
-        if self._sparse:
-            self.rows, scale = covariance.sparse_euclidean_rows(X, affinity.scales_columns)
-            self.half = 0.5 - self.rows.row_factors[:, 0]
-        else:
-            scale = covariance.euclidean_rows(X, standardized=affinity.scales_columns, dtype=dtype)
-            self.rows, self.half = scale.points, scale.half
+        scale = euclidean_rows(X, standardized=self.affinity.scales_columns, dtype=dtype)
+        self.rows, self.half = scale.points, scale.half
         self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
 
     @property
@@ -70,15 +79,6 @@ class RowSimilarity(Similarity):
         """See `Similarity.unit`."""
         sigma = 1.0 if self.scale is None else float(self.scale.scale)
         return sigma if np.isfinite(sigma) else 1.0
-
-    @property
-    def _unit(self) -> str:
-        return "correlation" if self.affinity.centers_rows else "cosine"
-
-    @property
-    def _half(self) -> Floats | None:
-        # Products of sparse Euclidean rows are similarities already.
-        return self.half if self.affinity.euclidean and not self._sparse else None
 
     @property
     def centers_rows(self) -> bool:
@@ -98,30 +98,21 @@ class RowSimilarity(Similarity):
     @cached_property
     def _mean(self) -> Floats:
         """Mean of the rows as they are compared, (p,)."""
-        total, step = np.zeros(self.rows.shape[1]), block_rows(self.rows.shape[1])
-        for start in range(0, self.n_samples, step):
-            total += self.rows[start : start + step].sum(axis=0, dtype=np.float64)
-        return total / self.n_samples
+        return np.asarray(self.rows.mean(axis=0, dtype=np.float64))
 
-    def block(self, points: Integers) -> NDArray[np.floating]:
+    def block(self, points: Integers, first: int = 0) -> NDArray[np.floating]:
         """See `Similarity.block`."""
-        points = np.asarray(points, dtype=np.int64)
-        if self._sparse:
-            values = self.rows.products(points)
-        else:
-            values = np.asarray(self.rows[points] @ self.rows.T)
-        if self._half is not None:
-            values -= self._half.astype(values.dtype, copy=False)
-            values += (1.0 - self._half[points]).astype(values.dtype, copy=False)[:, None]
+        values = np.asarray(self.rows[points] @ self.rows[first:].T)
+        if self.half is not None:
+            half = self.half.astype(values.dtype, copy=False)
+            values -= half[first:]
+            values += 1.0 - half[points][:, None]
         return np.minimum(values, 1.0, out=values)
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
-        first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-        if self._sparse:
-            return np.minimum(self.rows.pairs(first, second), 1.0)
-        if self._half is None:
-            return graph.row_correlations(self.rows, first, second)
+        if self.half is None:
+            return np.minimum(pair_products(self.rows, first, second), 1.0)
         values = np.empty(first.size)
         step = block_rows(self.rows.shape[1])
         for start in range(0, first.size, step):
@@ -130,18 +121,22 @@ class RowSimilarity(Similarity):
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
 
+    def _search(self, k: int) -> NDArray[np.int32]:
+        metric = "product" if self.half is None else "euclidean"
+        return row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
+
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """See `Similarity.nearest`."""
-        new, half = self.factor_of(X), self.half
-        if self._sparse:
-            blocks = [new[start : start + 16] for start in range(0, len(new), 16)]
-            batches = [graph.nearest_values(self.rows.products_with(b) - half, k) for b in blocks]
-            near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
-        else:
-            near, values = graph.nearest_rows(new, self.rows, k, half=self._half)
+        new = self.factor_of(X)
+        near, values = self._nearest(new, k)
         if self.affinity.euclidean:
             values = values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
         return near, values
+
+    def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
+        """Nearest points of scaled rows, and their products less half the squares of the points."""
+        near, values = exact_neighbors(self.rows, self.half, min(k, self.n_samples), new)
+        return near.astype(np.int64), values
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""
@@ -149,14 +144,11 @@ class RowSimilarity(Similarity):
         step = block_rows(X.shape[1])
         for start in range(0, len(X), step):
             block = np.asarray(X[start : start + step])
-            usable = np.isfinite(block).all(axis=1)
-            if self.affinity.euclidean:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    far = np.abs(self.factor_of(block)).max(axis=1, initial=0.0)
-                usable &= far < _FARTHEST
-            else:
-                table = self.affinity.modeled(block[usable])
-                usable[usable] = covariance.rows_vary(table, self._unit)
+            with np.errstate(over="ignore", invalid="ignore"):
+                if self.affinity.euclidean:
+                    usable = np.abs(self.factor_of(block)).max(axis=1) < _FARTHEST
+                else:
+                    usable = rows_vary(self.affinity.modeled(block), self.affinity.over_pairs)
             comparable[start : start + step] = usable
         return comparable
 
@@ -169,43 +161,138 @@ class RowSimilarity(Similarity):
         X = np.asarray(X, dtype=np.float64)
         if self.scale is not None:
             return self.scale.scaled(X)
-        rows, lengths = covariance.centered_rows(self.affinity.modeled(X), self._unit)
+        rows, lengths = centered_rows(self.affinity.modeled(X), self.affinity.over_pairs)
         # A row without spread is correlated with nothing.
         rows[lengths == 0.0] = 0.0
         return rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
 
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        if self._sparse:
-            return super().matrix()
-        values = covariance.gram(self.rows)
-        if self._half is not None:
-            values -= self._half
-            values += 1.0 - self._half[:, None]
-        np.minimum(values, 1.0, out=values)
-        return values
 
-    def threshold_graph(self, s0: float) -> CsrGraph:
-        """See `Similarity.threshold_graph`."""
-        if self._sparse or self._half is not None:
-            return super().threshold_graph(s0)
-        rows = self.rows
-        return graph.pairs_above(
-            lambda start, stop: rows[start:stop] @ rows[start:].T, self.n_samples, s0
-        )
+class SparseRowSimilarity(RowSimilarity):
+    """The same of a table whose zeros are not stored; products are similarities."""
 
-    def effective_columns(self, n_removed: int = 0) -> float | None:
-        """See `Similarity.effective_columns`; the columns of a sparse table have no order."""
-        if self._sparse:
-            return max((self.n_observed or 0) - n_removed, 1)
-        return covariance.effective_columns(self.rows, n_removed=n_removed)
+    rows: SparseRows
 
-    def significant_graph(self, fdr: float, n_removed: int = 0) -> CsrGraph:
-        """See `Similarity.significant_graph`."""
-        if self._sparse or self.affinity.over_pairs != "correlation":
-            return super().significant_graph(fdr, n_removed)
-        return graph.significant_graph(self.rows, fdr, n_removed=n_removed)
+    def _take(self, X: Any, allow_flat: bool) -> None:
+        if self.affinity.euclidean:
+            self.rows, self.scale = sparse_euclidean_rows(X, self.affinity.scales_columns)
+        else:
+            table = self.affinity.modeled(X)
+            self.rows = sparse_unit_rows(table, self.affinity.over_pairs, allow_flat=allow_flat)
+
+    def block(self, points: Integers, first: int = 0) -> Floats:
+        """See `Similarity.block`."""
+        values = self.rows.products(np.asarray(points, dtype=np.int64))
+        return np.minimum(values, 1.0, out=values)[:, first:]
+
+    def between(self, first: Integers, second: Integers) -> Floats:
+        """See `Similarity.between`."""
+        return np.minimum(self.rows.pairs(first, second), 1.0)
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        metric = "product" if self._half is None else "euclidean"
-        return graph.row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
+        return row_neighbors(self.rows, k, neighbors=self.search)
+
+    def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
+        half = 0.5 - self.rows.row_factors[:, 0] if self.affinity.euclidean else 0.0
+        step = block_rows(self.n_samples)
+        blocks = [new[start : start + step] for start in range(0, len(new), step)]
+        batches = [nearest_values(self.rows.products_with(block) - half, k) for block in blocks]
+        near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
+        return near, values
+
+
+@validate(X=check.table)
+def correlation(X: ArrayLike) -> Floats:
+    """Pearson correlation between rows.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Correlations in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is constant.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.correlation([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    return _matrix(X, "correlation")
+
+
+@validate(X=check.table)
+def cosine(X: ArrayLike) -> Floats:
+    """Cosine between rows: the correlation of a process whose mean is known to be zero.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Rows to compare.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Cosines, as bounded as correlations are.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.cosine([[1.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    """
+    return _matrix(X, "cosine")
+
+
+@validate(X=check.table)
+def euclidean(X: ArrayLike) -> Floats:
+    r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like
+        Rows to compare.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Similarities, at most 1 (on the diagonal); negative between rows that are further apart than
+        two rows are in the mean.
+
+    Raises
+    ------
+    ValueError
+        If X has one value throughout.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.euclidean([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]).round(3)
+    array([[ 1.  , -0.5 ,  0.25],
+           [-0.5 ,  1.  ,  0.25],
+           [ 0.25,  0.25,  1.  ]])
+    """
+    return _matrix(X, "euclidean")
+
+
+def _matrix(X: ArrayLike, affinity: str) -> Floats:
+    """Similarities of the rows of X, with rounding beyond [-1, 1] taken off and ones for equals."""
+    similarity = RowSimilarity(AFFINITIES[affinity], np.asarray(X)).matrix()
+    if affinity != "euclidean":
+        np.maximum(similarity, -1.0, out=similarity)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity

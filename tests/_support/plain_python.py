@@ -22,10 +22,10 @@ from ikd_graph import (
     similarity,
     strategies,
 )
+from ikd_graph import stress as _pairs
 from ikd_graph._base.table import SparseTable
 from ikd_graph.cliques import Blocks
 from ikd_graph.datasets import gp_mapping
-from ikd_graph.refine import _pairs
 
 _GREEDY = strategies.Blockwise(merge="greedy", reference="min_max")
 FITS = {
@@ -67,17 +67,19 @@ def of_graphs():
     nearest = graph.neighbors(corr, 4, mutual=True)
     joined = graph.join(nearest, corr)
     near = graph.row_neighbors(X, 5)
-    by_rows = graph.from_neighbors(near, lambda a, b: graph.row_correlations(X, a, b))
+    rows_of_X = similarity.compare(X, "correlation")
+    by_rows = graph.neighbors(rows_of_X, 5)
     return {
-        "nearest": graph.nearest_rows(X[:9], X, 4)[0],
+        "nearest": rows_of_X.nearest(X[:9] + 0.1, 4)[0],
+        "near": near,
         "weights": g.weights,
         "parts": graph.component_labels(nearest),
         "joined": joined.graph.weights,
-        "links of rows": graph.find_links(nearest, lambda nodes: X[nodes] @ X.T)[1],
+        "links of rows": graph.join(nearest, rows_of_X).links,
         "neighbors of rows": by_rows.indices,
         "union": graph.union(g, by_rows).indices,
         "strongest": graph.strongest(g, 3).indices,
-        "pairs": graph.row_correlations(X, np.arange(9), np.arange(9) + 20),
+        "pairs": rows_of_X.between(np.arange(9), np.arange(9) + 20),
     }
 
 
@@ -125,13 +127,13 @@ def of_suspicion():
     turn = np.linspace(6.0**2, 14.0**2, 60) ** 0.5
     spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
     spiral += np.random.default_rng(0).normal(scale=0.3, size=spiral.shape)
-    g = similarity.compare(spiral, "euclidean").neighbor_graph(10)
+    g = graph.neighbors(similarity.compare(spiral, "euclidean"), 10)
     _, removed = graph.prune(g)
     corr = covariance.correlation(rows(80, 3, noise=0.0))
     false = np.argwhere(np.triu(corr < 0.3, 1))[::40]
     corr[tuple(false.T)] = corr[tuple(false.T[::-1])] = 0.95
     made = similarity.compare(corr, "precomputed")
-    kept, contradicted = graph.prune(made.threshold_graph(0.4))
+    kept, contradicted = graph.prune(graph.threshold(made, 0.4))
     return {
         "removed": removed,
         "contradicted": contradicted,
@@ -147,7 +149,7 @@ def of_sparse_rows():
         "matrix": made.matrix(),
         "pairs": made.between(np.arange(20), np.arange(20) + 30),
         "neighbors": made.neighbors(5),
-        "edges": made.threshold_graph(0.4).indices,
+        "edges": graph.threshold(made, 0.4).indices,
     }
 
 

@@ -35,9 +35,7 @@ def solved_from(sets, coordinates, precision=None):
         coordinates=np.concatenate(coordinates),
         precision=np.ones(members.size) if precision is None else precision,
         eigenvalues=np.ones((n_blocks, size)),
-        explained_variance_ratio=np.ones(n_blocks),
         negative_mass=np.zeros(n_blocks),
-        n_clipped=0,
     )
 
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from ikd_graph import IKD, cliques, datasets, graph, report
+from ikd_graph import IKD, cliques, datasets, graph
 from ikd_graph.cli import main
+from ikd_graph.jobs.cliques import inspect_model
 
 
 def modules(n_columns=200, seed=0, strength=0.5, n=40):
@@ -315,7 +316,7 @@ def test_stability_is_that_of_correlations_alone():
     data = datasets.half_moons(60)
     model = IKD(strategy="blockwise", affinity="cosine", graph=0.9, refine=None).fit(data.X + 2)
     with pytest.raises(ValueError, match="stability is that of correlations, got affinity='cos"):
-        report.view_cliques(model, data, n_resamples=5)
+        inspect_model(model, data, n_resamples=5)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -326,7 +327,7 @@ def test_equal_rows_and_every_rule_have_their_stability(rule):
     X = modules(strength=0.6)
     data = datasets.Dataset(np.vstack([X, X[:4]]), name="table")
     model = IKD(strategy="blockwise", affinity="correlation", graph=rule, refine=None).fit(data.X)
-    view = report.view_cliques(model, data, n_resamples=10)
+    view = inspect_model(model, data, n_resamples=10)
     assert view.stability.of_cliques.shape == (len(view.cliques),)
 
 

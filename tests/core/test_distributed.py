@@ -66,25 +66,6 @@ def test_what_is_no_table_is_named(X, match):
         IKD().fit(X())
 
 
-@pytest.mark.parametrize(
-    ("block", "match"),
-    [
-        (lambda: np.ones((29, 4), np.float32), r"\(30, 4\) of float32, got \(29, 4\)"),
-        (lambda: np.ones((1, 4), np.float32), r"\(30, 4\) of float32, got \(1, 4\)"),
-        (lambda: np.ones((30, 4)), r"\(30, 4\) of float32, got \(30, 4\) of float64"),
-        (lambda: np.ma.masked_less(np.ones((30, 4), np.float32), 2.0), "got 120 masked"),
-    ],
-)
-def test_blocks_that_are_not_what_was_declared_are_refused(block, match):
-    wrong = da.from_delayed(dask.delayed(block)(), (30, 4), np.float32)
-    table = da.concatenate([da.from_array(rows(60, 4), chunks=(30, 4)), wrong])
-    with pytest.raises(ValueError, match=match):
-        fitted(table)
-    placed = fitted(rows(60, 4)).transform(table)
-    with pytest.raises(ValueError, match=match):
-        placed.compute()
-
-
 def test_a_covariance_in_blocks_is_refused():
     with pytest.raises(ValueError, match=r"affinity='precomputed'.*X.compute"):
         IKD(affinity="precomputed").fit(da.eye(30, chunks=10))

@@ -172,3 +172,18 @@ def test_one_open_joint_is_one():
     with pytest.warns(UserWarning, match="1 joint is open, so that of 15 points 7 are free: "):
         model.fit(sp.csr_array(distances))
     assert "free, 1 shared point, singular" in str(model.joints_)
+
+
+def test_joints_are_those_of_the_closed_form_whenever_they_are_asked_for(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3)) @ np.random.default_rng(1).normal(
+        size=(3, 40)
+    )
+    model = IKD(2, strategy="blockwise", affinity="euclidean", refine="stress").fit(
+        np.vstack([X, X[:1]])
+    )
+    model.save(tmp_path / "model.ikd")
+    again = IKD.load(tmp_path / "model.ikd")
+    assert str(model.joints_) == str(again.joints_)
+    assert model.fixed_.shape == (61,)
+    assert model.fixed_[0] == model.fixed_[60]
+    assert IKD(2, strategy="geodesic", refine=None).fit(X).joints_ is None

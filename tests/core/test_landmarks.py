@@ -4,8 +4,8 @@ from scipy.spatial.distance import cdist
 
 from ikd_graph import IKD, graph, strategies
 from ikd_graph._base import limits
+from ikd_graph.eigen import landmark_coordinates
 from ikd_graph.metrics import affine_r2
-from ikd_graph.strategies import landmarks
 
 
 def waves(n, seed=0, n_features=60):
@@ -32,7 +32,7 @@ def test_as_many_landmarks_as_points_change_nothing(strategy, n_landmarks):
 def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
     points = np.random.default_rng(seed).normal(size=(200, n_components))
     nodes = np.arange(2 * n_components + 3)
-    found = landmarks.solve(nodes, cdist(points[nodes], points), np.square, n_components)
+    found = landmark_coordinates(nodes, cdist(points[nodes], points), np.square, n_components)
     np.testing.assert_allclose(
         cdist(found.coordinates, found.coordinates), cdist(points, points), atol=1e-7
     )
@@ -43,7 +43,7 @@ def test_a_landmark_counts_as_the_points_that_are_nearest_to_it():
     rng = np.random.default_rng(0)
     lengths = cdist(points := rng.normal(size=(9, 4)), points) ** 0.7
     copies = np.r_[:9, np.repeat(np.arange(9), rng.integers(0, 6, 9))]
-    found = landmarks.solve(np.arange(9), lengths[:, copies], np.square, 3)
+    found = landmark_coordinates(np.arange(9), lengths[:, copies], np.square, 3)
     squares = lengths[np.ix_(copies, copies)] ** 2
     centered = squares - squares.mean(axis=0)
     values, vectors = np.linalg.eigh(-0.5 * (centered - centered.mean(axis=1, keepdims=True)))

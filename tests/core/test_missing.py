@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.stats import multivariate_normal
 from tables import process
 
-from ikd_graph import IKD, covariance, diagnose, graph, kernels, missing, refine
+from ikd_graph import IKD, covariance, diagnose, graph, missing, refine
 from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
@@ -355,15 +355,6 @@ def test_holes_are_filled_alike_in_any_unit(size):
     expected = missing.fill(X, X)
     scaled = X * np.float32(size)
     np.testing.assert_array_equal(missing.fill(scaled, scaled), expected * np.float32(size))
-
-
-@pytest.mark.filterwarnings("error")
-def test_variances_of_equal_points_are_fitted_under_a_kernel_with_a_kink():
-    X, z, _ = table(n=30)
-    z[1::2] = z[::2]
-    variance, noise = refine.known_variances(X, z, kernels.GammaExponential(gamma=1.0))
-    assert variance > 0.0
-    assert noise > 0.0
 
 
 def placed_r2(model, placed, z, new):

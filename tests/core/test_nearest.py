@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from ikd_graph import IKD, graph
+from ikd_graph import IKD, graph, similarity
 from ikd_graph._base import limits
 from ikd_graph._base.threads import limit_threads
 
@@ -38,10 +38,6 @@ def brute_force(rows, k):
 def recall(found, rows, k):
     pairs = zip(found, brute_force(rows, k), strict=True)
     return np.mean([len(np.intersect1d(*pair)) for pair in pairs]) / k
-
-
-def half(rows):
-    return 0.5 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -81,14 +77,14 @@ def test_equally_near_rows_come_by_index(neighbors):
 @pytest.mark.parametrize("p", [3, 400])
 def test_new_rows_have_the_neighbors_that_each_would_have_alone(p):
     rows, new = sheet(2, 900, p), sheet(3, 40, p)
-    near, values = graph.nearest_rows(new, rows, 5, half=half(rows))
+    compared = similarity.compare(rows, "euclidean")
+    near, values = compared.nearest(new, 5)
     search = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(rows)
     assert np.array_equal(near, search.kneighbors(new, return_distance=False))
     squares = np.sum((new[:, None] - rows[near]) ** 2, axis=2)
-    np.testing.assert_allclose(values, half(new)[:, None] - 0.5 * squares, atol=1e-10)
-    alone = [graph.nearest_rows(new[i : i + 1], rows, 5, half=half(rows)) for i in range(40)]
+    np.testing.assert_allclose(values, 1.0 - 0.5 * squares / compared.unit**2, atol=1e-10)
+    alone = [compared.nearest(new[i : i + 1], 5) for i in range(40)]
     assert np.array_equal(np.concatenate([one[1] for one in alone]), values)
-    assert graph.nearest_rows(new, rows[:3], 5)[0].shape == (40, 3)
 
 
 @pytest.mark.parametrize(("groups", "p"), [(8, 20), (60, 300)])
@@ -121,14 +117,6 @@ def test_many_equal_rows_have_as_many_neighbors_as_asked_for(neighbors):
     found = graph.row_neighbors(rows, 6, neighbors=neighbors)
     assert all(len({*near, node}) == 7 for node, near in enumerate(found.tolist()))
     np.testing.assert_array_equal(rows[found[100:]], rows[100:, None].repeat(6, axis=1))
-
-
-def test_rows_of_different_norms_are_searched_exactly(monkeypatch):
-    rows = random_rows(6, 1200, 5) * np.linspace(0.5, 2.0, 1200)[:, None]
-    monkeypatch.setattr(limits, "NEIGHBORS_EXACT", 100)
-    corr = rows @ rows.T
-    expected = graph.block_neighbors(lambda start, stop: corr[start:stop], 1200, 6)
-    np.testing.assert_array_equal(graph.row_neighbors(rows, 6), expected)
 
 
 def test_without_faiss_the_search_is_exact_and_warns(monkeypatch):

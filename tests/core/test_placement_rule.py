@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from tables import r2_of_placed, roll
 
 from ikd_graph import IKD, graph, similarity
-from ikd_graph import out_of_sample as placement
+from ikd_graph import gplvm as placement
 from ikd_graph.datasets import gplvm_data
 
 
@@ -23,7 +23,7 @@ def test_a_row_near_a_training_row_lands_near_it(seed, log_step, torn, flat):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 2 if flat else 9)) / 2.0
     sim = similarity.compare(X, "euclidean")
-    g = sim.neighbor_graph(6)
+    g = graph.neighbors(sim, 6)
     # Nothing ties the latent to the rows: it may be torn anyhow.
     latent = rng.normal(size=(40, 2)) if torn else X[:, :2]
     step = rng.normal(size=X.shape)

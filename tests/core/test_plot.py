@@ -17,7 +17,6 @@ from matplotlib.text import Text
 from ikd_graph import IKD
 from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.plotting import charts, colors, figures, plot
-from ikd_graph.plotting.charts import Chart, Curve
 
 
 @pytest.fixture(autouse=True)
@@ -72,21 +71,6 @@ def test_each_picture_is_drawn_alike_in_the_axes_given_or_in_its_own(name):
 def painted(ax):
     """Pixels of a figure, 0 to 1."""
     return mpl.image.imread(BytesIO(plot.png(ax, dpi=50)))[:, :, :3]
-
-
-def test_classes_that_lie_apart_are_named_where_they_lie_and_others_in_a_legend(ax):
-    rng = np.random.default_rng(0)
-    y = np.repeat(["ant", "bee", "cow"], 30)
-    Z = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [12, 0], [0, 12]], 30, axis=0)
-    plot.embedding(Z, y, ax=ax)
-    assert ax.get_legend() is None
-    for text, name in zip(ax.texts, ("ant", "bee", "cow"), strict=True):
-        assert text.get_text() == name
-        np.testing.assert_allclose(text.xy, np.median(Z[y == name], axis=0), atol=1.5)
-    mixed = plot.embedding(rng.normal(size=(90, 2)), y, ax=plot.axes())
-    assert [text.get_text() for text in mixed.get_legend().get_texts()] == ["ant", "bee", "cow"]
-    near = plot.embedding(Z * [1, 0] + [0, 1] * rng.normal(size=2), y, ax=plot.axes())
-    assert near.get_legend() is not None
 
 
 def test_no_margin_of_a_picture_is_empty_and_its_legend_is_inside(ax):
@@ -148,9 +132,11 @@ def test_a_bar_shows_the_standard_error_of_many_points(ax, n, known, n_bars):
     Z = np.random.default_rng(0).normal(size=(n, 2))
     errors = np.full((n, 2), 0.5 if known else np.nan)
     plot.embedding(Z, errors=errors, ax=ax)
-    bars = [line for line in ax.lines if line.get_marker() == "|"]
+    bars = [line for line in ax.lines if line.get_marker() == "o"]
     assert [float(np.ptp(bar.get_xdata())) for bar in bars] == pytest.approx([1.0] * n_bars)
-    assert [text.get_text().strip() for text in ax.texts] == ["± 1 standard error"] * n_bars
+    assert [text.get_text() for text in ax.texts] == ["± 1 standard error"] * n_bars
+    said = [trace.get("name") for trace in figures.figure(charts.scatter(Z, errors=errors))["data"]]
+    assert said == [None, *["± 1 standard error"] * (n_bars or n == 400)]
 
 
 def test_names_of_points_do_not_cover_one_another(ax):
@@ -162,7 +148,8 @@ def test_names_of_points_do_not_cover_one_another(ax):
     )
     sizes = np.array([(Text.get_window_extent(text).size) for text in ax.texts])
     gaps = np.abs(middles[:, None] - middles) - 0.5 * (sizes[:, None] + sizes)
-    assert ((gaps > 0).any(axis=2) | np.eye(7, dtype=bool)).all()
+    assert len(ax.texts) > 5
+    assert ((gaps > 0).any(axis=2) | np.eye(len(ax.texts), dtype=bool)).all()
 
 
 def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighter():
@@ -171,9 +158,10 @@ def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighte
 
     def map_of(values, **more):
         (points,) = plot.embedding(Z, values, ax=plot.axes(), **more).collections
-        return points.get_cmap()(np.linspace(0, 1, 30))[:, :3]
+        order = np.argsort(np.arctan2(*points.get_offsets().T[::-1]) % (2 * np.pi))
+        return points.get_facecolors()[order][:, :3]
 
-    for values, more in ((turn, {}), (turn - np.pi, {}), (turn * 20, {"period": 40 * np.pi})):
+    for values, more in ((turn, {"period": 2 * np.pi}), (turn * 20, {"period": 40 * np.pi})):
         shades = map_of(values, **more)
         np.testing.assert_array_equal(shades[0], shades[-1])
         assert np.abs(np.diff(shades, axis=0)).max() < 0.15
@@ -203,11 +191,7 @@ def test_failed_runs_do_not_count_towards_the_mean(ax):
     runs = {"a": [[1.0, np.nan, 3.0], [np.nan] * 3], "b": [0.5, 0.5]}
     first, second = charts.noise_curves([0.0, 1.0], runs).curves
     np.testing.assert_array_equal(first.y, [2.0, np.nan])
-    np.testing.assert_array_equal([first.half, second.half], [[1.0, 0.0], [0.0, 0.0]])
-    curve = Curve("a", np.arange(2.0), np.full(2, 0.9), "#123456", np.full(2, 0.9))
-    for ceiling, top in ((None, 1.8), (1.0, 1.0)):
-        drawn = plot.chart(Chart("t", curves=(curve,), ceiling=ceiling), ax=plot.axes())
-        assert drawn.collections[0].get_paths()[0].vertices[:, 1].max() == top
+    np.testing.assert_array_equal([first.errors, second.errors], [[1.0, 0.0], [0.0, 0.0]])
 
 
 def test_bars_are_as_long_as_their_values(ax):
@@ -272,6 +256,12 @@ def test_labels_become_classes_in_order(labels, names, codes):
     found = colors.paint(labels).groups
     assert tuple(name for code, name in found.items() if code >= 0) == names
     assert found.codes.tolist() == codes
+
+
+def test_positions_among_many_numbers_are_those_numbers():
+    names = [str(k) for k in range(100)]
+    np.testing.assert_array_equal(colors.paint([5, -1, 99], names).values, [5.0, np.nan, 99.0])
+    assert colors.paint([1, -1, 0], ["a", "b"]).groups.codes.tolist() == [1, -1, 0]
 
 
 def test_small_multiples_draw_the_same_points_in_the_same_colors(ax):
@@ -388,9 +378,8 @@ def test_error_bars_much_larger_than_the_map_do_not_shrink_it():
     errors[3] = 1000.0
     ax = plot.embedding(Z, errors=errors, ax=plot.axes())
     assert np.ptp(ax.get_xlim()) < 2.0 * np.ptp(Z[:, 0]) + 2.0
-    spec = figures.figure(charts.scatter(Z, errors=errors))
-    assert np.ptp(spec["layout"]["xaxis"]["range"]) < 2.0 * np.ptp(Z[:, 0])
-    assert "range" not in figures.figure(charts.scatter(Z, errors=0 * Z + 0.1))["layout"]["xaxis"]
+    (line,) = charts.scatter(Z, errors=errors).curves
+    assert np.nanmax(np.abs(line.x)) < 2.0 * np.ptp(Z[:, 0])
 
 
 @pytest.mark.parametrize("mark", [0.05, 0.95])
@@ -407,10 +396,3 @@ def test_the_text_of_a_mark_stays_over_its_picture(mark):
     assert not ax.get_legend().get_window_extent().overlaps(box)
     label = figures.figure(what)["layout"]["shapes"][0]["label"]
     assert label["xanchor"] == ("right" if mark > 0.5 else "left")
-
-
-def test_points_that_are_not_mixed_are_drawn_in_their_order(ax):
-    Z = np.random.default_rng(0).normal(size=(20, 2))
-    groups = colors.Groups(("model", "new"), np.repeat([0, 1], 10))
-    plot.chart(charts.scatter(Z, colors.Paint("", groups), mixed=False), ax=ax)
-    np.testing.assert_array_equal(ax.collections[0].get_offsets(), Z)

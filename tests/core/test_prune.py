@@ -32,7 +32,7 @@ def pruned(X, k):
     """Graph of k neighbors, pruned next to a wider one, and what was removed."""
     made = similarity.compare(X, "euclidean")
     made.neighbors(max(k, WIDE))
-    return graph.prune(made.neighbor_graph(k), made.neighbor_graph(WIDE))
+    return graph.prune(graph.neighbors(made, k), graph.neighbors(made, WIDE))
 
 
 def jumps(g, latent):
@@ -50,7 +50,7 @@ def test_short_cuts_agree_with_the_naive_twin(seed):
     turn = np.linspace(6.0**2, 14.0**2, 60) ** 0.5  # steps of about 1.3 along the spiral
     X = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
     X += np.random.default_rng(seed).normal(scale=0.3, size=X.shape)
-    g = similarity.compare(X, "euclidean").neighbor_graph(10)
+    g = graph.neighbors(similarity.compare(X, "euclidean"), 10)
     lengths = np.sqrt(2.0 - 2.0 * dense(g, absent=-np.inf))
     kept, removed = graph.prune(g)
     assert pairs_of(removed) == naive_far_apart(lengths)
@@ -62,7 +62,7 @@ def test_short_cuts_agree_with_the_naive_twin(seed):
 def test_all_short_cuts_of_a_roll_are_removed_and_nothing_else(n, noise, seed):
     X, latent = roll(n, seed, noise)
     for k in (7, 10, 20, 30):
-        before = jumps(similarity.compare(X, "euclidean").neighbor_graph(k), latent)
+        before = jumps(graph.neighbors(similarity.compare(X, "euclidean"), k), latent)
         kept, removed = pruned(X, k)
         assert jumps(kept, latent) == 0
         assert len(removed) == before
@@ -104,9 +104,9 @@ def test_false_edges_are_removed(n_false, rule):
     corr, _, false = sheet_covariance(300, 20, n_false)
     made = similarity.compare(corr, "precomputed")
     threshold, k = rule
-    parts = [] if threshold is None else [made.threshold_graph(threshold)]
-    parts += [] if k is None else [made.neighbor_graph(k)]
-    kept, removed = graph.prune(graph.union(parts[0], parts[-1]), made.threshold_graph(0.3))
+    parts = [] if threshold is None else [graph.threshold(made, threshold)]
+    parts += [] if k is None else [graph.neighbors(made, k)]
+    kept, removed = graph.prune(graph.union(parts[0], parts[-1]), graph.threshold(made, 0.3))
     left, right, _ = graph.edges(kept)
     assert len(false & set(zip(left.tolist(), right.tolist(), strict=True))) <= 2
     assert len(pairs_of(removed) - false) <= 0.01 * kept.n_edges

@@ -147,7 +147,7 @@ def test_the_threshold_graph_is_a_start_once():
     first = fit_of(cov, 300, 2, KERNELS[0], starts={"away": away}, restarts=2)
     names = [record.start for record in first.optima]
     assert sorted(names) == ["away", "restart 1", "threshold graph"]
-    own = refine.closed_form(covariance.to_correlation(cov), 2, KERNELS[0], 300)
+    own = gplvm.closed_form(covariance.to_correlation(cov), 2, KERNELS[0], 300)
     turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
     again = fit_of(cov, 300, 2, KERNELS[0], starts={"own": own @ turn + 1.0}, restarts=2)
     assert sorted(record.start for record in again.optima) == ["own", "restart 1", "restart 2"]

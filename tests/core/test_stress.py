@@ -7,8 +7,8 @@ from sklearn.manifold import smacof
 from tables import quiet
 
 from ikd_graph import IKD, graph, kernels, refine
+from ikd_graph import stress as _pairs
 from ikd_graph.cli import main
-from ikd_graph.refine import _pairs
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 WEIGHTS = ("precision", "uniform")

@@ -341,14 +341,15 @@ def test_datasets_lists_every_built_in_name(capsys):
 
 def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run("compare", table, "-o", out, "--noise", "0,0.5", "--refine", "none") == 0
+    flags = ["--noise", "0,0.5", "--refine", "none", "--plotly", "shared"]
+    assert run("compare", table, "-o", out, *flags) == 0
     text = capsys.readouterr().out
     said = text.splitlines()
     command = said[next(k for k, line in enumerate(said) if line.startswith("To embed")) + 1]
     assert command.split()[:2] == ["ikd-graph", "embed"]
     names = ["table_compare.csv", "table_compare.html", "table_compare.png"]
     points = "table_compare_points.csv"
-    assert sorted(path.name for path in out.iterdir()) == sorted([*names, points])
+    assert {path.name for path in out.iterdir()} == {*names, points, "plotly.min.js"}
     with (out / names[0]).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["noise"] for row in rows] == ["0.0", "0.5"] * 2
@@ -358,6 +359,8 @@ def test_compare_leaves_scores_points_picture_and_page(table, tmp_path, capsys):
         assert rows[0][name] in text
         assert rows[0][name] in page
     assert "Against noise" in page
+    # Its picture for browsers without scripts is in it.
+    assert len(page) < 1_000_000
     with (out / points).open(newline="") as file:
         gaps = [float(row["disagreement"]) for row in csv.DictReader(file)]
     assert len(gaps) == len(made_data()[0])

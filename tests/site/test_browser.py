@@ -16,7 +16,6 @@ from test_report import clique_view, comparison
 from webdriver import CHROMIUM, DRIVER, Browser, NoBrowser
 
 from ikd_graph import IKD, datasets, report
-from ikd_graph._base.format import format_number
 from ikd_graph.datasets import Dataset, Labels
 from ikd_graph.jobs.diagnose._diagnosis import diagnose
 from ikd_graph.report.page import share_plotly
@@ -256,24 +255,18 @@ def test_a_lasso_chooses_the_rows_that_are_saved(show, fitted):
     expected = [f"r{k}" for k in np.flatnonzero(Z[:, 0] < edge)]
     assert sorted(row[0] for row in rows[1:]) == sorted(expected)
     assert text == f"Save {len(expected)} chosen rows as CSV"
+    assert browser.run("return document.querySelector('[data-title^=Share]')") is None
     chosen = [int(row[0][1:]) for row in rows[1:]]
     saved = [[float(c) for c in row[1:]] for row in rows[1:]]
     np.testing.assert_allclose(saved, Z[chosen, :2], 1e-5)
 
 
-def test_the_slider_writes_the_numbers_of_its_level(show):
+def test_curves_say_all_their_numbers_where_the_pointer_is(show):
     browser = show("cliques")
-    figure = "document.querySelector('[aria-label=\"what a threshold does\"]')"
-    state = f"return [{figure}.layout.title.text, {figure}.layout.shapes[2].x0]"
-    before = browser.run(state)
-    x, y = middle(browser, f"{figure}.querySelector('.slider-rail-touch-rect')")
-    browser.press_and_move([(x, y), (x - 120, y)])
-    text, at = browser.wait(f"{state}[1] !== {before[1]} && {state.removeprefix('return ')}")
-    levels = clique_view().levels
-    level = int(np.abs(levels.threshold - at).argmin())
-    assert at < before[1]
-    assert text.startswith(f"{format_number(levels.edges[level])} edge")
-    assert f"{levels.coverage[level]:.1%} of the points covered" in text
+    figure = "document.querySelector('[aria-label=\"numbers over the threshold\"]')"
+    browser.move(*middle(browser, f"{figure}.querySelector('.nsewdrag')"))
+    said = browser.wait(f"return {figure}.querySelector('.hoverlayer .legend')?.textContent")
+    assert all(f"{name} : " in said for name in ("edges", "components", "cliques"))
 
 
 def test_a_click_on_a_head_sorts_by_value_and_a_second_one_turns_it_round(show):

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from tables import quiet
@@ -18,11 +19,12 @@ from tables import quiet
 from ikd_graph import IKD, datasets, graph, refine, report
 from ikd_graph._base.format import format_number
 from ikd_graph.datasets import Dataset, Labels
+from ikd_graph.jobs.cliques import inspect_model, threshold_of
 from ikd_graph.jobs.compare import Comparison, Row, sentences
-from ikd_graph.plotting import charts, colors, figures, plot
+from ikd_graph.plotting import charts, figures, plot
 from ikd_graph.plotting.charts import Chart, Curve
 from ikd_graph.report import page
-from ikd_graph.report.cliques import threshold_of
+from ikd_graph.report.points import DrawnPoints
 
 VOID = {"meta", "link", "input", "br", "img"}
 EVIL = '<script>alert("1")</script>&\u2028<!--<a href="x">'
@@ -115,7 +117,7 @@ def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
 
 
 def test_numbers_in_a_table_sort_by_value_and_stand_right():
-    block = page.table(["name", "score"], [["a", 0.5], ["b", np.nan], ["c", np.inf]])
+    block = page.table(pd.DataFrame({"name": ["a", "b", "c"], "score": [0.5, np.nan, np.inf]}))
     html = page.render("Kind", "t", "l", [("Scores", [block])])
     assert outline(html).figures == {}
     assert len(html) < 40_000  # no library without a figure
@@ -133,9 +135,9 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
         X=Z, y=y, label_names=("a", "b", "c"), label_title="kind", row_names=names,
         label_palette=("#112233",), other_labels=(Labels("age", ages, ()),),
     )  # fmt: skip
-    paints = [colors.paint_labels(labels) for labels in data.all_labels]
-    spec = figures.figure(charts.scatter(Z, *paints, rows=np.arange(50)))
-    described = colors.described(data, np.arange(50), {"score": list("ab" * 25)})
+    drawn = DrawnPoints(data)
+    spec = figures.figure(drawn.scatter(Z, *drawn.paints))
+    described = drawn.described({"score": list("ab" * 25)})
     assert described["names"] == [*names]
     assert described["hover"][6] == f"r6<br>kind: {'abc'[y[6]]}<br>age: {ages[6]}<br>score: a"
     assert [name for name, _ in drawn_points(spec)] == ["a", "b", "c", "no label"]
@@ -154,11 +156,11 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
 def test_a_sample_keeps_each_class_in_proportion_and_the_page_says_so():
     codes = np.repeat([0, 1, 2], [9000, 900, 100])
     data = Dataset(X=np.zeros((10_000, 2)), y=codes, label_names=("a", "b", "c"))
-    rows = colors.rows_to_draw(data, 1000)
-    assert rows.size == np.unique(rows).size == 1000
-    np.testing.assert_allclose(np.bincount(codes[rows]), [900, 90, 10], atol=1)
-    assert colors.drawn_note(rows, 10_000).startswith(" 1,000 of 10,000")
-    assert colors.drawn_note(colors.rows_to_draw(data), 10_000) == ""
+    drawn = DrawnPoints(data, 1000)
+    assert drawn.rows.size == np.unique(drawn.rows).size == 1000
+    np.testing.assert_allclose(np.bincount(codes[drawn.rows]), [900, 90, 10], atol=1)
+    assert drawn.note.startswith(" 1,000 of 10,000")
+    assert DrawnPoints(data).note == ""
 
 
 ODD = [
@@ -222,7 +224,8 @@ def test_the_comparison_page_agrees_with_the_terminal():
     ((_, at),) = drawn_points(found.figures["blockwise, noise 0"])
     np.testing.assert_allclose(at, result.embeddings["blockwise", 0.0], rtol=1e-6)
     (curves,) = [spec for title, spec in found.figures.items() if "against noise" in title]
-    assert [t["legendgroup"] for t in curves["data"] if t.get("fill")] == ["blockwise", "geodesic"]
+    assert [t["name"] for t in curves["data"]] == ["blockwise", "geodesic"]
+    assert unpacked(curves["data"][0]["error_y"]["array"]).max() > 0.0
     for said, gap in zip(found.points["hover"], result.disagreement, strict=True):
         assert said.endswith(f"disagreement: {gap:.2g}")
 
@@ -236,7 +239,7 @@ def clique_view(seed=0):
         strategy="blockwise", affinity="correlation", graph=graph.Threshold(0.6, 4), refine=None
     )
     # A bend is nearly a line, of which the landmarks of a merge may warn.
-    return report.view_cliques(quiet(model, X), data)
+    return inspect_model(quiet(model, X), data)
 
 
 @pytest.fixture(scope="module")
@@ -250,13 +253,12 @@ def test_the_page_of_cliques_is_complete(view):
     assert '<noscript><img src="data:image/png;base64,UE5H"' in html
     assert "<li>pass --n-neighbors 7, &lt;b&gt;not&lt;/b&gt; a--b</li>" in html
     found = outline(html).figures
-    (slider,) = found["what a threshold does"]["layout"]["sliders"]
-    levels = view.levels
-    assert len(slider["steps"]) == levels.threshold.size
-    for step, threshold, edges in zip(slider["steps"], levels.threshold, levels.edges, strict=True):
-        assert step["args"][0]["shapes[2].x0"] == threshold
-        assert step["args"][0]["title.text"].startswith(f"{format_number(edges)} edge")
-    assert slider["active"] == int(np.flatnonzero(levels.threshold == 0.6)[0])
+    counts = found["numbers over the threshold"]
+    assert counts["layout"]["shapes"][0]["x0"] == 0.6
+    edges = counts["data"][0]
+    assert edges["name"] == "edges"
+    np.testing.assert_allclose(unpacked(edges["x"]), view.levels.threshold, rtol=1e-6)
+    np.testing.assert_array_equal(unpacked(edges["y"]), view.levels.edges)
     discs = [trace for trace in found["graph of cliques"]["data"] if trace["mode"] == "markers"]
     assert [trace.get("name") for trace in discs] == ["early", "late", None]
     assert unpacked(discs[2]["x"]).size == len(view.links)
@@ -275,19 +277,18 @@ def test_the_points_that_cliques_disagree_about_are_named(view):
     model.merge_start_weight_ = 0.26
     data = replace(view.data, row_names=tuple(f"s{k}" for k in range(40)), row_title="sample")
     named = replace(view, model=model, data=data)
-    rows, limit = named.disagreed()
-    assert rows.tolist() == [39, 38]
-    assert 0.1 < limit < 5.0
+    assert named.disagreed.tolist() == [39, 38]
+    assert 0.1 < named.disagreement_limit < 5.0
     said = " ".join(named.advice())
     assert re.search(r"The cliques disagree about 2 points by more than .*: s39, s38\.", said)
     assert "the geodesic solution has 0.3 times their total weight in the merge" in said
-    found = named.statistics()
+    found = named.to_record()
     assert found["disagreed_about"]["points"] == ["s39", "s38"]
     assert found["cliques"][0]["members"] == [f"s{row}" for row in view.model.cliques_[0]]
     largest = max(view.model.cliques_, key=len)
     assert ", ".join(f"s{row}" for row in largest) in report.cliques_page(named)
     model.merge_residuals_ = np.zeros(40)
-    assert named.disagreed()[0].size == 0
+    assert named.disagreed.size == 0
     assert not any("geodesic" in text for text in view.advice())
 
 
@@ -297,7 +298,7 @@ def test_links_between_components_are_no_edges_or_cliques():
     X = np.vstack([X, X[:2]])
     model = IKD(strategy="blockwise", affinity="correlation", graph=0.5, refine=None)
     quiet(model, X)
-    view = report.view_cliques(model, Dataset(X=X))
+    view = inspect_model(model, Dataset(X=X))
     reference = nx.from_numpy_array(np.triu(np.corrcoef(X[:48]), 1) > 0.5)
     expected = [c for c in nx.find_cliques(reference) if len(c) > 1]
     assert view.n_links > 0
@@ -337,7 +338,7 @@ def test_nothing_on_a_page_of_cliques_contradicts_the_rest(name):
     X, options = TABLES[name]()
     options = {"affinity": "correlation", "graph": 0.6, "kernel": "squared_exponential"} | options
     model = IKD(strategy="blockwise", refine=None, **options)
-    view = report.view_cliques(quiet(model, X), Dataset(X=X))
+    view = inspect_model(quiet(model, X), Dataset(X=X))
     facts, levels = view.facts(), view.levels
     removed = facts.get("edges removed as short-circuit edges", 0)
     n_above = facts.get("edges above the threshold")
@@ -368,7 +369,7 @@ def test_looking_at_cliques_needs_a_model_that_has_some():
     X = np.random.default_rng(0).normal(size=(12, 300)).cumsum(axis=0)
     model = IKD(strategy="geodesic", graph=0.2, refine=None).fit(X)
     with pytest.raises(ValueError, match="must be fitted with strategy='blockwise'"):
-        report.view_cliques(model, Dataset(X=X))
+        inspect_model(model, Dataset(X=X))
 
 
 def test_the_page_of_an_embedding_tells_what_was_done(view):

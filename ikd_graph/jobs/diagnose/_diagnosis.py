@@ -341,11 +341,12 @@ class Diagnosis:
         drawn = np.arange(drawn[0], drawn[-1] + 1)
         at = 0.5 * (edges[1:] + edges[:-1])[drawn]
         least = float(self.trusted_correlations[-1]) if self.n_trusted else None
+        width = 0.8 * float(edges[1] - edges[0])
         pairs = Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
             curves=(Curve("chance", at, chance[drawn], colors.SECOND),),
-            bars=(Bars(at, numbers[drawn], name="pairs of points"),),
+            bars=(Bars(at, numbers[drawn], name="pairs of points", width=width),),
             log_y=True,
             mark=None if least is None else (least, f"significant from {_near_one(least, 2)}"),
         )  # fmt: skip
@@ -377,10 +378,10 @@ class Diagnosis:
         rows, shade = self.rows, colors.paint(labels)
         chart = charts.scatter(
             self.embedding,
-            colors.paint_of(shade, rows),
+            shade.take(rows),
             title=self.map_note(),
-            fractions=colors.variance_fractions(self.embedding),
-            hover=[colors.short(names[row] if names else f"row {row}") for row in rows],
+            fractions=charts.variance_fractions(self.embedding),
+            hover=[str(names[row]) if names else f"row {row}" for row in rows],
         )
         assert chart.points is not None
         at = chart.points.at[:, :2]
@@ -391,7 +392,7 @@ class Diagnosis:
         width, opacity = 0.3 + 1.3 * strong, 0.2 + 0.55 * strong
         links = Curve("", x, y, colors.MUTED, width=width, opacity=opacity)
         named = [str(names[row]) for row in rows] if names else []
-        written = charts.Names(at, named, dots=False) if plot.names_of_points(named) else None
+        written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
 
     @property
@@ -529,7 +530,7 @@ def diagnose(
     if model.settings_.by_likelihood:
         # The likelihood chooses it.
         parameters.pop("kernel", None)
-    row_levels = () if affinity.scale_invariant else tuple(describe_row_levels(data))
+    row_levels = tuple(describe_row_levels(data)) if affinity.euclidean else ()
     if row_levels:
         # What is advised is what is warned of.
         parameters["affinity"] = "correlation"

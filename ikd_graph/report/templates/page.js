@@ -7,13 +7,13 @@
   // The page's colors and the width of a figure, as defaults of it.
   function look(element) {
     const ink = css("--ink"), soft = css("--soft"), line = css("--line"), none = "rgba(0,0,0,0)";
-    const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true,
-      tickfont: {color: soft}, title: {font: {color: ink, size: 12}, standoff: 8}};
+    const axis = {gridcolor: line, linecolor: line, zeroline: false, automargin: true,
+      hoverformat: ".4~g", tickfont: {color: soft}, title: {font: {color: ink, size: 12}, standoff: 8}};
     const narrow = element.clientWidth < 560 || element.closest(".key");
-    const box = {bgcolor: css("--wash"), bordercolor: line};
     const below = {orientation: "h", yanchor: "top"};
     const legend = {...below, x: 0, y: -56 / Math.max(element.clientHeight - 90, 90)};
-    const marker = {colorbar: narrow ? {...below, y: -0.1} : {len: 0.6}};
+    const bar = {thickness: 12, outlinewidth: 0};
+    const marker = {colorbar: {...bar, ...(narrow ? {...below, y: -0.1} : {len: 0.6})}};
     return {
       layout: {
         font: {family: getComputedStyle(document.body).fontFamily, size: 12, color: ink},
@@ -21,11 +21,31 @@
         scene: {xaxis: axis, yaxis: axis, zaxis: axis}, legend: narrow ? legend : {},
         hoverlabel: {bgcolor: ink, bordercolor: ink, font: {color: css("--paper"), size: 13}},
         modebar: {bgcolor: none, color: soft, activecolor: css("--accent")},
-        sliderdefaults: {...box, bgcolor: css("--accent"), activebgcolor: ink},
-        updatemenudefaults: box, newselection: {line: {color: ink, width: 1}}
+        updatemenudefaults: {bgcolor: css("--wash"), bordercolor: line, pad: {b: 6}},
+        newselection: {line: {color: ink, width: 1}}
       },
       data: {scatter: [{marker}], scattergl: [{marker}], scatter3d: [{marker}]}
     };
+  }
+
+  // Room around a figure. A small one has no words and no tools, of a key the legend is seen.
+  function fit({data, layout}, size) {
+    const {legend, shapes, updatemenus, xaxis, yaxis} = layout;
+    // The tools stand above the picture and its legend, also where both are narrow.
+    layout.margin = {l: 50, r: 12, t: updatemenus ? 76 : legend ? 40 : shapes ? 26 : 8, b: 46};
+    // Bars have their numbers at their ends.
+    if (data.some((trace) => trace.type === "bar" && trace.text.length)) { layout.margin.r = 90; }
+    layout.showlegend = size !== "small";
+    if (size === "small") {
+      delete layout.updatemenus;
+      layout.margin = {l: 6, r: 6, t: 6, b: 6};
+      xaxis.title = yaxis.title = undefined;
+      data.forEach((trace) => { trace.marker = {...trace.marker, showscale: false}; });
+    } else if (size === "key") {
+      xaxis.visible = yaxis.visible = false;
+      Object.assign(legend, {orientation: "h", y: 1, x: 0});
+    }
+    return Boolean(legend) && !size.match("small|key");
   }
 
   // What is said of each point is on the page once.
@@ -41,21 +61,19 @@
     near.unobserve(element);
     const spec = JSON.parse(holder.textContent);
     element.replaceChildren();
+    const tools = fit(spec, element.closest("figure").className);
     spec.layout.template = look(element);
     spec.data.filter((trace) => trace.customdata).forEach((trace) => {
       trace.text = numbers(trace.customdata).map((row) => described.hover[row]);
     });
-    // Where a legend needs several lines, it would reach the text above it.
-    if (spec.layout.sliders && element.clientWidth < 560) {
-      spec.layout.margin.t += 60;
-      element.style.height = "34rem";
-    }
     if (touch && spec.layout.dragmode !== "orbit") { spec.layout.dragmode = false; }
     // What was hidden in those drawn before is hidden in this.
     const group = element.closest("[data-linked]");
     const sibling = group && group.querySelector(".js-plotly-plot");
     spec.data.forEach((trace, k) => { trace.visible = (sibling?.data[k] ?? trace).visible; });
-    await Plotly.newPlot(element, spec.data, spec.layout, {responsive: true, ...spec.config});
+    // No button sends data anywhere.
+    await Plotly.newPlot(element, spec.data, spec.layout, {responsive: true,
+      displaylogo: false, showSendToCloud: false, displayModeBar: tools});
     link(element);
   }
   const near = new IntersectionObserver((entries) => entries.filter((entry) =>

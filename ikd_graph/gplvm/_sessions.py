@@ -1,0 +1,340 @@
+"""Which mirror image of a part of a map is the most likely, and what the others cost.
+
+Rows of a session share all their columns, so that a session is solved well by itself, while the
+columns that it shares with others may leave open whether it is mirrored; and where a map is thin,
+one half of it may be mirrored along the line that both halves share.
+
+Mirror images are compared under a noise of half the mean square of the rows. With as little noise
+as there is, an optimum is decided by how well its coordinates fit the smallest differences between
+rows, which says little about its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from .._base.threads import single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import few
+from ..covariance import pairwise
+from ..eigen import seeded_eigsh
+from ..kernels import StationaryKernel
+from ._descent import Optimum, descend
+from ._gradient import GroupLikelihood
+from ._groups import among
+from ._known import STAGES, KnownFit, known_fit, known_objective
+from ._objective import LEAST_NOISE, Objective
+from ._starts import closed_form, random_closed_form
+
+OPEN_BELOW = 10.0
+"""Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
+
+MOST_MISFIT = 2.2
+"""Mean squared residual of the correlations of two sessions, over their sampling variance, above
+which the sessions do not lie to one another as the embedding says."""
+
+MOST_SESSIONS = 30
+"""Sessions up to which each is mirrored once a round."""
+
+# Noise floors as fractions of the mean square, and steps.
+_SMOOTH = ((0.5, 60),)
+_ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
+_ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
+
+_TOLERANCE = 1e-5  # of the log likelihood, below which a step of a comparison is the last
+_ROUNDS = 3
+_RANDOM_STARTS = 2  # of a session by itself
+_LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
+_LEAST_PAIRS = 100  # of two sessions
+_SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
+_CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fold
+_HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
+
+
+class SessionJoints(NamedTuple):
+    """Whether parts of a map may be mirrored against the others.
+
+    Parts are the sessions, that is rows that know the same columns, and the smaller sides of cuts
+    across the longest direction of the map.
+    """
+
+    parts: NDArray[np.bool_]  # (n_parts, n) rows of each part
+    gaps: Floats  # (n_parts,) log likelihood lost by the mirrored part, in nats
+    misfits: Floats  # (n_parts,) largest misfit of a session with another, 0 for sides of cuts
+
+    @property
+    def kinds(self) -> NDArray[np.str_]:
+        """Class of each part: "fixed", "mirrored", or "free" where it does not fit another."""
+        kinds = np.where(self.gaps > OPEN_BELOW, "fixed", "mirrored")
+        return np.where(self.misfits > MOST_MISFIT, "free", kinds).astype("<U8")
+
+    @property
+    def n_open(self) -> int:
+        """Number of parts that are not fixed."""
+        return int(np.count_nonzero(self.kinds != "fixed"))
+
+    def of_rows(self, inverse: NDArray[np.int64]) -> SessionJoints:
+        """Return the same of all rows, of which ``inverse`` (n,) names the distinct ones."""
+        return self._replace(parts=self.parts[:, inverse])
+
+    @property
+    def fixed(self) -> NDArray[np.str_]:
+        """Class of every row: that of the part it belongs to that is fixed least."""
+        out = np.full(self.parts.shape[1], "fixed", dtype="<U8")
+        for kind in ("mirrored", "free"):
+            out[self.parts[self.kinds == kind].any(axis=0)] = kind
+        return out
+
+    def __str__(self) -> str:
+        lines = []
+        for part, gap, misfit, kind in zip(
+            self.parts, self.gaps, self.misfits, self.kinds, strict=True
+        ):
+            named = f"rows {few(np.flatnonzero(part))}"
+            if kind == "free":
+                lines.append(
+                    f"{named} may lie elsewhere: their correlations with other rows differ from "
+                    f"those of the embedding by {np.sqrt(misfit):.1f} standard errors in the mean"
+                )
+            elif kind == "mirrored":
+                lines.append(f"{named} may be mirrored: that costs {gap:.0f} nats")
+        return "\n".join(lines or ["no part of the map may be mirrored"])
+
+
+class Mirrored(NamedTuple):
+    """The fit of largest likelihood that was found, and what mirroring parts of it costs."""
+
+    fit: KnownFit
+    joints: SessionJoints | None
+
+
+def _smoothed(objective: Objective, latent: Floats) -> float:
+    """Negative log likelihood of a column, with as much noise as signal."""
+    return objective.exact(objective.vector(latent, 0.5, 0.5))
+
+
+def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
+    """Likelihood of the same columns of some rows alone."""
+    likelihood = GroupLikelihood(among(objective.likelihood.groups, inside), inside.size)
+    return replace(objective, likelihood=likelihood)
+
+
+def search_mirrored(
+    latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
+) -> Mirrored:
+    """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
+
+    The likelier of two annealed descents, one from the closed form, one from sessions solved one by
+    one, is mirrored part by part. Every mirror image is the start of another descent; what these
+    reach is kept where it is better, and says how sure each part is.
+    """
+    sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
+    # Rows that know the same columns follow one another, so that a matrix of them is a view.
+    order = np.argsort(sessions, kind="stable")
+    found = _search(latent[order], rows[order], sessions[order], kernel)
+    back = np.empty_like(order)
+    back[order] = np.arange(order.size)
+    joints = None if found.joints is None else found.joints.of_rows(back)
+    return Mirrored(found.fit._replace(latent=found.fit.latent[back]), joints)
+
+
+def _search(
+    latent: Floats,
+    rows: NDArray[np.floating],
+    sessions: NDArray[np.int64],
+    kernel: StationaryKernel,
+) -> Mirrored:
+    """Search as `search_mirrored` does, of rows by session."""
+    objective = known_objective(rows, kernel, latent.shape[1])
+    searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
+    with single_threaded_blas():
+        starts = [latent]
+        if searched and (sessions >= 0).all():
+            starts.append(_assembled(objective, rows, sessions, latent))
+        reached = [descend(objective, start, _ANNEALED, _TOLERANCE) for start in starts]
+        best, joints = min(reached, key=lambda at: at.value), None
+        for _ in range(_ROUNDS if searched else 0):
+            before = best.value
+            best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
+            if before - best.value <= _TOLERANCE * abs(before):
+                break
+        end = descend(objective, objective.latent(best.vector), STAGES[1:])
+        fit = known_fit(objective, end, rows)
+    if joints is not None:
+        misfits = np.zeros(len(joints.parts))
+        misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
+        joints = joints._replace(misfits=misfits)
+    return Mirrored(fit, joints)
+
+
+def _mirror_parts(
+    objective: Objective, best: Optimum, sessions: NDArray[np.int64], n_columns: int
+) -> tuple[Optimum, SessionJoints]:
+    """Descend once from the mirror image of every part; what leads back is no other optimum."""
+    parts, tried = [], []
+    for part, start in _mirror_images(objective, objective.latent(best.vector), sessions):
+        parts.append(part)
+        tried.append(descend(objective, start, _SMOOTH, _TOLERANCE))
+        best = min(best, tried[-1], key=lambda at: at.value)
+    gaps = np.full(len(parts), np.inf)
+    seen = [objective.latent(best.vector)]
+    # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
+    for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
+        latent = objective.latent(tried[k].vector)
+        if not any(_same(latent, other) for other in seen):
+            gaps[k] = n_columns * (tried[k].value - best.value)
+            seen.append(latent)
+    return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))
+
+
+def _misfits(
+    rows: NDArray[np.floating], sessions: NDArray[np.int64], fit: KnownFit, kernel: StationaryKernel
+) -> Floats:
+    """Largest mean of squared standardized residuals of a session's correlations with another.
+
+    An optimum in which a session lies wrongly is seen in the pairs across, whatever start led to
+    it; over a block of many pairs the mean of a right one is about 1.
+    """
+    corr, counts = pairwise(rows)
+    signal = fit.variance / (fit.variance + fit.noise)
+    model = signal * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
+    squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
+    member = (sessions[:, None] == np.arange(sessions.max() + 1)).astype(np.float64)
+    total, pairs = member.T @ squares @ member, member.T @ known @ member
+    np.fill_diagonal(pairs, 0.0)
+    enough = pairs >= _LEAST_PAIRS
+    return np.asarray(np.where(enough, total / np.maximum(pairs, 1.0), 0.0).max(axis=1))
+
+
+def _mirror_images(
+    objective: Objective, latent: Floats, sessions: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+    """Parts of a map, and the map with each of them mirrored."""
+    for session in range(int(sessions.max()) + 1):
+        inside = sessions == session
+        yield inside, _mirrored_session(objective, latent, inside)
+    yield from _folds(latent, objective.kernel)
+
+
+def _mirrored_session(objective: Objective, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """Return a map with the mirror image of some rows about their mean that costs least."""
+    center = latent[inside].mean(axis=0)
+    axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
+    return _likeliest_image(objective, latent, inside, axes.T, axes, center, first=1)
+
+
+def _likeliest_image(
+    objective: Objective,
+    latent: Floats,
+    inside: NDArray[np.bool_],
+    left: Floats,
+    right: Floats,
+    center: Floats,
+    first: int = 0,
+) -> Floats:
+    """Map with some rows turned by ``left`` and ``right`` and mirrored in between, as is likeliest.
+
+    Of the choices of signs the first leaves them as they are turned.
+    """
+    own, images = latent[inside] - latent[inside].mean(axis=0), []
+    for signs in list(product((1.0, -1.0), repeat=len(right)))[first:]:
+        moved = latent.copy()
+        moved[inside] = own @ (left * signs) @ right + center
+        images.append(moved)
+    return min(images, key=partial(_smoothed, objective))
+
+
+def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+    """Sides of cuts across the longest direction of a map, and the map folded along the other.
+
+    The direction is the second eigenvector of the random walk between points that are near in
+    covariance; a fold leaves the plane that the points at the cut span best where it is.
+    """
+    n, m = latent.shape
+    near = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    root = np.sqrt(near.sum(axis=1))
+    # A start that no eigenvector is orthogonal to, and the same in every run.
+    first = np.cos(np.arange(n, dtype=np.float64))
+    values, vectors = seeded_eigsh(near / np.outer(root, root), 2, v0=first)
+    walk = vectors[:, values.argmin()] / root
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(walk, kind="stable")] = np.arange(n)
+    for cut in _CUTS:
+        at = np.abs(rank - cut * n) <= max(_HINGE * n, m + 1)
+        center = latent[at].mean(axis=0)
+        normal = np.linalg.svd(latent[at] - center, full_matrices=False)[2][-1]
+        side = rank < cut * n if cut < 0.5 else rank >= cut * n
+        moved = latent.copy()
+        moved[side] -= 2.0 * np.outer((moved[side] - center) @ normal, normal)
+        yield side, moved
+
+
+def _same(first: Floats, second: Floats) -> bool:
+    """Whether two embeddings are the same up to a rigid motion and small moves."""
+    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
+    fitted = np.linalg.svd(a.T @ b, compute_uv=False).sum()
+    left = (a**2).sum() + (b**2).sum() - 2.0 * fitted
+    return bool(left <= _SAME * (b**2).sum())
+
+
+def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
+    """Session of each row, -1 for rows that share their known columns with fewer than ``least``."""
+    keys, inverse = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True)
+    labels = inverse.ravel().astype(np.int64)
+    large = np.bincount(labels, minlength=len(keys)) >= least
+    number = np.where(large, np.cumsum(large) - 1, -1)
+    return np.asarray(number[labels])
+
+
+def _assembled(
+    objective: Objective,
+    rows: NDArray[np.floating],
+    sessions: NDArray[np.int64],
+    given: Floats,
+) -> Floats:
+    """Solve every session by itself, and put one to the others after the other.
+
+    A row lies about at the mean of the placed rows that it is correlated with, which gives the
+    rigid motion of a session; of its mirror images the most likely is taken, given those placed.
+    """
+    corr, counts = pairwise(rows)
+    latent = np.zeros_like(given)
+    for session in range(int(sessions.max()) + 1):
+        inside = np.flatnonzero(sessions == session)
+        own = rows[np.ix_(inside, np.isfinite(rows[inside[0]]))]
+        alone = known_objective(own, objective.kernel, given.shape[1])
+        latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.shape[1], given[inside])
+    placed = sessions == np.bincount(sessions).argmax()
+    near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
+    while not placed.all():
+        pull = np.bincount(sessions[~placed], near[np.ix_(~placed, placed)].sum(axis=1))
+        inside = sessions == pull.argmax()
+        weights = near[np.ix_(inside, placed)] ** 2
+        aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
+        own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
+        left, _, right = np.linalg.svd(own.T @ (aims - center))
+        known = _among(objective, inside | placed)
+        latent = _likeliest_image(known, latent, inside, left, right, center)
+        placed |= inside
+    return latent
+
+
+def _solved(alone: Objective, corr: Floats, n_columns: int, given: Floats) -> Floats:
+    """Coordinates of one session by itself."""
+    rng, width = np.random.default_rng(0), given.shape[1]
+    starts = [
+        closed_form(corr, width, alone.kernel, n_columns),
+        given,
+        *(random_closed_form(corr, width, alone.kernel, rng) for _ in range(_RANDOM_STARTS)),
+    ]
+    reached = [descend(alone, start, _ALONE) for start in starts]
+    return alone.latent(min(reached, key=lambda at: at.value).vector)

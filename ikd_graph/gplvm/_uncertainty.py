@@ -1,0 +1,358 @@
+r"""How far a latent may be from the truth: information, widened by what simulated tables show.
+
+A column is a sample of N(0, A), A = v K(Z) + n I. With N' free columns, J is N' times the expected
+information of latent and variances at the most likely latent, plus the precision of the latent as a
+normal prior. P J^-1 P, with J^-1 the marginal of the latent (so that variances are integrated out)
+and P the projection that takes rigid motions off, would be the covariance of the error of every
+point if the likelihood had one optimum and were a parabola there. With as many parameters as
+points neither holds: the most likely latent has fitted noise too, and other optima are as likely.
+
+So tables are drawn from the fitted process and embedded again, by an annealed descent from a closed
+form. There the truth is known, and so is by how much J understates its errors, wrong optima
+included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
+(the bootstrap-t of Efron, with one factor for all points).
+
+Where the columns differ more than the model expects, the pull s_c of each on the latent says so:
+the mean of s_c^T J^-1 s_c over that of the model is what N' is divided by, if it is above 1. Where
+they follow one another, N' is Bartlett's number of independent ones.
+
+References
+----------
+B. Efron and R. J. Tibshirani, An introduction to the bootstrap, 1993, chapters 6 and 12.
+H. White, Maximum likelihood estimation of misspecified models, Econometrica 50, 1982.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.spatial.distance import cdist
+
+from .. import covariance
+from .._base import validation as check
+from .._base.threads import block_rows, map_blocks, single_threaded_blas
+from .._base.types import Floats
+from .._base.validation import validate
+from ..blockwise import rigid_fit
+from ._information import column_scores, expected_information
+from ._likelihood import sample_covariance
+from ._out_of_sample import freshness
+from ._process import JITTER, GaussianProcess
+from ._restarts import LocalOptimum, OptimumRecord, local_optimum
+from ._starts import closed_form
+
+MAX_POINTS = 400
+"""Points whose information is factorized; the errors of other points are interpolated."""
+
+TRUSTED = 0.7
+"""Reliability below which a fit warns (docs/decisions/009-error-bars.md)."""
+
+
+class LatentPosterior(NamedTuple):
+    """How far the truth may be from an embedding that it is rigidly aligned with."""
+
+    covariances: Floats  # (n, m, m) of the error of every point
+    factor: float  # by which simulated tables widen the variances of the information
+    free_columns: float  # columns that count as independent samples of the model
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard error of every coordinate, (n, m)."""
+        return np.sqrt(np.einsum("imm->im", self.covariances))
+
+
+@validate(random_state=check.seed, n_simulations=check.count)
+def posterior(
+    process: GaussianProcess,
+    random_state: int | None = None,
+    *,
+    optima: Sequence[OptimumRecord] = (),
+    n_simulations: int = 3,
+) -> LatentPosterior:
+    """Error bars of an embedding, from its information and from simulated tables.
+
+    Parameters
+    ----------
+    process : GaussianProcess
+        The rows and an embedding of them, by whatever method; its kernel is that of the model.
+        Tables are drawn from the local optimum of the likelihood next to the latent; the distance
+        to it is added to the errors.
+    random_state : int, optional
+        Seed of the tables; None is 0, so that two runs agree.
+    optima : sequence of OptimumRecord
+        Local optima that the fit reached; each counts by its likelihood.
+    n_simulations : int
+        Tables that are drawn and embedded.
+
+    Returns
+    -------
+    LatentPosterior
+        Covariance of the error of every point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import gplvm, kernels
+    >>> z, rng = np.linspace(0.0, 3.0, 20)[:, None], np.random.default_rng(0)
+    >>> cov = kernels.Matern().covariance((z - z.T) ** 2) + 0.1 * np.eye(20)
+    >>> rows = np.linalg.cholesky(cov) @ rng.standard_normal((20, 400))
+    >>> few, many = (
+    ...     gplvm.posterior(
+    ...         gplvm.GaussianProcess(z, rows[:, :n], kernels.Matern(), 1.0, 0.1, centered=True)
+    ...     )
+    ...     for n in (40, 400)
+    ... )
+    >>> bool((few.standard_errors > many.standard_errors).all())
+    True
+    """
+    rows = process.rows
+    # Random numbers belong to points, whatever order these come in.
+    order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
+    rows, latent = rows[order], process.points[order]
+    with single_threaded_blas():
+        sample_cov = sample_covariance(rows, centered=False)
+        fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
+        n_free = _free_columns(fit, rows, centered=process.centered)
+        errors = _covariances(_information_factor(fit, n_free), fit.latent)
+        rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
+        factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
+    motion = rigid_fit(fit.latent, latent)
+    errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
+    errors += _outer(motion.apply(fit.latent) - latent)
+    weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
+    for weight, optimum in zip(weights, optima, strict=True):
+        other = optimum.latent[order]
+        errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
+
+
+def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
+    r"""R2 with the truth that error bars lead to expect, from 0 to 1.
+
+    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centered coordinates: what errors
+    that are independent of the coordinates leave.
+
+    Parameters
+    ----------
+    latent, standard_errors : (n, m) array_like of float64
+        Coordinates and their standard errors.
+
+    Returns
+    -------
+    float
+        NaN where a standard error is.
+
+    Examples
+    --------
+    >>> from ikd_graph import gplvm
+    >>> gplvm.reliability([[-1.0], [1.0]], [[0.5], [0.5]])
+    0.8
+    """
+    points, errors = np.asarray(latent, np.float64), np.asarray(standard_errors, np.float64)
+    size = float(np.sum((points - points.mean(axis=0)) ** 2))
+    error = float(np.sum(errors**2))
+    return size / (size + error) if size + error > 0.0 else float("nan")
+
+
+def supported_r2(agreement: float) -> float:
+    """R2 with the truth that the agreement of two halves of the columns supports.
+
+    Two halves that each share a fraction h of their variance with the truth, and nothing else,
+    share h² with one another; all columns share 2 h / (1 + h) with it (Spearman and Brown 1910).
+
+    Parameters
+    ----------
+    agreement : float
+        R² between embeddings of two halves of the columns, NaN where there are none.
+
+    Returns
+    -------
+    float
+        1 without an agreement.
+
+    Examples
+    --------
+    >>> from ikd_graph import gplvm
+    >>> round(gplvm.supported_r2(0.25), 3)
+    0.667
+    """
+    if np.isnan(agreement):
+        return 1.0
+    half = float(np.sqrt(max(agreement, 0.0)))
+    return 2.0 * half / (1.0 + half)
+
+
+def place_variances(
+    process: GaussianProcess,
+    posterior: LatentPosterior,
+    rows: NDArray[np.floating],
+    points: Floats,
+) -> Floats:
+    """Variance of the coordinates of new rows, each by itself.
+
+    That of the training points around a row, and the inverse curvature of the row's own
+    likelihood. A row near a training row has the variance of that.
+
+    Parameters
+    ----------
+    process : GaussianProcess
+        The fitted process, of the points of ``posterior``.
+    posterior : LatentPosterior
+        Error bars of the training points.
+    rows : (b, n_observed) ndarray of float
+        New rows as the model takes them.
+    points : (b, m) float64
+        Their coordinates.
+
+    Returns
+    -------
+    (b, m) ndarray of float64
+        Variance of every coordinate.
+    """
+    fraction = posterior.free_columns / process.n_observed
+    # Points in one place say nothing of an extent; rows are then as far as the kernel sees.
+    extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2)) or 1.0
+    out = np.empty(points.shape)
+
+    def work(first: int, last: int) -> None:
+        for index in range(first, last):
+            row = process.observe(rows[index : index + 1]).row(0)
+            curvature = fraction * process.curvature(row, points[index])
+            curvature.flat[:: len(curvature) + 1] += 1.0 / extent
+            around = _interpolated(process, posterior, points[index])
+            variance = np.diagonal(around) + _inverse_diagonal(curvature, 1.0 / extent)
+            fresh = freshness(process, row)
+            nearest = np.diagonal(posterior.covariances[np.argmin(row.sq_dist)])
+            out[index] = fresh * variance + (1.0 - fresh) * nearest
+
+    map_blocks(work, len(points), block_rows(len(process.rows)))
+    return out
+
+
+def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
+    """How much what is predicted at latent points depends on the error of the latent.
+
+    Parameters
+    ----------
+    process, posterior : see `place_variances`
+        The fitted process and its error bars.
+    points : (b, m) float64
+        Latent points.
+
+    Returns
+    -------
+    (b,) ndarray of float64
+        Standard deviation to first order, root mean square over columns.
+    """
+    out = np.empty(len(points))
+    for index, point in enumerate(points):
+        slopes = process.gradient(point)
+        around = _interpolated(process, posterior, point)
+        out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
+    return np.sqrt(np.maximum(out, 0.0))
+
+
+def _inverse_diagonal(curvature: Floats, least: float) -> Floats:
+    """Diagonal of the inverse of a curvature (m, m), which is at least that of the prior.
+
+    Where a row is not at its most likely position, rounding or a saddle can make it less.
+    """
+    values, vectors = np.linalg.eigh(curvature)
+    if values.min() >= least:
+        return np.diagonal(np.linalg.inv(curvature))
+    return np.asarray(vectors**2 @ (1.0 / np.maximum(values, least)))
+
+
+def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: Floats) -> Floats:
+    """Mean error covariance (m, m) of the training points, weighted by the kernel at a point."""
+    weights = process.kernel.covariance(np.sum((process.points - point) ** 2, axis=1))
+    weights = np.maximum(weights, np.finfo(np.float64).tiny)
+    return np.asarray(np.tensordot(weights / weights.sum(), posterior.covariances, 1))
+
+
+def _outer(vectors: Floats) -> Floats:
+    """Product of every vector with itself, (n, m, m)."""
+    return vectors[:, :, None] * vectors[:, None]
+
+
+def _weights(log_likelihoods: Sequence[float]) -> Floats:
+    """Likelihoods that add to 1."""
+    relative = np.exp(np.array(log_likelihoods) - max(log_likelihoods, default=0.0))
+    return np.asarray(relative / max(relative.sum(), 1.0))
+
+
+def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+    """Embed a simulated table: root mean square error over what its information expects."""
+    kernel, (n, m) = fit.kernel, fit.latent.shape
+    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    model.flat[:: n + 1] += fit.noise + JITTER * fit.variance
+    table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
+    cov = sample_covariance(table, centered=False)
+    start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
+    estimate = local_optimum(cov, start, kernel)
+    error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
+    expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
+    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
+
+
+def _free_columns(fit: LocalOptimum, rows: Floats, *, centered: bool) -> float:
+    """Estimate the number of independent columns: fewer where they differ more than expected."""
+    n_free = max(covariance.effective_columns(rows) - centered, 1.0)
+    scores = column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
+    scores -= scores.mean(axis=1, keepdims=True)
+    scores *= np.sqrt(n_free / rows.shape[1])
+    inverse = dtrtri(_information_factor(fit, n_free), lower=1)[0]
+    n, m = fit.latent.shape
+    blocks = inverse[:, : n * m].reshape(-1, n, m)
+    by_prior = float(np.einsum("kia,ab,kib->", blocks, _prior_precision(fit.latent), blocks))
+    observed = float(np.sum((inverse @ scores) ** 2))
+    return n_free / max(1.0, observed / max(n * m + 2 - by_prior, 1.0))
+
+
+def _prior_precision(latent: Floats) -> Floats:
+    """Inverse covariance of the points of an embedding, (m, m)."""
+    centered = latent - latent.mean(axis=0)
+    spread = centered.T @ centered / len(latent)
+    spread.flat[:: len(spread) + 1] += 1e-9 * np.trace(spread) + np.finfo(np.float64).tiny
+    return np.asarray(np.linalg.inv(spread))
+
+
+def _information_factor(fit: LocalOptimum, n_free: float) -> Floats:
+    """Lower Cholesky factor of the information of columns and prior about latent and variances."""
+    information = n_free * expected_information(fit.latent, fit.kernel, fit.variance, fit.noise)
+    n, m = fit.latent.shape
+    precision = _prior_precision(fit.latent)
+    for start in range(0, n * m, m):
+        information[start : start + m, start : start + m] += precision
+    information[[-2, -1], [-2, -1]] += 1.0  # a factor of e, for log v and log n
+    ridge, failed = 1e-10, 1
+    diagonal = information.diagonal().copy()
+    while failed:
+        information.flat[:: len(information) + 1] = (1.0 + ridge) * diagonal
+        factor, failed = dpotrf(information.T, lower=1)
+        ridge *= 10.0
+    return np.asfortranarray(factor)
+
+
+def _covariances(factor: Floats, latent: Floats) -> Floats:
+    """Error covariance of every point, (n, m, m), rigid motions removed."""
+    n, m = latent.shape
+    spread = dtrtri(factor, lower=1)[0][:, : n * m]
+    motions = _rigid_motions(latent - latent.mean(axis=0))
+    spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
+    return np.asarray(np.einsum("kia,kib->iab", spread, spread))
+
+
+def _rigid_motions(latent: Floats) -> Floats:
+    """Orthonormal basis of the moves of a centered latent by shifts and rotations, (n m, k)."""
+    n, m = latent.shape
+    moves = [np.tile(axis, n) for axis in np.eye(m)]
+    for a in range(m):
+        for b in range(a):
+            move = np.zeros((n, m))
+            move[:, a], move[:, b] = latent[:, b], -latent[:, a]
+            moves.append(move.ravel())
+    basis, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])

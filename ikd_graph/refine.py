@@ -1,0 +1,266 @@
+"""Refine: move an embedding to lower stress, or to higher likelihood."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from ._base import validation
+from ._base.threads import single_threaded_blas
+from ._base.types import Floats
+from ._base.validation import check_choice, check_integer, check_positive, flag, validate
+from .gplvm import (
+    MAX_ITER,
+    MAX_POINTS,
+    MOST_WORK,
+    NESTED_NOISE,
+    CoreFit,
+    GaussianProcess,
+    KnownFit,
+    LikelihoodFit,
+    OptimumRecord,
+    farthest_points,
+    known_likelihood,
+    likelihood,
+    local_likelihood,
+    nested_latents,
+    place_outside,
+    random_closed_form,
+    sample_covariance,
+)
+from .graph import CsrGraph
+from .kernels import StationaryKernel, get
+from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
+
+__all__ = [
+    "MOST_WORK",
+    "NESTED_NOISE",
+    "REFINEMENTS",
+    "CoreFit",
+    "KnownFit",
+    "Likelihood",
+    "LikelihoodFit",
+    "OptimumRecord",
+    "Stress",
+    "StressFit",
+    "distance_precision",
+    "known_likelihood",
+    "likelihood",
+    "local_likelihood",
+    "nested_latents",
+    "random_closed_form",
+    "stress",
+]
+
+
+@dataclass(repr=False)
+class _Refinement(BaseEstimator):
+    """What the refinements share."""
+
+    needs_rows: ClassVar[bool]  # whether the rows are read, not only the graph of them
+
+    def resolve(self, **choices: str) -> "_Refinement":
+        """Return the refinement with choices for those of its parameters that are "auto"."""
+        own = {name: new for name, new in choices.items() if getattr(self, name, None) == "auto"}
+        return replace(self, **own)
+
+
+@dataclass(repr=False)
+class Stress(_Refinement):
+    """Refine by weighted stress, see `stress`.
+
+    Parameters
+    ----------
+    weights : {"auto", "precision", "uniform"}
+        "auto" weighs edges by their sampling precision where similarities are correlations of data
+        with a kernel, else all pairs alike.
+    noise : float or (n, n) array_like or sparse matrix, optional
+        Standard error of the distances, or of each, in their unit. Every edge then weighs
+        1 / noise² and a pair without an edge nothing, whatever ``weights`` is: for distances whose
+        errors are known and independent, this is maximum likelihood.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> refine.Stress(weights="uniform")
+    Stress(weights='uniform')
+    """
+
+    needs_rows: ClassVar[bool] = False
+    weights: str = "auto"
+    noise: Noise = None
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        check_choice("weights", self.weights, ("auto", *WEIGHTS))
+        if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
+            check_positive("noise", self.noise)
+
+    def run(
+        self,
+        latent: NDArray[np.float64],
+        g: CsrGraph,
+        kernel: str | StationaryKernel,
+        n_observed: int | NDArray[np.integer] = 1,
+        path: str = "distance",
+    ) -> StressFit:
+        """Move an embedding to the distances of its connected graph.
+
+        Parameters
+        ----------
+        latent, g, kernel, n_observed, path : see `stress`
+            What is refined.
+
+        Returns
+        -------
+        StressFit
+            The latent of less stress.
+        """
+        self.check()
+        weights = "precision" if self.weights == "auto" else self.weights
+        return stress(
+            latent, g, get(kernel), n_observed, weights=weights, path=path, noise=self.noise
+        )
+
+
+def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
+    validation.check_rows("latent", latent, len(rows))
+
+
+@dataclass(repr=False)
+class Likelihood(_Refinement):
+    """Refine by the likelihood of the model, see `likelihood`.
+
+    Tables that look like samples of the model are searched for the largest likelihood. On others a
+    local descent takes a few steps from the embedding after stress: rows that are similar move
+    together, which sharpens neighborhoods and takes some metric and stability
+    (`local_likelihood`).
+
+    Parameters
+    ----------
+    restarts : int
+        Descents from closed forms on random graphs, next to that from the own latent.
+    fit_shape : bool
+        Also fit the kernel's alpha or gamma.
+    time_budget : float, optional
+        Seconds after which the best so far is returned.
+    descent : {"auto", "annealed", "local"}
+        "annealed" searches for the largest likelihood, "local" descends from the embedding; "auto"
+        is decided by the table.
+    max_iter : int
+        Largest number of steps of a local descent.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> refine.Likelihood(restarts=20)
+    Likelihood(restarts=20)
+    """
+
+    needs_rows: ClassVar[bool] = True
+    restarts: int = 4
+    fit_shape: bool = False
+    time_budget: float | None = None
+    descent: str = "auto"
+    max_iter: int = MAX_ITER
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        check_integer("restarts", self.restarts, 0)
+        flag("fit_shape", self.fit_shape)
+        if self.time_budget is not None:
+            check_positive("time_budget", self.time_budget)
+        check_choice("descent", self.descent, ("auto", *MAX_POINTS))
+        check_integer("max_iter", self.max_iter, 1)
+
+    @validate(
+        _check_rows,
+        latent=validation.table,
+        rows=validation.table,
+        centered=validation.flag,
+        max_points=validation.optional(validation.whole(2)),
+        random_state=validation.seed,
+    )
+    def run(
+        self,
+        latent: ArrayLike,
+        rows: ArrayLike,
+        kernel: str | StationaryKernel,
+        *,
+        centered: bool = True,
+        descent: str = "annealed",
+        max_points: int | None = None,
+        random_state: int | None = None,
+    ) -> CoreFit:
+        """Refine the latent of rows, or of a well-spread core that places the others.
+
+        Parameters
+        ----------
+        latent : (n, m) array_like of float64
+            Latent of all rows after stress.
+        rows : (n, n_observed) array_like of float64
+            The rows as the similarity models them.
+        kernel : str or StationaryKernel
+            Kernel of the model, or "auto": the one of largest likelihood, in a local descent the
+            rational quadratic.
+        centered : bool
+            Whether the similarity takes the mean off every row.
+        descent : {"annealed", "local"}
+            What "auto" stands for on this table.
+        max_points : int, optional
+            Rows of the core: each the farthest in ``latent`` from those before it. 250 for annealed
+            descents and 1 000 for a local one unless given.
+        random_state : int, optional
+            Seed of closed forms and restarts.
+
+        Returns
+        -------
+        CoreFit
+            The latent of all rows and the fit of the core.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ikd_graph import kernels, refine
+        >>> rng = np.random.default_rng(0)
+        >>> z = np.sort(rng.uniform(0.0, 5.0, 60))[:, None]
+        >>> model = kernels.Matern().covariance((z - z.T) ** 2) + 0.01 * np.eye(60)
+        >>> rows = np.linalg.cholesky(model) @ rng.standard_normal((60, 500))
+        >>> start = z + 0.1 * np.sin(9 * z)
+        >>> fit = refine.Likelihood(restarts=0).run(start, rows, "matern", max_points=40)
+        >>> fit.core.size, bool(abs(np.corrcoef(fit.latent[:, 0], z[:, 0])[0, 1]) > 0.99)
+        (40, True)
+        """
+        self.check()
+        descent = check_choice("descent", descent, MAX_POINTS)
+        descent = descent if self.descent == "auto" else self.descent
+        init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
+        core = farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
+        inside = np.ascontiguousarray(values[core], dtype=np.float64)
+        common: dict[str, Any] = {"fit_shape": self.fit_shape, "time_budget": self.time_budget}
+        with single_threaded_blas():
+            if descent == "local":
+                fit = local_likelihood(
+                    inside, init[core], kernel, centered=centered, max_iter=self.max_iter, **common
+                )
+            else:
+                fit = likelihood(
+                    sample_covariance(inside, centered),
+                    values.shape[1],
+                    kernel,
+                    starts={"own": init[core]},
+                    restarts=self.restarts,
+                    random_state=random_state,
+                    **common,
+                )
+            process = GaussianProcess(
+                fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered
+            )
+            return CoreFit(place_outside(process, values, init, core), core, fit)
+
+
+REFINEMENTS = {"stress": Stress, "likelihood": Likelihood}
+"""Class of every refinement, by the name that `IKD` calls it."""

@@ -1,0 +1,255 @@
+"""Covariances on the scale where the variance is 1, and what sampling makes of them."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from .._base import validation as check
+from .._base.rounding import SINGLE, rounding
+from .._base.threads import block_rows
+from .._base.types import Floats
+from .._base.validation import validate
+from .._base.warn import warn
+
+FLOOR = 1e-3
+"""Smallest correlation that is inverted; what lies below says "far apart" and no more."""
+
+
+def _dense_or_sparse(name: str, value: Any) -> Any:
+    return check.sparse(name, value) if sp.issparse(value) else check.square(name, value)
+
+
+VARIANCES = ("each", "mean")
+
+
+@validate(cov=_dense_or_sparse, variance=check.one_of(VARIANCES))
+def to_correlation(cov: Any, variance: str = "each") -> Any:
+    """Divide a covariance by the variances of its points.
+
+    Parameters
+    ----------
+    cov : (n, n) array_like of float64 or scipy sparse, symmetric
+        Covariances of any scales, ``np.cov(X)`` for those of the rows of X. A sparse matrix without
+        a stored diagonal holds correlations.
+    variance : {"each", "mean"}
+        "each" divides by the standard deviations of both points. "mean" divides by one sigma², the
+        mean of the diagonal (Li & Wu 2024, Algorithm 1, line 3): variances of a sample differ, so
+        that some covariances of near points exceed it. They are set to 1, a distance of 0.
+
+    Returns
+    -------
+    (n, n) ndarray of float64 or csr_array
+        Correlations in [-1, 1], ones on the diagonal; a point without variance is correlated with
+        no other. Of a sparse matrix all that was stored, zeros included. Fit them with
+        ``affinity="precomputed"``.
+
+    Warns
+    -----
+    UserWarning
+        With the count of covariances that are larger than their variances allow, or than sigma².
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.to_correlation([[4.0, 1.0], [1.0, 1.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    >>> covariance.to_correlation([[4.0, 1.0], [1.0, 1.0]], variance="mean")
+    array([[1. , 0.4],
+           [0.4, 1. ]])
+    """
+    spread = _spread(cov, variance)
+    if sp.issparse(cov):
+        entries, every = sp.coo_array(cov, dtype=np.float64), np.arange(cov.shape[0])
+        off = entries.row != entries.col
+        row, column, data = (each[off] for each in (entries.row, entries.col, entries.data))
+        data = _bounded(data / (spread[row] * spread[column]), variance)
+        indices = np.concatenate([row, every]), np.concatenate([column, every])
+        return sp.csr_array((np.concatenate([data, np.ones(every.size)]), indices), cov.shape)
+    corr = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
+    np.fill_diagonal(corr, 1.0)
+    return _bounded(corr, variance)
+
+
+def _spread(cov: Any, variance: str) -> Floats:
+    """Return standard deviations that the covariances of every point are divided by."""
+    each = standard_deviations(cov)
+    variances = np.asarray(cov.diagonal(), dtype=np.float64)
+    without = int(np.count_nonzero(~(variances > 0.0)))
+    if sp.issparse(cov) and without and variances.any():
+        raise ValueError(
+            f"cov must have a positive variance for every point on its diagonal, got {without} "
+            "points without; store no diagonal at all if the entries are correlations"
+        )
+    if variance == "each" or not (variances > 0.0).any():
+        return each
+    return np.full_like(each, float(np.mean(variances)) ** 0.5)
+
+
+def standard_deviations(cov: Any) -> Floats:
+    """Roots of the diagonal of a covariance, dense or sparse; 1 for a variance of 0 or unknown."""
+    variances = np.asarray(cov.diagonal(), dtype=np.float64)
+    least = float(variances.min(initial=0.0))
+    if least < 0.0:
+        raise ValueError(
+            f"the diagonal of a covariance must not be negative, got {least:.3g}: variances"
+        )
+    return np.sqrt(np.where(variances > 0.0, variances, 1.0))
+
+
+def _bounded(corr: Floats, variance: str) -> Floats:
+    """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
+    count = int(np.count_nonzero(corr > 1.0 + SINGLE))
+    if count and variance == "mean":
+        warn(
+            f"{count} covariances exceed the mean variance and are taken for it, a distance of 0; "
+            "variance='each' divides by the standard deviations of both points"
+        )
+    elif count:
+        warn(
+            f"{count} covariances exceed the standard deviations of their points (correlations "
+            "above 1) and are taken for 1; check that the diagonal holds the variances"
+        )
+    return np.clip(corr, -1.0, 1.0, out=corr)
+
+
+@validate(corr=check.square)
+def clip_correlations(corr: Floats) -> Floats:
+    """Correlations lifted into (0, 1], where every kernel can be inverted.
+
+    A matrix without a value at or below zero may be exact, and its small values are kept. With
+    one it holds noise, and every value below .001 is lifted to it.
+
+    Parameters
+    ----------
+    corr : (n, n) ndarray of float64
+        Covariances on the scale where the variance is 1.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        Values in (0, 1], ones on the diagonal.
+
+    Warns
+    -----
+    UserWarning
+        With the count of pairs that lay at or below zero or above the variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> covariance.clip_correlations(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    upper = corr[np.triu_indices(corr.shape[0], 1)]
+    below = int(np.count_nonzero(upper <= 0.0))
+    # Rounding puts the correlation of two equal rows a few bits above 1.
+    above = int(np.count_nonzero(upper > 1.0 + SINGLE))
+    if below or above:
+        warn(
+            f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
+            f"variance; they were set to {FLOOR:g} and 1. Such pairs carry no distance: "
+            "strategy='geodesic' or 'blockwise' does without them"
+        )
+    lifted = np.clip(corr, FLOOR if below else None, 1.0)
+    np.fill_diagonal(lifted, 1.0)
+    return lifted
+
+
+@validate(corr=check.numbers, n_observed=check.count)
+def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
+    """Compute the sampling variance of a correlation from ``n_observed`` independent dimensions.
+
+    To first order (1 - r^2)^2 / N: the exact form of the paper's sketch in Eq. 11.
+
+    Parameters
+    ----------
+    corr : array_like of float64
+        Correlations, any shape.
+    n_observed : int or array_like of int
+        Number N of columns, or that of each correlation.
+
+    Returns
+    -------
+    ndarray of float64
+        Variances, the same shape.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> float(covariance.sampling_variance(0.0, 100))
+    0.01
+    """
+    return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / np.asarray(n_observed)
+
+
+@validate(X=check.table)
+def column_units(X: NDArray[np.floating]) -> Floats:
+    """Compute the standard deviation of every column, infinite where a column has one value.
+
+    Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
+    as any.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) ndarray of float
+        Points in rows.
+
+    Returns
+    -------
+    (n_features,) ndarray of float64
+        Standard deviations, in the units of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([ 1., inf])
+    """
+    return known_column_units(X)
+
+
+def known_column_units(X: Any) -> Floats:
+    """Compute the standard deviation of what is known of columns, (p,), infinite for one value."""
+    _, deviation, largest = column_moments(X)
+    return np.where(deviation > rounding(largest), deviation, np.inf)
+
+
+def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Whether a column varies by more than rounding, (p,)."""
+    return np.isfinite(known_column_units(X))
+
+
+def known_column_means(X: NDArray[np.floating]) -> Floats:
+    """Mean of what is known of every column, (p,), 0 where nothing is."""
+    return column_moments(X)[0]
+
+
+def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
+    """Mean, standard deviation and largest absolute value of what is known of columns, (p,) each.
+
+    Summed in double precision over blocks of rows, in units of the largest value.
+    """
+    n, p = X.shape
+    blocks = [slice(start, start + block_rows(p)) for start in range(0, n, block_rows(p))]
+    largest = np.zeros(p)
+    for rows in blocks:
+        largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
+    unit = np.where(largest > 0.0, largest, 1.0)
+    total, squares, count = np.zeros((3, p))
+    for rows in blocks:
+        known = np.isfinite(X[rows])
+        total += np.where(known, X[rows] / unit, 0.0).sum(axis=0)
+        count += known.sum(axis=0)
+    count = np.maximum(count, 1.0)
+    mean = total / count
+    for rows in blocks:
+        gaps = X[rows] / unit - mean
+        gaps[np.isnan(gaps)] = 0.0
+        squares += np.einsum("ij,ij->j", gaps, gaps)
+    return mean * unit, np.sqrt(squares / count) * unit, largest

@@ -1,0 +1,256 @@
+"""Similarity of points whose covariances or distances were given."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._base.rounding import DECIMALS, SINGLE
+from .._base.types import Floats, Integers
+from .._base.validation import check_finite, check_sparse, symmetric
+from .._base.warn import warn
+from ._affinity import Affinity
+from ._base import Similarity
+from ._correlations import standard_deviations, to_correlation
+
+COVARIANCES = Affinity(
+    "precomputed", "the covariances that were given, over the standard deviations of both points"
+)
+DISTANCES = Affinity("precomputed_distance", "the distances that were given", euclidean=True)
+
+_SOURCES = 100  # points from which the mean squared distance on a graph is measured
+
+
+class Correlations(Similarity):
+    """Similarities of every pair of points, (n, n), as they are."""
+
+    has_rows = False
+    _values: Any
+
+    def __init__(self, values: NDArray[np.floating], affinity: Affinity = COVARIANCES) -> None:
+        super().__init__(affinity, len(values), None)
+        self._values = values
+
+    def block(self, points: Integers, first: int = 0) -> Floats:
+        """See `Similarity.block`."""
+        return np.asarray(self._values[points, first:])
+
+    def between(self, first: Integers, second: Integers) -> Floats:
+        """See `Similarity.between`."""
+        return np.asarray(self._values[first, second])
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        return np.asarray(self._values)
+
+
+def as_similarity(name: str, value: Any) -> Similarity:
+    """Rule of arguments that are similarities, or a symmetric matrix of correlations."""
+    return value if isinstance(value, Similarity) else Correlations(symmetric(name, value))
+
+
+class Precomputed(Correlations):
+    """Covariances of every pair over both standard deviations, or squared distances as 1 - d^2 / s.
+
+    ``s`` is the mean squared distance of two points, as for Euclidean rows.
+    """
+
+    _scale: float | Floats
+
+    def __init__(self, X: Any, *, distances: bool = False, scale: Any = None) -> None:
+        Similarity.__init__(self, DISTANCES if distances else COVARIANCES, X.shape[0], None)
+        self.least_neighbor = -np.inf if distances else 0.0
+        if scale is not None:
+            self._scale, self._values = scale, self._made(X)
+        else:
+            self._scale, self._values = self._measured(X) if distances else self._divided(X)
+
+    def _made(self, X: Any) -> Any:
+        """Return similarities that were made before."""
+        return symmetric("X", X)
+
+    def _divided(self, X: Any) -> tuple[Any, Any]:
+        """Return standard deviations (n,) and correlations."""
+        corr = to_correlation(X)
+        return standard_deviations(X), 0.5 * (corr + corr.T)
+
+    def _measured(self, X: Any) -> tuple[Any, Any]:
+        """Mean squared distance, and similarities."""
+        squares = np.square(0.5 * (X + X.T))
+        np.fill_diagonal(squares, 0.0)
+        n = self.n_samples
+        mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
+        return mean, 1.0 - squares / mean
+
+    @property
+    def unit(self) -> float:
+        """See `Similarity.unit`."""
+        return float(np.sqrt(0.5 * self._scale)) if self.affinity.euclidean else 1.0
+
+    def neighbors(self, k: int) -> NDArray[np.int32]:
+        """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
+        near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
+        if near.shape[1] > k:
+            last, next_one = (self.between(every, near[:, at]).round(DECIMALS) for at in (k - 1, k))
+            tied = int(np.count_nonzero((last == next_one) & (next_one > 0.0)))
+            if tied:
+                warn(
+                    f"{tied} of {every.size} points have several points as near as their neighbor "
+                    f"number {k}: which of them is taken depends on the order of the points; "
+                    "another number of neighbors or a threshold may not cut through ties"
+                )
+        return super().neighbors(k)
+
+    def factor_of(self, X: Any) -> Floats:
+        """Values of new points with all; the standard deviation of a new point is not known."""
+        if not self.affinity.euclidean:
+            values = X.toarray() if sp.issparse(X) else X
+            return np.asarray(values / (self._scale * np.sqrt(np.mean(self._scale**2))))
+        if not sp.issparse(X):
+            return np.asarray(1.0 - np.square(X) / self._scale)
+        # What is not stored is as far as two points are in the mean.
+        near = X.tocoo()
+        values = np.zeros(X.shape)
+        values[near.row, near.col] = 1.0 - near.data**2 / self._scale
+        return values
+
+    def comparable(self, X: Any) -> NDArray[np.bool_]:
+        """See `Similarity.comparable`: a new point needs a covariance above 0 with some point."""
+        return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
+
+
+class SparsePrecomputed(Precomputed):
+    """Values of some pairs: what is stored is the graph, and what is not is not known.
+
+    A covariance of 0 or below is known, and no edge.
+    """
+
+    is_graph = True
+    _pairs: tuple[Integers, Integers, Floats]
+
+    def _divided(self, X: Any) -> tuple[Any, Any]:
+        # What is stored one way round, or rounded in float32, is made the same both ways first.
+        first, second, values = stored_pairs(X)
+        variances = X.diagonal()
+        own = np.flatnonzero(variances)
+        rows, columns = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+        data = np.concatenate([values, values, variances[own]])
+        corr = to_correlation(sp.coo_array((data, (rows, columns)), shape=X.shape))
+        return standard_deviations(X), self._made(corr)
+
+    def _measured(self, X: Any) -> tuple[Any, Any]:
+        first, second, values = stored_pairs(X)
+        sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
+        lengths = _symmetric(first, second, values, self.n_samples)
+        squares = sp.csgraph.dijkstra(lengths, indices=sources) ** 2
+        reached = np.isfinite(squares)
+        mean = float(squares[reached].sum()) / max(int(reached.sum()) - sources.size, 1) or 1.0
+        return mean, self._stored(first, second, 1.0 - values**2 / mean)
+
+    def _made(self, X: Any) -> Any:
+        return self._stored(*stored_pairs(X))
+
+    def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
+        """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
+        self.n_negative = int(np.count_nonzero(values < 0.0)) * (not self.affinity.euclidean)
+        self._pairs = first, second, values
+        return _symmetric(first, second, values, self.n_samples, 1.0)
+
+    def edges(self) -> tuple[Integers, Integers, Floats]:
+        """Pairs that are edges, the smaller point first, and their weights."""
+        first, second, values = self._pairs
+        there = values > self.least_neighbor
+        weights = np.maximum(self.weights(values[there]), np.finfo(np.float64).tiny)
+        return first[there], second[there], weights
+
+    def block(self, points: Integers, first: int = 0) -> Floats:
+        """See `Similarity.block`."""
+        return np.asarray(self._values[points].toarray())[:, first:]
+
+    def between(self, first: Integers, second: Integers) -> Floats:
+        """See `Similarity.between`."""
+        return np.asarray(self._values[first, second]).ravel()
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        stored, every = self._values.nnz, self.n_samples**2
+        if stored < every:
+            raise ValueError(
+                "strategy='eigen' must know the covariance of every pair, got a sparse X with "
+                f"{stored} of {every} entries stored; use strategy='geodesic' or 'blockwise', or "
+                "pass a dense X"
+            )
+        return np.asarray(self._values.toarray())
+
+
+def _symmetric(
+    first: Integers, second: Integers, values: Floats, n: int, diagonal: float | None = None
+) -> sp.csr_array:
+    """Sparse matrix of values of pairs, both ways round, zeros among them."""
+    own = np.arange(0 if diagonal is None else n)
+    places = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+    data = np.concatenate([values, values, np.full(own.size, diagonal, np.float64)])
+    return sp.csr_array((data, places), shape=(n, n))
+
+
+def stored_pairs(
+    matrix: Any,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
+
+    Parameters
+    ----------
+    matrix : (n, n) scipy sparse array or matrix
+        Values of pairs, the same both ways up to rounding, or stored one way round only, as in a
+        graph of nearest neighbors. It is not changed.
+
+    Returns
+    -------
+    low, high : (m,) int64
+        The points, ``low < high``.
+    values : (m,) float64
+        Their values, the mean of both ways round.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square, not symmetric or not finite.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from ikd_graph.similarity import stored_pairs
+    >>> low, high, values = stored_pairs(sp.csr_array([[4.0, 1.0], [1.0, 1.0]]))
+    >>> low.tolist(), high.tolist(), values.tolist()
+    ([0], [1], [1.0])
+    """
+    check_sparse("matrix", matrix)
+    n = matrix.shape[0]
+    if n != matrix.shape[-1]:
+        raise ValueError(
+            f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
+            "belongs to points i and j"
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"a matrix of pairs must hold real numbers, got {matrix.dtype}; abs(matrix) or "
+            "matrix.real makes them of complex ones"
+        )
+    entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    entries.sum_duplicates()
+    check_finite("matrix", entries.data, "leave out pairs that are not known")
+    entries = entries.tocoo()
+    off = entries.row != entries.col
+    row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
+    low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
+    keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
+    sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
+    values: NDArray[np.float64] = sums / counts
+    worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
+    if worst > SINGLE * float(np.abs(data).max(initial=0.0)):
+        raise ValueError(
+            "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
+            f"by up to {worst:.3g}; store each pair once, or both ways with one value"
+        )
+    return keys // n, keys % n, values

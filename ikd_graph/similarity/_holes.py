@@ -1,0 +1,312 @@
+"""Similarity of rows with holes: each pair over the columns that both rows have, or unknown."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .._base import validation as check
+from .._base.rounding import rounding
+from .._base.table import dense_rows
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats, Integers
+from .._base.validation import few_rows, validate
+from ._affinity import Affinity
+from ._correlations import known_column_means
+from ._given import Correlations
+
+KINDS = ("correlation", "cosine", "euclidean")
+"""What may be computed of a pair of rows."""
+
+SIGNIFICANT = 2.5
+"""Standard errors 1 / sqrt(n) of its own n shared columns that the correlation of a pair must
+exceed to be an edge of a threshold graph."""
+
+
+class PairwiseMoments(NamedTuple):
+    """Values of pairs of rows, each over the columns that both have, and the number of those."""
+
+    values: Floats  # (b, n) NaN where the pair is not known
+    counts: NDArray[np.int64]  # (b, n) shared columns
+
+
+class MaskedRows(NamedTuple):
+    """Rows with holes as products of matrices need them."""
+
+    values: Floats  # (n, p) zero in holes
+    known: Floats  # (n, p) 1 where there is a value, 0 in holes
+
+
+def masked_rows(X: NDArray[np.floating], origin: Floats | None, kind: str) -> MaskedRows:
+    """Rows (n, p) with zeros in holes, less a level that changes no value and saves digits.
+
+    ``origin`` (p,) is taken off every row for distances, the mean of its own for correlations.
+    """
+    rows = np.array(X, dtype=np.float64, order="C")
+    known = np.isfinite(rows)
+    rows[~known] = 0.0
+    if kind == "correlation":
+        level = rows.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+        rows -= level
+    elif kind == "euclidean" and origin is not None:
+        rows -= origin
+    rows[~known] = 0.0
+    return MaskedRows(rows, known.astype(np.float64))
+
+
+def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> PairwiseMoments:
+    """Values of every row of one table with every row of another, each over shared columns.
+
+    With masks B and values Y that are zero in holes, the shared columns of a pair are B B', its sum
+    of products Y Y', and the sums of either row over them Y B' and B Y'.
+    """
+    counts = first.known @ second.known.T
+    size = np.maximum(counts, 1.0)
+    products = first.values @ second.values.T / size
+    squares = (
+        np.square(first.values) @ second.known.T / size,
+        first.known @ np.square(second.values).T / size,
+    )
+    if kind == "euclidean":
+        # Scaled to all columns, so that pairs of few and of many shared ones compare.
+        values = np.maximum(squares[0] + squares[1] - 2.0 * products, 0.0) * first.known.shape[1]
+        values = np.where(counts > 0.0, values, np.nan)
+        return PairwiseMoments(values, np.rint(counts).astype(np.int64))
+    if kind == "correlation":
+        means = first.values @ second.known.T / size, first.known @ second.values.T / size
+        products -= means[0] * means[1]
+        floors = rounding(squares[0]), rounding(squares[1])
+        spread = squares[0] - means[0] ** 2, squares[1] - means[1] ** 2
+    else:
+        floors, spread = (np.zeros(()), np.zeros(())), squares
+    # A row without spread over the shared columns is correlated with nothing there.
+    usable = (counts > 1.0) & (spread[0] > floors[0]) & (spread[1] > floors[1])
+    scale = np.sqrt(np.where(usable, spread[0], 1.0) * np.where(usable, spread[1], 1.0))
+    values = np.where(usable, np.clip(products / scale, -1.0, 1.0), np.nan)
+    return PairwiseMoments(values, np.rint(counts).astype(np.int64))
+
+
+def _check_holes(X: NDArray[np.floating], *_: object, **__: object) -> None:
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X must be a table of numbers, NaN for what is not known, got {X.ndim} dimensions of "
+            f"{X.dtype}; pass rows and columns"
+        )
+
+
+@validate(kind=check.one_of(KINDS))
+def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
+    r"""Compute a moment of every pair of rows over the columns that both rows have.
+
+    Nothing is filled in. The correlation of a pair of rows that share n columns is that of these
+    columns, and its standard error is about 1 / √n.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows, NaN for what is not known.
+    kind : {"correlation", "cosine", "euclidean"}
+        Pearson correlations, cosines, or squared Euclidean distances, these scaled from the shared
+        to all columns.
+
+    Returns
+    -------
+    PairwiseMoments
+        ``values`` (n_samples, n_samples) float64, symmetric, NaN for a pair without shared columns
+        or without spread over them, and ``counts``, the number of shared columns.
+
+    Raises
+    ------
+    ValueError
+        If X is no table of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> nan = np.nan
+    >>> X = [[1.0, 2.0, 3.0, nan], [2.0, 4.0, 6.0, 1.0], [nan, nan, nan, 5.0]]
+    >>> found = covariance.pairwise(X)
+    >>> found.values.round(3)[0], found.counts[0]
+    (array([ 1.,  1., nan]), array([3, 3, 0]))
+    """
+    table = np.asarray(X)
+    _check_holes(table)
+    return moments_of_all(masked_rows(table, known_column_means(table), kind), kind)
+
+
+def moments_of_all(rows: MaskedRows, kind: str) -> PairwiseMoments:
+    """Values and counts of every pair, (n, n), the same bits either way round."""
+    n = rows.values.shape[0]
+    values, counts = np.empty((n, n)), np.empty((n, n), dtype=np.int64)
+
+    def fill(start: int, stop: int) -> None:
+        block = slice(start, stop)
+        part = moments_between(MaskedRows(*(each[block] for each in rows)), rows, kind)
+        values[block], counts[block] = part.values, part.counts
+
+    map_blocks(fill, n, block_rows(n))
+    values[...], counts[...] = (np.triu(each) + np.triu(each, 1).T for each in (values, counts))
+    diagonal = np.diagonal(values)
+    own = 0.0 if kind == "euclidean" else 1.0
+    np.fill_diagonal(values, np.where(np.isfinite(diagonal), own, np.nan))
+    return PairwiseMoments(values, counts)
+
+
+class PairwiseSimilarity(Correlations):
+    """An affinity of which pairs that share too few columns are not known.
+
+    Similarities of unknown pairs are minus infinity: below any threshold, nobody's neighbor.
+
+    Parameters
+    ----------
+    affinity : Affinity
+        How rows are compared.
+    X : (n, p) ndarray of float or SparseTable
+        Rows; NaN is not known.
+    min_columns : int
+        Least number of shared columns of a known pair.
+
+    """
+
+    least: int
+    counts: NDArray[np.int64]
+    known: NDArray[np.bool_]
+    _units: Floats | None
+    _origin: Floats | None
+    _rows: MaskedRows
+    _square: float
+
+    def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
+        if affinity.shared:
+            raise ValueError(
+                "affinity must compare rows by their columns for missing='pairwise', got "
+                f"{affinity.name!r}; use 'correlation' or 'euclidean'"
+            )
+        table = np.asarray(dense_rows(X))
+        self.affinity, self.least = affinity, min_columns
+        self._units = affinity.column_units(table)
+        table = affinity.modeled(table, self._units)
+        self._origin = known_column_means(table) if affinity.euclidean else None
+        self._rows = masked_rows(table, self._origin, affinity.over_pairs)
+        found = moments_of_all(self._rows, affinity.over_pairs)
+        self.counts = found.counts
+        self._square = 1.0
+        if affinity.euclidean:
+            others = self._are_known(found) & ~np.eye(len(table), dtype=np.bool_)
+            self._square = (float(found.values[others].mean()) if others.any() else 1.0) or 1.0
+        values = self._scaled(found)
+        np.fill_diagonal(values, 1.0)
+        super().__init__(values, affinity)
+        self.n_observed, self.known = X.shape[1], np.isfinite(values)
+
+    def _are_known(self, found: PairwiseMoments) -> NDArray[np.bool_]:
+        """Whether pairs share enough columns, (b, n)."""
+        return np.isfinite(found.values) & (found.counts >= self.least)
+
+    def _scaled(self, found: PairwiseMoments) -> Floats:
+        """Similarities, minus infinity for pairs that are not known, (b, n)."""
+        values = found.values
+        if self.affinity.euclidean:
+            values = 1.0 - values / self._square
+        return np.where(self._are_known(found), values, -np.inf)
+
+    @property
+    def unit(self) -> float:
+        """See `Similarity.unit`."""
+        return float(np.sqrt(0.5 * self._square)) if self.affinity.euclidean else 1.0
+
+    @property
+    def centers_rows(self) -> bool:
+        """See `Similarity.centers_rows`."""
+        return self.affinity.centers_rows and not self.affinity.euclidean
+
+    def modeled(self, X: Any) -> Any:
+        """See `Similarity.modeled`."""
+        return self.affinity.modeled(np.asarray(dense_rows(X)), self._units)
+
+    def groups(self) -> NDArray[np.int64]:
+        """Group of each row, (n,): rows of different groups have no chain of known pairs."""
+        return np.asarray(connected_components(self.known, directed=False)[1], dtype=np.int64)
+
+    def matrix(self) -> Floats:
+        """See `Similarity.matrix`."""
+        unknown = int(np.count_nonzero(~self.known)) // 2
+        if unknown:
+            raise ValueError(
+                "strategy='eigen' must know every pair of rows, got "
+                f"{unknown} pairs that share fewer than {self.least} columns; use "
+                "strategy='geodesic' or 'blockwise'"
+            )
+        return self._values.copy()
+
+    def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> NDArray[np.int64]:
+        """See `Similarity.shared_columns`."""
+        return np.maximum(self.counts[first, second], 1)
+
+    def factor_of(self, X: Any) -> Floats:
+        """Similarities of new rows with all, (b, n), minus infinity where not known."""
+        table = self.affinity.modeled(np.asarray(dense_rows(X)), self._units)
+        rows = masked_rows(table, self._origin, self.affinity.over_pairs)
+        out = np.empty((len(table), self.n_samples))
+        # One row at a time: the bits of a product depend on how many rows it is made of.
+        for index in range(len(table)):
+            one = MaskedRows(*(each[index : index + 1] for each in rows))
+            out[index] = self._scaled(moments_between(one, self._rows, self.affinity.over_pairs))
+        return out
+
+    def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
+        """See `Similarity.mutually_known`: from the nearest on, those known to all before."""
+        mutual = np.isfinite(values)
+        for position in range(near.size):
+            if mutual[position]:
+                mutual[position + 1 :] &= self.known[near[position], near[position + 1 :]]
+        return mutual
+
+    @property
+    def incomparable(self) -> str:
+        """See `Similarity.incomparable`."""
+        return f"all zero, constant, or sharing fewer than {self.least} columns with each"
+
+    def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
+        """See `Similarity.edge_weights`; a correlation within its own error is no edge."""
+        values = self._values[start:stop, start:]
+        if not self.affinity.euclidean:
+            floor = SIGNIFICANT / np.sqrt(np.maximum(self.counts[start:stop, start:], 1))
+            values = np.where(values > floor, values, -np.inf)
+        return self.weights(values)
+
+    def check_groups(self, names: Integers) -> None:
+        """Raise where groups of rows have no chain of known pairs between them."""
+        labels = self.groups()
+        if not labels.any():
+            return
+        self._check_vary(names)
+        sizes = np.bincount(labels)
+        order = np.argsort(-sizes, kind="stable")
+        listed = [
+            f"{sizes[label]} rows ({few_rows(np.sort(names[labels == label]))})"
+            for label in order[:5]
+        ]
+        more = f" and {sizes.size - 5} more" if sizes.size > 5 else ""
+        raise ValueError(
+            f"rows must be related by at least {self.least} columns that both have, directly or by "
+            f"way of others, got {sizes.size} groups without any between them: "
+            f"{'; '.join(listed)}{more}; fit each group separately, measure columns that they "
+            "share, lower missing=Pairwise(min_columns=...), or fill in holes at random by "
+            "missing='impute'"
+        )
+
+    def _check_vary(self, names: Integers) -> None:
+        """Raise where rows that share columns enough have no direction to be compared by."""
+        others = ~np.eye(len(self.known), dtype=np.bool_)
+        sharing = ((self.counts >= self.least) & others).any(axis=1)
+        flat = names[sharing & ~(self.known & others).any(axis=1)]
+        if flat.size:
+            what = "constant" if self.affinity.over_pairs == "correlation" else "all zero"
+            raise ValueError(
+                f"rows of X must vary for {self.affinity.name!r}, got {flat.size} {what} row(s): "
+                f"{few_rows(np.sort(flat))}; drop them, or use affinity='euclidean', which "
+                "compares values"
+            )

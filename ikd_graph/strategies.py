@@ -1,0 +1,551 @@
+"""Closed forms: how coordinates follow from the covariances that are trusted.
+
+`Eigen`, `Geodesic` and `Blockwise` invert covariances and end in leading eigenpairs (Li & Wu 2024,
+Section 2.4). They differ in what they do about small covariances: "eigen" inverts all, "geodesic"
+replaces them by paths, "blockwise" solves cliques of large ones and merges them. `Linear` is the
+closed form of a linear kernel: principal components.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from math import isqrt
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from . import blockwise, cliques, eigen, geodesics
+from ._base import limits
+from ._base.types import Floats
+from ._base.validation import (
+    check_choice,
+    check_components,
+    check_fraction,
+    check_integer,
+    validate,
+    validating,
+)
+from ._base.warn import warn
+from .blockwise import SolvedBlocks
+from .eigen import Embedding, principal_components
+from .graph import CsrGraph, check_graph
+from .kernels import StationaryKernel
+from .similarity import Similarity
+
+__all__ = [
+    "STRATEGIES",
+    "Blockwise",
+    "Eigen",
+    "Geodesic",
+    "Landmarks",
+    "Linear",
+    "Solution",
+    "Strategy",
+    "geodesic_frame",
+    "principal_components",
+]
+
+PATHS = ("distance", "covariance")
+MERGES = ("global", "greedy")
+
+AUTO_LANDMARKS = 300
+"""Landmarks of "auto", or fifty for each coordinate where these are more."""
+
+_FRAME_LANDMARKS = 60
+"""Landmarks of a frame, and one for each coordinate."""
+
+
+class Landmarks(NamedTuple):
+    """How many points distances are measured from, and the seed that chooses them."""
+
+    number: int
+    random_state: int = 0
+
+
+class Solution(NamedTuple):
+    """A closed form and what its strategy says of it."""
+
+    embedding: Embedding
+    solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
+    residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
+    start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
+    landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
+
+
+class Strategy(BaseEstimator, ABC):
+    """From similarities, or a graph of them, to coordinates in closed form.
+
+    A strategy is a small object of parameters: scikit-learn clones it, prints it, and searches its
+    parameters (``strategy__path``).
+    """
+
+    name: ClassVar[str]
+    """What `IKD` calls it."""
+
+    uses_graph: ClassVar[bool] = True
+    """Whether it solves on a connected graph; else on all pairs."""
+
+    uses_kernel: ClassVar[bool] = True
+    """Whether similarities are inverted to distances; else coordinates are projections of rows."""
+
+    uses_landmarks: ClassVar[bool] = False
+    """Whether distances may be measured from some of the points alone."""
+
+    holds_distances: ClassVar[bool] = False
+    """Whether distances between all points, or from landmarks to all, are in memory at once."""
+
+    path: str = "distance"
+    reference: str | int = "center"
+
+    def check(self) -> None:
+        """Raise ValueError where a parameter breaks its rule."""
+        if isinstance(self.reference, (int, np.integer)) and not isinstance(self.reference, bool):
+            check_integer("reference", self.reference, 0)
+        else:
+            check_choice("reference", self.reference, eigen.REFERENCES)
+
+    def with_spectrum(self) -> Strategy:
+        """Return the strategy whose spectrum tells the number of coordinates: itself, mostly."""
+        return self
+
+    def most_components(self, n_points: int, n_columns: int) -> int:
+        """Return the largest number of coordinates that a table of this size has."""
+        return n_points - 1
+
+    @abstractmethod
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """Solve n points in closed form.
+
+        Parameters
+        ----------
+        similarity : Similarity
+            How the points are compared.
+        graph : CsrGraph or None
+            Connected graph of trusted similarities; None for strategies without a graph.
+        kernel : StationaryKernel
+            Kernel that similarities are estimates of.
+        n_components : int
+            Number M of coordinates.
+        landmarks : Landmarks, optional
+            Measure distances from so many points only; None measures all.
+
+        Returns
+        -------
+        Solution
+            Coordinates (n, M) float64 with their spectrum.
+        """
+
+
+@dataclass(repr=False)
+class Eigen(Strategy):
+    """Invert every covariance and take the leading eigenpairs (Li & Wu 2024, Alg. 1).
+
+    Exact where covariances are; small ones that are noise spoil it.
+
+    Parameters
+    ----------
+    reference : {"center", "min_max", "min_mean"} or int
+        Reference point of the Gram matrix (Section 2.5); an int is a row of X.
+
+    Examples
+    --------
+    >>> from ikd_graph import strategies
+    >>> strategies.Eigen.paper()
+    Eigen(reference='min_max')
+    """
+
+    name: ClassVar[str] = "eigen"
+    uses_graph: ClassVar[bool] = False
+    holds_distances: ClassVar[bool] = True
+    reference: str | int = "center"
+
+    @classmethod
+    def paper(cls) -> Eigen:
+        """Return the paper's settings."""
+        return cls(reference="min_max")
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`; memory grows with the square of the number of points."""
+        sq_dist = similarity.sq_distances(kernel)
+        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+
+
+@dataclass(repr=False)
+class Geodesic(Strategy):
+    """Replace what is not an edge by the best path, then take the leading eigenpairs (Section 2.4).
+
+    Parameters
+    ----------
+    path : {"distance", "covariance"}
+        What a path optimizes: the smallest sum of distances, which agrees with the kernel to first
+        order, or the largest product of covariances (the paper).
+    reference : {"center", "min_max", "min_mean"} or int
+        Reference point of the Gram matrix (Section 2.5); an int is a row of X.
+
+    Examples
+    --------
+    >>> from ikd_graph import strategies
+    >>> strategies.Geodesic.paper()
+    Geodesic(path='covariance', reference='min_max')
+    """
+
+    name: ClassVar[str] = "geodesic"
+    uses_landmarks: ClassVar[bool] = True
+    holds_distances: ClassVar[bool] = True
+    path: str = "distance"
+    reference: str | int = "center"
+
+    @classmethod
+    def paper(cls) -> Geodesic:
+        """Return the paper's settings."""
+        return cls(path="covariance", reference="min_max")
+
+    def check(self) -> None:
+        """See `Strategy.check`."""
+        check_choice("path", self.path, PATHS)
+        super().check()
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`."""
+        assert graph is not None
+        if landmarks is not None:
+            return self._by_landmarks(graph, kernel, n_components, landmarks)
+        sq_dist = geodesics.sq_distances(graph, kernel, self.path)
+        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+
+    def _by_landmarks(
+        self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
+    ) -> Solution:
+        """Return the same with paths from landmarks only: no (n, n) array."""
+        lengths = geodesics.path_lengths(graph, kernel, self.path)
+        first = None if isinstance(self.reference, str) else int(self.reference)
+        nodes, distances = draw_landmarks(lengths, landmarks, first)
+        # Edges keep their own lengths, as in the solution of all points.
+        for row, node in enumerate(nodes):
+            edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
+            distances[row, lengths.indices[edge]] = lengths.weights[edge]
+        to_squares = partial(geodesics.squares_of_lengths, kernel, self.path)
+        solution = eigen.landmark_coordinates(nodes, distances, to_squares, size, self.reference)
+        return Solution(solution, landmarks=nodes)
+
+
+@validate(graph=check_graph)
+def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
+    """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
+    check_components(n_components, graph.n_nodes)
+    lengths = geodesics.distance_lengths(graph, kernel)
+    count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
+    nodes, distances = geodesics.farthest_nodes(lengths, count)
+    return eigen.landmark_coordinates(nodes, distances, np.square, n_components).coordinates
+
+
+@dataclass(repr=False)
+class Blockwise(Strategy):
+    """Solve cliques of the graph and merge them by rigid motions (Li & Wu 2024, Section 2.4).
+
+    Parameters
+    ----------
+    merge : {"global", "greedy"} or callable
+        "global" solves a cover of the edges and aligns all cliques at once, from the geodesic
+        solution, which itself counts where cliques are noisy; "greedy" is the paper's: cliques
+        until every point is covered, then always the pair that shares most points, the geodesic
+        solution for what fewer than M + 1 of them, or flat ones, leave open. A function of the
+        solved cliques (`blocks.SolvedBlocks`) and the number of points returns coordinates.
+    max_cliques : int or None
+        Budget of the clique cover; None lets the number of points decide.
+    reference : {"center", "min_max", "min_mean"}
+        Origin of the inner products of each clique.
+    cliques : callable or None
+        Function of the graph (`graph.CsrGraph`) that returns the cliques to solve, such as
+        `cliques.maximal_cliques`; None takes those of ``merge``. Duplicate rows are one node.
+
+    Examples
+    --------
+    >>> from ikd_graph import cliques, strategies
+    >>> strategies.Blockwise.paper()
+    Blockwise(merge='greedy', reference='min_max')
+    >>> all_of_them = strategies.Blockwise(cliques=cliques.maximal_cliques)
+    """
+
+    name: ClassVar[str] = "blockwise"
+    merge: str | Callable[[SolvedBlocks, int], ArrayLike] = "global"
+    max_cliques: int | None = None
+    reference: str | int = "center"
+    cliques: Callable[[CsrGraph], Iterable[ArrayLike]] | None = None
+
+    @classmethod
+    def paper(cls) -> Blockwise:
+        """Return the settings of the paper's text.
+
+        The text leaves open which cliques are visited before every point is covered, and what
+        happens to cliques that share fewer than M + 1 points with the rest. Here each clique starts
+        at a point that is in none, further ones are visited until all hang together, if as many
+        as there are points do (`cliques.covering_cliques`), and the geodesic solution has what is
+        open. Small errors add up from merger to merger, as the paper says: on noisy rows
+        "global" is better.
+        """
+        return cls(merge="greedy", reference="min_max")
+
+    def check(self) -> None:
+        """See `Strategy.check`."""
+        if not callable(self.merge):
+            check_choice("merge", self.merge, MERGES)
+        if self.max_cliques is not None:
+            check_integer("max_cliques", self.max_cliques, 1)
+        check_choice("reference", self.reference, eigen.REFERENCES)
+
+    def with_spectrum(self) -> Strategy:
+        """See `Strategy.with_spectrum`: merged cliques have none, the paths of their graph have."""
+        return Geodesic()
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`; memory grows with edges and cliques: no landmarks are needed.
+
+        Groups of cliques that share too few points with the others to have a unique place are put
+        where a rigid motion brings them nearest to the geodesic solution, with a warning. The
+        spectrum is that of the merged coordinates; the negative mass is a mean over cliques.
+        """
+        assert graph is not None
+        n = graph.n_nodes
+        if self.cliques is not None:
+            with validating():
+                chosen = cliques.Cliques(self.cliques(graph), n)
+        elif self.merge == "greedy":
+            chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
+        else:
+            chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
+        # Cliques of a caller are checked against the graph.
+        with validating() if self.cliques else nullcontext():
+            solved = blockwise.solve(
+                graph,
+                chosen.blocks,
+                kernel,
+                n_components,
+                str(self.reference),
+                n_observed=similarity.shared_columns(graph.rows, graph.indices),
+            )
+        solved = blockwise.largest_first(solved)
+        fraction = None
+        if callable(self.merge):
+            points = _merged_by(self.merge, solved, n)
+            residuals = blockwise.residuals(solved, points)
+        else:
+            frame = geodesic_frame(graph, kernel, n_components)
+            greedy = self.merge == "greedy"
+            merged = (blockwise.merge_greedy if greedy else blockwise.merge)(solved, n, start=frame)
+            points, residuals = merged.coordinates, merged.residuals
+            fraction = None if greedy else merged.start_weight
+            if merged.labels.any():
+                _warn_groups(merged.labels)
+        return Solution(_embedding(points, solved), solved, residuals, fraction)
+
+
+def _merged_by(
+    merge: Callable[[SolvedBlocks, int], ArrayLike], solved: SolvedBlocks, n_points: int
+) -> Floats:
+    """Coordinates that a caller's function makes of solved cliques."""
+    with validating():
+        points = np.array(merge(solved, n_points), dtype=np.float64)
+    expected = (n_points, solved.coordinates.shape[1])
+    if points.shape != expected or not np.isfinite(points).all():
+        raise ValueError(
+            f"merge must return finite coordinates of shape {expected}, got shape {points.shape}; "
+            "one row for each node of the graph"
+        )
+    return points
+
+
+def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
+    """Turn merged coordinates to their principal axes, with the mean negative mass of cliques."""
+    points, values = eigen.principal_axes(points)
+    fraction = values**2 / (float(np.sum(values**2)) or 1.0)
+    mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
+    return Embedding(points, values, fraction, mass, eigen.CENTER)
+
+
+def _warn_groups(labels: NDArray[np.integer]) -> None:
+    """Say how many points no clique connects to the rest."""
+    sizes = np.bincount(labels)
+    warn(
+        f"{sizes.size} groups of cliques share no point with one another; "
+        f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
+        "strategy='geodesic' places all points so"
+    )
+
+
+@dataclass(repr=False)
+class Linear(Strategy):
+    """Principal components of the rows as they are compared (Lawrence 2005, Section 2).
+
+    Of covariances alone, those of the distances between all pairs.
+
+    Examples
+    --------
+    >>> from ikd_graph import strategies
+    >>> strategies.Linear()
+    Linear()
+    """
+
+    name: ClassVar[str] = "linear"
+    uses_graph: ClassVar[bool] = False
+    uses_kernel: ClassVar[bool] = False
+
+    @classmethod
+    def paper(cls) -> Linear:
+        """Return the paper's settings."""
+        return cls()
+
+    def most_components(self, n_points: int, n_columns: int) -> int:
+        """See `Strategy.most_components`."""
+        return min(n_points - 1, n_columns)
+
+    def solve(
+        self,
+        similarity: Similarity,
+        graph: CsrGraph | None,
+        kernel: StationaryKernel,
+        n_components: int,
+        landmarks: Landmarks | None = None,
+    ) -> Solution:
+        """See `Strategy.solve`; the explained variance ratio is that of principal components."""
+        rows, unit = similarity.factor(), similarity.unit
+        if rows is not None:
+            embedding = principal_components(rows, n_components)
+        else:
+            values = similarity.matrix()
+            own = values.diagonal()
+            sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
+            embedding = eigen.coordinates(sq_dist, n_components)
+            total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
+            fraction = embedding.eigenvalues / (total or 1.0)
+            embedding = embedding._replace(explained_variance_ratio=fraction)
+        # Coordinates of distances in units of sigma, in the unit of the distances.
+        points, values = unit * embedding.coordinates, unit**2 * embedding.eigenvalues
+        return Solution(embedding._replace(coordinates=points, eigenvalues=values))
+
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    kind.name: kind for kind in (Geodesic, Blockwise, Eigen, Linear)
+}
+"""Class of every strategy, by the name that `IKD` calls it."""
+
+
+# Landmarks ----------------------------------------------------------------------------------------
+
+
+def number_of_landmarks(
+    n_landmarks: float | str | None, n_samples: int, n_components: int
+) -> tuple[int | None, str]:
+    """Count landmarks that a setting stands for, and why if "auto" chose.
+
+    The setting is "auto", a number of points, a fraction of them, or None; None is returned where
+    all points are solved. There are at least 2 M + 1 landmarks.
+
+    Examples
+    --------
+    >>> from ikd_graph.strategies import number_of_landmarks
+    >>> number_of_landmarks(0.1, 1000, 2)[0]
+    100
+    >>> number_of_landmarks("auto", 70_000, 2)[1]
+    '300 landmarks: distances between all of 70000 points would fill 39.2 GB'
+    """
+    reason = ""
+    if n_landmarks is None or (n_landmarks == "auto" and n_samples <= limits.SOLVED_WHOLE):
+        return None, reason
+    if n_landmarks == "auto":
+        count = max(AUTO_LANDMARKS, 50 * n_components)
+        size = f"{8e-9 * n_samples**2:.1f} GB"
+        reason = f"{count} landmarks: distances between all of {n_samples} points would fill {size}"
+    elif isinstance(n_landmarks, Integral):
+        count = int(n_landmarks)
+    else:
+        count = round(float(n_landmarks) * n_samples)
+    count = max(count, 2 * n_components + 1)
+    return (None if count >= n_samples else count), reason
+
+
+def check_landmarks(n_landmarks: Any, n_components: int) -> None:
+    """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
+    if isinstance(n_landmarks, float):
+        check_fraction("n_landmarks", n_landmarks)
+    elif n_landmarks is not None and not (isinstance(n_landmarks, str) and n_landmarks == "auto"):
+        check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
+
+
+def draw_landmarks(
+    lengths: CsrGraph, landmarks: Landmarks, first: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
+    """Choose landmarks in batches, far from those before and where there are many points.
+
+    A point is chosen with a probability in proportion to its squared distance to the nearest
+    landmark so far: a region gets landmarks for being far from them and for being populous.
+
+    Parameters
+    ----------
+    lengths : CsrGraph
+        Connected graph of lengths, n nodes.
+    landmarks : Landmarks
+        How many, and the seed.
+    first : int, optional
+        A point that has to be a landmark.
+
+    Returns
+    -------
+    nodes : (l,) ndarray of int64
+        The landmarks.
+    distances : (l, n) ndarray of float64, or float32 of more than 10 000 points
+        Lengths of the shortest paths from them.
+    """
+    n, count = lengths.n_nodes, landmarks.number
+    rng = check_random_state(landmarks.random_state)
+    distances = np.empty((count, n), np.float64 if n <= limits.SOLVED_WHOLE else np.float32)
+    nodes, nearest = np.empty(0, dtype=np.int64), np.ones(n)
+    while nodes.size < count:
+        # The smallest of exponential waiting times: a weighted draw without repetition.
+        waiting = rng.standard_exponential(n) / np.maximum(nearest, np.finfo(np.float64).eps) ** 2
+        waiting[nodes] = np.inf
+        if first is not None and not nodes.size:
+            waiting[first] = 0.0
+        size = min(1 + isqrt(count), count - nodes.size)
+        batch = np.argsort(waiting, kind="stable")[:size]
+        measured = geodesics.shortest_distances(lengths, batch)
+        distances[nodes.size : nodes.size + batch.size] = measured
+        nearest = measured.min(axis=0) if not nodes.size else np.fmin(nearest, measured.min(axis=0))
+        nodes = np.append(nodes, batch)
+    return nodes, distances

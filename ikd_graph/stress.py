@@ -1,0 +1,429 @@
+r"""Stress refinement: the distances that the correlations ask for, each by its precision.
+
+A correlation r from N columns has variance (1 - r^2)^2 / N, so that the squared
+distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqrt(d) a precision of
+
+    w = 4 d N f'(d)^2 / (1 - r^2)^2,
+
+which is the paper's Eq. 11 made exact. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
+each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
+touches it. There the quadratic is still no higher than at the start, so the stress never rises.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse.linalg import cg
+
+from . import _jit, geodesics
+from ._base import validation as check
+from ._base.threads import block_rows, single_threaded_blas
+from ._base.types import Floats, Integers
+from ._base.validation import validate
+from .covariance import sampling_variance
+from .graph import CsrGraph, check_graph
+from .kernels import StationaryKernel, as_kernel
+
+__all__ = ["StressFit", "distance_precision", "stress"]
+
+WEIGHTS = ("precision", "uniform")
+
+_STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
+_TOLERANCE = 1e-5  # fraction of the stress that a last step takes off
+_CG_STEPS = 3  # of the solution of a sparse system
+
+
+class StressFit(NamedTuple):
+    """A latent of less stress and the way there."""
+
+    latent: Floats  # (n, m), centered where the start was
+    history: Floats  # stress before every step and after the last, never rising
+    n_iter: int
+    converged: bool
+
+
+Noise = Any
+"""Standard errors of distances: a number, (n, n) numbers or a sparse matrix of some, or None."""
+
+DENSE = 4000
+"""Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors
+that stand for all points, at most so many that the memory stays the same."""
+
+ANCHORS = 1000
+"""Most anchors: each is the start of shortest paths through the whole graph."""
+
+_FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
+_HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
+
+
+class Pairs(NamedTuple):
+    """What each point sees: its edges, and anchors that do not see it in return.
+
+    Of a few thousand points all are anchors and edges are among these pairs.
+    """
+
+    edges: CsrGraph | None  # weights are lengths
+    edge_weights: Floats  # one for each entry of the edges
+    anchors: NDArray[np.int64]  # (a,) sorted
+    targets: NDArray[np.float32]  # (n, a) distances
+    weights: NDArray[np.float32]  # (n, a), 0 where there is no path, and for the point itself
+
+
+@validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
+def distance_precision(
+    corr: Floats, kernel: StationaryKernel, n_observed: int | NDArray[np.integer] = 1
+) -> Floats:
+    """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
+
+    Parameters
+    ----------
+    corr : array_like of float64
+        Correlations in (0, 1], any shape.
+    kernel : str or StationaryKernel
+        Kernel that turns them into distances.
+    n_observed : int or array_like of int
+        Number N of columns, or that of each correlation.
+
+    Returns
+    -------
+    ndarray of float64
+        Precisions 4 d N f'(d)^2 / (1 - r^2)^2, the same shape; r = 1 counts as 1 - 1.5e-8.
+
+    Examples
+    --------
+    >>> from ikd_graph import refine
+    >>> far, near = refine.distance_precision([0.1, 0.9], "squared_exponential", 100)
+    >>> bool(near > 50.0 * far)
+    True
+    """
+    values = np.asarray(corr, dtype=np.float64)
+    values = np.minimum(values, 1.0 - np.sqrt(np.finfo(np.float64).eps))
+    sq_dist = kernel.sq_distance(values)
+    return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
+
+
+def noise_of_pairs(
+    first: NDArray[np.integer], second: NDArray[np.integer], n: int, noise: Noise
+) -> Floats:
+    """Return the standard errors of the distances of pairs among n points, (m,)."""
+    if not sp.issparse(noise):
+        noise = np.asarray(noise, dtype=np.float64)
+    if noise.ndim == 0:
+        return np.full(second.size, float(noise))
+    if noise.shape != (n, n):
+        raise ValueError(
+            f"noise must be a number or have shape {(n, n)}, got shape {noise.shape}; give one "
+            "standard error for all distances, or one for each pair"
+        )
+    # What is stored one way round is the same both ways, as in distances.
+    ways = (np.asarray(sp.csr_array(noise)[a, b]).ravel() if sp.issparse(noise) else noise[a, b]
+            for a, b in ((first, second), (second, first)))  # fmt: skip
+    errors = np.maximum(*ways)
+    wrong = np.flatnonzero(~((errors > 0.0) & np.isfinite(errors)))
+    if wrong.size:
+        a, b = first[wrong[0]], second[wrong[0]]
+        raise ValueError(
+            f"noise must be positive and finite for every edge of the graph, got "
+            f"{errors[wrong[0]]:g} for points {a} and {b}, and {wrong.size // 2} such edges of "
+            f"{errors.size // 2}; give the standard error of each distance"
+        )
+    return np.asarray(errors)
+
+
+def _by_noise(errors: Floats) -> Floats:
+    """Weights of distances, in units of the median, so that a stress does not depend on theirs."""
+    return np.minimum((np.median(errors) / errors) ** 2, _HEAVIEST)
+
+
+def pairs_of_distances(distances: Floats, noise: Noise = None) -> Pairs:
+    """Targets and weights of all pairs, whose distances (n, n) are known."""
+    n = len(distances)
+    weights = np.ones((n, n), dtype=np.float32)
+    np.fill_diagonal(weights, 0.0)
+    if noise is not None:
+        first, second = np.nonzero(weights)
+        weights[first, second] = _by_noise(noise_of_pairs(first, second, n, noise))
+    return Pairs(None, np.empty(0), np.arange(n), distances.astype(np.float32), weights)
+
+
+def pairs_of(
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: int | NDArray[np.integer],
+    weights: str,
+    path: str,
+    noise: Noise = None,
+) -> Pairs:
+    """Targets and weights of a connected graph.
+
+    Parameters
+    ----------
+    g : CsrGraph
+        Correlations.
+    kernel : StationaryKernel
+        Kernel that turns them into distances.
+    n_observed : int or (m,) int
+        Number N of columns, or that of each entry of the graph.
+    weights : {"precision", "uniform"}
+        Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
+    path : {"distance", "covariance"}
+        Which paths pairs without an edge aim at.
+    noise : float, (n, n) array or sparse matrix, optional
+        Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
+
+    Returns
+    -------
+    Pairs
+        All pairs, or edges and anchors.
+    """
+    n = g.n_nodes
+    lengths = geodesics.distance_lengths(g, kernel)
+    usable = np.isfinite(lengths.weights)
+    near, far = np.where(usable, 1.0, 0.0), 1.0
+    if noise is not None:
+        ends = np.repeat(np.arange(n), np.diff(g.indptr)), g.indices
+        near[usable] = _by_noise(noise_of_pairs(*ends, n, noise)[usable])
+        far = 0.0
+    elif weights == "precision":
+        counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]
+        near[usable] = distance_precision(g.weights[usable], kernel, counts)
+        typical = float(np.median(near[usable])) if usable.any() else 1.0
+        np.minimum(near, _HEAVIEST * typical, out=near)
+        far = _FAINT * typical
+    anchors = np.arange(n) if n <= DENSE else _draw_anchors(g)
+    targets = _path_distances(g, kernel, path, anchors)
+    counts = np.full(targets.shape, far * n / anchors.size, dtype=np.float32)
+    counts[~np.isfinite(targets)] = 0.0
+    edges = None
+    if anchors.size == n:
+        rows = np.repeat(np.arange(n), np.diff(g.indptr))[usable]
+        targets[rows, g.indices[usable]] = lengths.weights[usable]
+        counts[rows, g.indices[usable]] = near[usable]
+    else:
+        walked = np.where(usable, lengths.weights, 0.0)
+        edges = CsrGraph.trusted(lengths.indptr, lengths.indices, walked)
+    counts[anchors, np.arange(anchors.size)] = 0.0
+    targets[counts == 0.0] = 0.0
+    return Pairs(edges, near, anchors, targets, counts)
+
+
+def _path_distances(
+    g: CsrGraph, kernel: StationaryKernel, path: str, anchors: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Distances (n, a) along the best paths, infinite where there is no path."""
+    n = g.n_nodes
+    out = np.empty((n, anchors.size), dtype=np.float32)
+    edges = geodesics.path_lengths(g, kernel, path)
+    step = block_rows(n)
+    for start in range(0, anchors.size, step):
+        block = slice(start, start + step)
+        lengths = geodesics.shortest_distances(edges, anchors[block])
+        distances = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
+        distances[~np.isfinite(lengths)] = np.inf
+        out[:, block] = distances.T
+    if anchors.size == n:
+        # A path has one length, whichever end it is measured from, but for its last bits.
+        out = np.float32(0.5) * (out + out.T)
+    return out
+
+
+def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
+    """Random anchors, the same whatever order the points come in."""
+    n = g.n_nodes
+    total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
+    order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
+    count = max(min(ANCHORS, DENSE**2 // n), 1)
+    return np.sort(order[np.random.default_rng(0).permutation(n)[:count]])
+
+
+@validate(
+    latent=check.table,
+    g=check_graph,
+    kernel=as_kernel,
+    n_observed=check.observations,
+    weights=check.one_of(WEIGHTS),
+    path=check.one_of(("distance", "covariance")),
+)
+def stress(
+    latent: Floats,
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: int | NDArray[np.integer] = 1,
+    *,
+    weights: str = "precision",
+    path: str = "distance",
+    noise: Noise = None,
+    max_iter: int = 60,
+) -> StressFit:
+    """Move an embedding to the distances that the correlations of a graph ask for.
+
+    Parameters
+    ----------
+    latent : (n, m) array_like of float64
+        Start, in the units of the kernel.
+    g : CsrGraph
+        Connected graph of correlations. Pairs without an edge aim at their geodesic distance; of
+        more than 4000 points each sees its edges and up to 1000 random anchors.
+    kernel : str or StationaryKernel
+        Kernel that turns correlations into distances.
+    n_observed : int or (m,) array_like of int
+        Number N of columns, which scales all precisions alike and leaves the latent; or that of
+        each entry of the graph, where pairs of rows share different columns.
+    weights : {"precision", "uniform"}
+        Every edge counts by the sampling precision of its distance and other pairs next to
+        nothing, or all pairs count alike.
+    path : {"distance", "covariance"}
+        Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
+        products of covariances.
+    noise : float or (n, n) array_like or sparse matrix, optional
+        Standard error of the distance of every edge, or of each, in the unit of the distances.
+        Edges weigh 1 / noise², over that of the median edge, and other pairs nothing.
+    max_iter : int
+        Largest number of steps.
+
+    Returns
+    -------
+    StressFit
+        The latent and the stress of every step.
+
+    Raises
+    ------
+    ValueError
+        If an edge has no standard error above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import graph, kernels, refine
+    >>> z = np.linspace(0.0, 3.0, 10)[:, None]
+    >>> kernel = kernels.SquaredExponential()
+    >>> g = graph.threshold(kernel.covariance((z - z.T) ** 2), 0.5)
+    >>> fit = refine.stress(z + 0.1 * np.sin(9.0 * z), g, kernel)
+    >>> bool(fit.history[-1] < 1e-3 * fit.history[0])
+    True
+    """
+    points = np.array(latent, dtype=np.float64, order="C")
+    if len(points) != g.n_nodes:
+        raise ValueError(
+            f"latent must have one row per node of the graph, got shape {points.shape} for "
+            f"{g.n_nodes} nodes; fit both to the same points"
+        )
+    # Targets are of single precision. A power of two changes no bits.
+    unit = float(np.exp2(np.round(np.log2(kernel.length_scale))))
+    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
+    pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
+    return _majorize(pairs, points, unit, max_iter)
+
+
+def stress_of_distances(latent: Floats, distances: Floats, noise: Noise = None) -> StressFit:
+    """Return an embedding moved to the distances of all pairs, (n, n)."""
+    unit = float(np.exp2(np.round(np.log2(distances.mean() or 1.0))))
+    pairs = pairs_of_distances(distances / unit, noise)
+    return _majorize(pairs, latent, unit)
+
+
+def noise_ratio(latent: Floats, pairs: tuple[Integers, Integers, Floats], noise: Noise) -> float:
+    """Root mean square of the residuals of distances over their noise: 1 where that explains all.
+
+    Pairs come with their distances. The sum of squares has as many degrees of freedom as there are
+    pairs, less one for each coordinate that no rigid motion changes; infinite where there are no
+    more pairs than that.
+    """
+    (first, second, given), (n, m) = pairs, latent.shape
+    apart = np.sqrt(np.square(latent[first] - latent[second]).sum(axis=1))
+    ratios = (apart - given) / noise_of_pairs(first, second, n, noise)
+    free = given.size - (n * m - m * (m + 1) // 2)
+    return float(np.sqrt(np.sum(ratios**2) / free)) if free > 0 else np.inf
+
+
+@single_threaded_blas()
+def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> StressFit:
+    """Majorize step by step until a step takes off next to nothing; pairs are in a unit."""
+    points = latent / unit
+    center = points.mean(axis=0)
+    points, solve = points - center, _solver(pairs)
+    force, value = _forces(pairs, points)
+    # Distances that are met to the rounding of the targets are left alone.
+    size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
+    history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
+    while not converged and len(history) <= max_iter:
+        moved = points + _STRIDE * (solve(force, points) - points)
+        force, value = _forces(pairs, moved)
+        converged = history[-1] - value <= _TOLERANCE * history[-1]
+        # Rounding may raise the last bits of a stress that has nowhere to go.
+        if value > history[-1]:
+            break
+        points = moved
+        history.append(value)
+    points = (points + center) * unit
+    return StressFit(points, np.array(history) * unit**2, len(history) - 1, converged)
+
+
+def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
+    """Return what anchors and edges pull at every point, and the stress."""
+    force, by_row = np.zeros_like(points), np.zeros(len(points))
+    if pairs.edges is not None:
+        g = pairs.edges
+        _jit.stress.majorize(
+            g.indptr, g.indices, g.weights, pairs.edge_weights, points, force, by_row
+        )
+    # Beyond a few thousand points a pass waits for memory: single precision is enough there.
+    real = np.float64 if pairs.edges is None else np.float32
+    single = points.astype(real)
+    columns = np.ascontiguousarray(single[pairs.anchors].T)
+    _jit.stress.majorize_anchors(
+        columns, pairs.targets, pairs.weights, pairs.edges is not None, single, force, by_row
+    )
+    return force, 0.5 * float(by_row.sum())
+
+
+def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
+    """V Z = force for the weighted Laplacian V of the pairs, as a function of the force and Z.
+
+    Of anchors, which do not move with a point, the force includes where they are.
+    """
+    far = pairs.weights.sum(axis=1, dtype=np.float64)
+    n = far.size
+    if pairs.edges is None:
+        # The constant vector spans the null space of V; V + c 1 1^T is regular, the rest the same.
+        if far.min() == (n - 1) * pairs.weights.max():  # all pairs alike
+            return lambda force, points: force / n
+
+        def regular() -> Floats:
+            dense = far.mean() / n - pairs.weights.astype(np.float64)
+            dense.flat[:: n + 1] += far
+            return dense
+
+        try:
+            factor = cho_factor(regular(), lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            # Weights of more magnitudes than a double has: what rounding leaves open stays.
+            dense = regular()
+            inverse = np.linalg.pinv(dense, hermitian=True)
+            return lambda force, points: points + inverse @ (force - dense @ points)
+        return lambda force, points: np.ascontiguousarray(
+            cho_solve(factor, force, check_finite=False)
+        )
+    g = pairs.edges
+    near = sp.csr_array((pairs.edge_weights, g.indices, g.indptr), shape=(n, n))
+    degree = far + np.asarray(near.sum(axis=1)).ravel()
+    degree[degree == 0.0] = 1.0
+    matrix = sp.csr_array(sp.diags_array(degree) - near)
+
+    precondition = sp.diags_array(1.0 / degree)
+
+    def improve(force: Floats, points: Floats) -> Floats:
+        # Conjugate gradients from Z lower the quadratic however early they end.
+        return np.column_stack(
+            [
+                cg(matrix, pull, start, rtol=0.0, maxiter=_CG_STEPS, M=precondition)[0]
+                for pull, start in zip(force.T, points.T, strict=True)
+            ]
+        )
+
+    return improve
