@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ._base.rounding import rounding
+from ._base.setting import setting
 from ._base.types import Floats
 from ._base.validation import check_choice, check_magnitude
 from .similarity import unit_rows
@@ -116,7 +117,8 @@ class RowSteps:
             rows = (rows - self.center) / self.unit
         if (self.standardize_rows or self.remove_mean_row) and np.isnan(rows).any():
             raise ValueError(
-                "rows must have no missing cells to be changed; impute='median' fills them"
+                "rows must have no missing cells to be changed; "
+                f"{setting('impute', 'median')} fills them"
             )
         if self.standardize_rows:
             # A constant row is 0.

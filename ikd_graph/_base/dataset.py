@@ -117,8 +117,6 @@ class Dataset:
         What names the rows, such as the header of their column; empty if unknown.
     notes : tuple of str
         What a file was taken for, and what was done to it.
-    remarks : tuple of str
-        What is likely to spoil an embedding.
     steps : RowSteps or None
         What was done to the rows of ``X``, learnt from them; see `ikd_graph._preprocessing`.
     """
@@ -137,7 +135,6 @@ class Dataset:
     row_names: tuple[str, ...] = ()
     row_title: str = ""
     notes: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
     steps: Any = None
 
     @property
@@ -149,6 +146,15 @@ class Dataset:
     def n_features(self) -> int:
         """Number of columns."""
         return self.X.shape[1]
+
+    @property
+    def frame(self) -> Any:
+        """``X`` as a data frame of pandas with the names of rows and columns that are known."""
+        import pandas
+
+        return pandas.DataFrame(
+            self.X, list(self.row_names) or None, list(self.feature_names) or None
+        )
 
     @property
     def labels(self) -> NDArray[np.str_] | None:
@@ -169,36 +175,28 @@ class Dataset:
 
 
 def encode_labels(
-    values: NDArray[Any], names: tuple[str, ...] = ()
+    values: NDArray[Any],
 ) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
     """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
     Labels that all read as numbers are a measurement if some are not whole, or most of ten or more
-    occur once, else classes. Missing
-    ones are NaN in a measurement, and a last class ``NO_LABEL`` among classes. ``names`` is a
-    wished order, used if every label is one of them or a code 0 .. len(names) - 1; otherwise
-    classes are sorted so that "2" comes before "16" and "16" before "32 TE".
+    occur once, else classes. Missing ones are NaN in a measurement, and a last class ``NO_LABEL``
+    among classes, which are sorted so that "2" comes before "16" and "16" before "32 TE".
     """
     texts = np.array(plain_texts(values), dtype=object)
     missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
     present = texts[~missing]
     with suppress(ValueError):
         numbers = np.array([read_number(text) for text in present])
-        if not np.all(np.isfinite(numbers) & (numbers == np.round(numbers))) or not present.size:
-            y = np.full(texts.shape, np.nan)
-            y[~missing] = numbers
-            return y, ()
-        if not names and _is_measurement(numbers):
+        whole = np.all(np.isfinite(numbers) & (numbers == np.round(numbers)))
+        if not whole or not present.size or _is_measurement(numbers):
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
             return y, ()
         # Beyond 2**53 neighboring numbers are equal: their digits tell them apart.
         if np.abs(numbers).max() <= 2**53:
             present = np.array([str(int(number)) for number in numbers], dtype=object)
-        if names and set(present) <= set(map(str, range(len(names)))):
-            present = np.array([names[int(code)] for code in present], dtype=object)
-    classes = set(present)
-    order = names if classes <= set(names) else tuple(sorted(sorted(classes), key=_natural))
+    order = tuple(sorted(sorted(set(present)), key=_natural))
     position = {name: code for code, name in enumerate(order)}
     codes = np.full(texts.shape, len(order), dtype=np.int64)
     codes[~missing] = [position[text] for text in present]

@@ -8,8 +8,8 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
-from .._base.format import count, versions
+from .._base.format import versions
+from .._base.setting import setting
 from .._base.validation import name_rows
 from .._base.warn import warn
-from ..datasets import Dataset
+from ..datasets import Dataset, Reading
 from ..datasets._table import unique_names
 from ..estimator import IKD
 from ..jobs.columns import ColumnRelevance
@@ -30,37 +31,25 @@ from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
-from .flags import in_flags, plain_settings, reading, reading_flags, reading_for_model
-from .parser import STDOUT
+from .objects import plain_settings, settings_flags, used_settings
+from .parser import STDOUT, flags_of
 
 
-@contextmanager
-def named_stage(name: str, state: str = "nothing was written") -> Iterator[None]:
-    """Let Ctrl-C name the stage, unless something inside has, and the state of the results."""
-    try:
-        yield
-    except KeyboardInterrupt as stopped:
-        raise KeyboardInterrupt(f"{str(stopped) or f'stopped while {name}'}; {state}") from None
+def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> Dataset:
+    """Load the data set of a command, or one of several, once its results can be written.
 
-
-def read_data(arguments: argparse.Namespace, model: IKD | None = None) -> Dataset:
-    """Load the data set of a command, once its results can be written.
-
-    Rows for a saved ``model`` are treated as its own were.
+    ``changes`` of how the file is read are those of a command.
     """
-    asked = reading(arguments) if model is None else reading_for_model(reading(arguments), model)
+    asked = replace(reading(arguments), **changes)
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
-    with named_stage("reading the data"):
-        data = datasets.load(arguments.data, reading=asked)
-        if not arguments.quiet:
-            # Results go to those, too, who do not listen.
-            with suppress(OSError, AttributeError):
-                write_lines(data.notes)
-                sys.stdout.flush()
-    for remark in data.remarks:
-        warnings.warn(remark, UserWarning, stacklevel=2)
+    data = datasets.load(path or arguments.data, reading=asked)
+    if not arguments.quiet:
+        # Results go to those, too, who do not listen.
+        with suppress(OSError, AttributeError):
+            write_lines(data.notes)
+            sys.stdout.flush()
     name_rows(data.row_names)
     return data
 
@@ -70,9 +59,29 @@ def typed_command(arguments: argparse.Namespace) -> str:
     return shlex.join([PROG, *arguments.typed])
 
 
-def paste_command(arguments: argparse.Namespace, command: str, flags: Sequence[str]) -> str:
-    """Return a command on the data typed, with nothing left to choose."""
-    return shlex.join([PROG, command, str(arguments.data), *reading_flags(arguments), *flags])
+def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping[str, Any]) -> str:
+    """Return a command on the data typed, read alike, with some settings."""
+    typed = vars(arguments)
+    read = {
+        name: typed[name] for name, own in vars(Reading()).items() if typed.get(name, own) != own
+    }
+    words = settings_flags(flags_of(command), {**read, **settings})
+    return shlex.join([PROG, command, str(arguments.data), *words])
+
+
+def reading(arguments: argparse.Namespace) -> Reading:
+    """Return how the file is to be read."""
+    typed = vars(arguments)
+    given = {name: typed[name] for name in vars(Reading()) if name in typed}
+    rule = typed.get("missing", "error")
+    if rule != "error" and given["impute"] is not None:
+        raise ValueError(
+            f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
+            "given together: the latter fills every missing cell before the method sees one; leave "
+            "one of them out"
+        )
+    # Missing cells are the method's where it takes them.
+    return Reading(**given, keep_missing=rule != "error")
 
 
 def file_stem(name: str) -> str:
@@ -116,20 +125,21 @@ def drawings(
 
 def settings_lines(model: IKD) -> list[str]:
     """Return settings of a fit, with the reason for each and what to beware of."""
-    settings = replace(model.settings_, reasons=fit_record(model)["reasons"])
-    return [f"  {line}" for line in str(settings).splitlines()]
+    return [f"  {line}" for line in str(model.settings_).splitlines()]
 
 
 def write_outputs(
     arguments: argparse.Namespace, data: Dataset, files: Mapping[str, Any]
 ) -> list[Path]:
     """Write the files of a command by the ends of their names, all or none; None is left out."""
-    names = {name: f"{file_stem(data.name)}_{name}" for name in files}
-    whole: dict[str, Any] = {names[key]: files[key] for key in files if files[key] is not None}
+    stem = file_stem(data.name)
+    whole = {f"{stem}_{end}": content for end, content in files.items() if content is not None}
     if arguments.plotly == "shared":
         whole.update(share_plotly(whole))
     arguments.output.mkdir(parents=True, exist_ok=True)
-    return write_together(arguments.output, whole)
+    paths = write_together(arguments.output, whole)
+    arguments.written += [path for path in paths if path not in arguments.written]
+    return paths
 
 
 def finish(
@@ -139,18 +149,13 @@ def finish(
     lines: Sequence[str],
     step: tuple[str, str],
     result: Mapping[str, Any],
-    before: Sequence[Path] = (),
 ) -> None:
     """Write files, then lines and what to type next, or all of it as JSON.
 
-    ``step`` is a sentence and a command; files of ``before`` are written already.
+    ``step`` is a sentence and a command.
     """
-    try:
-        with named_stage("writing", "what was written is whole"):
-            written = list(dict.fromkeys([*before, *write_outputs(arguments, data, files)]))
-    except OSError as error:
-        kept = f"; {', '.join(map(str, before))} is written and whole" if before else ""
-        raise OSError(error.errno, error.strerror, f"{error.filename}{kept}") from error
+    write_outputs(arguments, data, files)
+    written = arguments.written
     if not arguments.quiet:
         paths = ["Wrote", *(f"  {path}" for path in written)] if written else []
         write_lines([*lines, step[0], f"  {step[1]}", *paths])
@@ -194,26 +199,21 @@ def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
-    rows: Any = data.X
-    holes = int(np.isnan(rows).sum()) if isinstance(rows, np.ndarray) else 0
-    if holes and model.missing != "impute":
-        warn(
-            "the columns that make the map are not listed, since the table has "
-            f"{count(holes, 'missing cell')} and --missing pairwise fills nothing in; "
-            "--impute median (or mean) does"
-        )
-        return None
     with warnings.catch_warnings():
         # The result tells of ordered rows.
         warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
         warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
-        return model.columns(names=data.feature_names or None)
+        try:
+            return model.columns(names=data.feature_names or None)
+        except ValueError as error:
+            warn(f"the columns that make the map are not listed: {error}")
+    return None
 
 
 def fit_record(model: IKD) -> dict[str, Any]:
     """Return settings and reasons of a fit, for JSON."""
-    reasons = {name: in_flags(text) for name, text in model.settings_.reasons.items()}
-    return {"settings": plain_settings(model.settings_), "reasons": reasons}
+    settings = {**used_settings(model), "kernel": model.settings_.kernel}
+    return {"settings": plain_settings(settings), "reasons": dict(model.settings_.reasons)}
 
 
 def describe_data(data: Dataset) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def describe_data(data: Dataset) -> dict[str, Any]:
         for column in data.all_labels
     ]
     size = {"name": data.name, "rows": data.n_samples, "columns": data.n_features}
-    return {**size, "labels": labels, "notes": data.notes, "remarks": data.remarks}
+    return {**size, "labels": labels, "notes": data.notes}
 
 
 def json_text(record: Any) -> str:

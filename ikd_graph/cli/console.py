@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -49,18 +49,15 @@ def print_error(kind: str, text: str, more: Sequence[str] = ()) -> None:
 
 
 @contextmanager
-def plain_messages(wording: Callable[[str], str], notes: bool) -> Iterator[list[str]]:
-    """Show warnings as one line each, and ``notes`` on what takes long; gives the warnings shown.
-
-    ``wording`` translates what was worded for Python into the words of the command.
-    """
+def plain_messages(notes: bool) -> Iterator[list[str]]:
+    """Show warnings as one line each, and ``notes`` on what takes long; yields the warnings."""
     heard: list[str] = []
     log = logging.getLogger(__name__.partition(".")[0])
     handler, level = logging.StreamHandler(), log.level
     handler.setFormatter(logging.Formatter(f"{PROG}: note: %(message)s"))
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        heard.append(wording(" ".join(str(message).split())))
+        heard.append(" ".join(str(message).split()))
         print_error("warning", heard[-1])
 
     with warnings.catch_warnings():
@@ -103,20 +100,14 @@ def ended_gently() -> Iterator[list[int]]:
         came.append(number)
         raise KeyboardInterrupt
 
-    with handled(["SIGTERM", "SIGHUP"], signal.SIG_DFL, stop):
-        yield came
-
-
-@contextmanager
-def handled(names: list[str], default: Any, handler: Any) -> Iterator[None]:
-    """Handle signals that have their default handler: a calling program may have its own."""
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     main = threading.current_thread() is threading.main_thread()
-    numbers = [number for number in numbers if main and signal.getsignal(number) == default]
+    # A calling program may have handlers of its own.
+    numbers = [each for each in numbers if main and signal.getsignal(each) == signal.SIG_DFL]
     for number in numbers:
-        signal.signal(number, handler)
+        signal.signal(number, stop)
     try:
-        yield
+        yield came
     finally:
         for number in numbers:
-            signal.signal(number, default)
+            signal.signal(number, signal.SIG_DFL)

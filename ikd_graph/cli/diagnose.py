@@ -5,15 +5,14 @@ and a page as .html.
 """
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
-from ..datasets import Reading
 from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
 from ..report.points import paint_points
-from . import common, flags
+from . import common
 from .console import aligned
-from .parser import flag_of
+from .objects import plain_settings, read_object
 
 _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 
@@ -21,15 +20,12 @@ _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     data = common.read_data(arguments)
-    with common.named_stage("diagnosing"):
-        typed: dict[str, Any] = vars(arguments)
-        parameters = {name: typed[name] for name in _PARAMETERS if name in typed}
-        parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
-        diagnosis = diagnose(data.X, **parameters)
-    heard = dict.fromkeys((*data.remarks, *diagnosis.warnings))
-    diagnosis = replace(diagnosis, warnings=tuple(map(flags.in_flags, heard)))
+    typed: dict[str, Any] = vars(arguments)
+    parameters = {name: read_object(name, typed[name]) for name in _PARAMETERS if name in typed}
+    parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
+    diagnosis = diagnose(data.X, **parameters)
     steps = next_steps(diagnosis, arguments)
-    numbers = asdict(diagnosis) | {"parameters": flags.plain_settings(diagnosis.parameters)}
+    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
     for name in ("trusted_pairs", "trusted_correlations", "rows", "embedding"):
         del numbers[name]
     for name in ("n_used", "n_trusted", "p_value"):
@@ -52,10 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do next: a sentence and a command each."""
-    steps = []
-    for step in diagnosis.steps:
-        read = [name for name in step.settings if name in vars(Reading())]
-        fit = {name: value for name, value in step.settings.items() if name not in read}
-        words = [*map(flag_of, read), *flags.settings_flags(fit)]
-        steps.append((step.words, common.paste_command(arguments, step.command, words)))
-    return steps
+    return [
+        (step.words, common.paste_command(arguments, step.command, step.settings))
+        for step in diagnosis.steps
+    ]

@@ -19,46 +19,39 @@ from ..plotting import plot
 from ..plotting.charts import variance_fractions
 from ..report.points import paint_points
 from ..strategies import Linear
-from . import common, flags
+from . import common
 from .console import aligned
+from .objects import method_parameters, used_settings
 from .place import save_model
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    parameters = flags.method_parameters(arguments)
+    parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    with common.named_stage("finding the coordinates"):
-        model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+    model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
     # What took long is stored, whatever happens to errors, scores and pictures.
     text = common.coordinates_csv(model, model.embedding_, data)
-    written = common.write_outputs(arguments, data, {"embedding.csv": text})
+    (path,) = common.write_outputs(arguments, data, {"embedding.csv": text})
     if arguments.save_model:
-        path = written[0].with_name(f"{common.file_stem(data.name)}_model.ikd")
-        written.append(save_model(model, data, path))
-    state = f"the coordinates are in {written[0]}"
-    with common.named_stage("computing standard errors", state):
-        errors = model.standard_errors_
-        text = common.coordinates_csv(model, model.embedding_, data, errors)
-    with common.named_stage("scoring the labels", state):
-        scores = {
-            labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels
-        }
-    with common.named_stage("looking at columns", state):
-        relevance = common.relevant_columns(model, data)
+        path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
+        arguments.written.append(save_model(model, data, path))
+    errors = model.standard_errors_
+    text = common.coordinates_csv(model, model.embedding_, data, errors)
+    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels}
+    relevance = common.relevant_columns(model, data)
     steps = next_steps(model, arguments)
-    with common.named_stage("drawing", state):
-        Z, colors = model.embedding_, paint_points(data)
-        fractions = variance_fractions(Z)
-        png, html = common.drawings(
-            arguments,
-            lambda ax: plot.embedding(
-                Z, colors, errors=errors, fractions=fractions, ax=ax,
-                points=plot.names_of_points(data.row_names),
-            ),
-            (7.2, 5.4), "embed_page", model, data,
-            scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
-        )  # fmt: skip
+    Z, colors = model.embedding_, paint_points(data)
+    fractions = variance_fractions(Z)
+    png, html = common.drawings(
+        arguments,
+        lambda ax: plot.embedding(
+            Z, colors, errors=errors, fractions=fractions, ax=ax,
+            points=plot.names_of_points(data.row_names),
+        ),
+        (7.2, 5.4), "embed_page", model, data,
+        scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
+    )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     if relevance is not None:
         files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
@@ -76,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         "seconds": model.stage_times_,
     }
     lines = [*summary(model, data, scores), *column_lines(relevance)]
-    common.finish(arguments, data, files, lines, steps[0], result, written)
+    common.finish(arguments, data, files, lines, steps[0], result)
 
 
 def column_lines(relevance: ColumnRelevance | None) -> list[str]:
@@ -92,16 +85,13 @@ def column_lines(relevance: ColumnRelevance | None) -> list[str]:
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:
     """Return the embedding as a command with nothing left to choose."""
-    used = flags.plain_settings(model.settings_)
-    # One that the likelihood chose is chosen again, since the closed form had another.
-    used.pop("kernel", None)
-    words = flags.settings_flags({**flags.method_parameters(arguments), **used})
-    return common.paste_command(arguments, "embed", words)
+    settings = {**method_parameters(vars(arguments)), **used_settings(model)}
+    return common.paste_command(arguments, "embed", settings)
 
 
 def next_steps(model: IKD, arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Say what to do with an embedding: a sentence and a command each."""
-    size = ["--components", str(model.n_components_)]
+    size = {"n_components": model.n_components_}
     commands = {
         "diagnose": "Whether there is anything to see, and what would improve it:",
         "compare": "How other methods do on the same data:",

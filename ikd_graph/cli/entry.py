@@ -1,63 +1,80 @@
 """Entry point: reads the command line, runs a command, turns failures into one line."""
 
-import signal
+import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextvars import copy_context
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from .console import ended_gently, handled, plain_messages, print_error
-from .parser import STDOUT, build_parser, missing_files
+from .console import ended_gently, plain_messages, print_error
+from .parser import STDOUT, build_parser
 
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     typed = list(sys.argv[1:] if argv is None else argv)
     signals: list[int] = []
+    flags: Mapping[str, str] = {}
+    written: list[Path] = []
     try:
         arguments = build_parser().parse_args(typed)
-        if text := missing_files(arguments):
-            print_error("error", text)
-            return 2
-        arguments.typed = typed
+        flags, arguments.typed, arguments.written = arguments.flags, typed, written
         # One JSON object and nothing else.
         arguments.quiet |= arguments.json == STDOUT
         arguments.verbose = int(not arguments.quiet)
-        # An interrupt within an import ends the process, which did nothing.
-        with handled(["SIGINT"], signal.default_int_handler, signal.SIG_DFL):
-            command = import_module(f".{arguments.command}", __package__)
-            from .._base.validation import naming_rows
-            from .flags import in_flags
+        command = import_module(f".{arguments.command}", __package__)
         with (
-            plain_messages(in_flags, notes=not arguments.quiet) as arguments.heard,
+            plain_messages(notes=not arguments.quiet) as arguments.heard,
             ended_gently() as signals,
-            naming_rows(()),
         ):
-            command.run(arguments)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            # How messages spell parameters, and the names of rows, hold for this command alone.
+            copy_context().run(_run_command, command, arguments)
     except SystemExit as ended:
         return int(ended.code or 0)
     except KeyboardInterrupt as stopped:
-        print_error("interrupted", str(stopped) or "stopped between two stages")
+        kept = kept_files(written) or "; nothing was written"
+        print_error("interrupted", f"{str(stopped) or 'stopped'}{kept}")
         return 128 + (signals or [2])[0]
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if not isinstance(error, BrokenPipeError):
-            print_error("error", *_said(error))
+            text = describe(error, flags) + kept_files(written)
+            # Tables that have several problems list them, a line for each.
+            lines = text.splitlines() if len(getattr(error, "problems", ())) > 1 else [text]
+            print_error("error", lines[0], lines[1:])
         return 2
     return 0
 
 
-def _said(error: Exception) -> tuple[str, list[str]]:
-    """Return a line on an error, and lines below it."""
-    from ..datasets import TableError
-    from .flags import in_flags
+def _run_command(command: Any, arguments: argparse.Namespace) -> None:
+    """Run a command, whose messages speak in flags."""
+    from .._base.setting import spelling
+    from .objects import as_flags
 
+    spelling.set(as_flags(arguments.flags))
+    command.run(arguments)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def kept_files(written: Sequence[Path]) -> str:
+    """Return which files are there although a command ends, as the end of a sentence."""
+    return f"; {', '.join(map(str, written))} is written and whole" if written else ""
+
+
+def describe(error: Exception, flags: Mapping[str, str]) -> str:
+    """Return what went wrong; a message that begins with a parameter begins with its flag.
+
+    Examples
+    --------
+    >>> describe(ValueError("n_components must be 1"), {"n_components": "--components"})
+    '--components must be 1'
+    """
     text = str(error) or type(error).__name__
     if isinstance(error, MemoryError):
-        text = f"not enough memory ({text}); use fewer points, or neighbors, as --graph 10"
-    elif isinstance(error, OSError) and error.filename is not None and error.strerror:
-        text = f"{error.strerror}: {error.filename}"
-    # Tables that have several problems list them, a line for each.
-    several = isinstance(error, TableError) and len(error.problems) > 1
-    first, *more = in_flags(text).splitlines() if several else [in_flags(text)]
-    return first, more
+        return f"not enough memory ({text}); use fewer points, or neighbors, as --graph 10"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.strerror}: {error.filename}"
+    name, blank, rest = text.partition(" ")
+    return f"{flags.get(name, name)}{blank}{rest}"

@@ -19,38 +19,31 @@ from ..plotting import plot
 from ..plotting.colors import SECOND
 from . import common
 from .console import aligned
-from .flags import in_flags
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    model, data = load_model(arguments)
-    with common.named_stage("placing the rows"):
-        has_errors = bool(np.isfinite(model.standard_errors_).any())
-        Z, errors = model.transform(data.X, return_std=True) if has_errors else (
-            model.transform(data.X), None
-        )  # fmt: skip
-    with common.named_stage("drawing"):
-        png, _ = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
+    model = IKD.load(arguments.model)
+    columns = tuple(getattr(model, "feature_names_in_", ()))
+    # The model does to new rows what was done to its own.
+    data = common.read_data(arguments, columns=columns, keep_missing=True)
+    X = data.frame[[*columns]] if columns else data.X
+    has_errors = bool(np.isfinite(model.standard_errors_).any())
+    Z, errors = model.transform(X, return_std=True) if has_errors else (
+        model.transform(X), None
+    )  # fmt: skip
+    png, _ = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
     text = common.coordinates_csv(model, Z, data, errors)
     files = {"placed.csv": text, "placed.png": png}
     rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
     if not has_errors:
         why = model.settings_.reasons["standard errors"].partition(": ")[2]
-        rows.append(("standard errors", f"none: {in_flags(why)}"))
+        rows.append(("standard errors", f"none: {why}"))
+    if done := getattr(model, "preprocessor_", RowSteps()).steps():
+        rows.append(("as in the model", "; ".join(done)))
     lines = aligned(rows)
     step = ("To place them again:", common.typed_command(arguments))
     common.finish(arguments, data, files, lines, step, {"model": str(arguments.model)})
-
-
-def load_model(arguments: argparse.Namespace) -> tuple[IKD, Dataset]:
-    """Return a saved model, and a file of rows with the same columns, treated as its own were."""
-    model = IKD.load(arguments.model)
-    data = common.read_data(arguments, model=model)
-    # Names were matched and rows treated as the file was read: the estimator has them as they are.
-    for name in ("feature_names_in_", "preprocessor_"):
-        model.__dict__.pop(name, None)
-    return model, data
 
 
 def save_model(model: IKD, data: Dataset, path: Path) -> Path:

@@ -1,7 +1,7 @@
 """Data sets: files of the user's, digits, and synthetic ones with known latents."""
 
 from .._base.dataset import NO_LABEL, Dataset, Labels
-from ._reading import CHOICES, Reading, TableError
+from ._reading import Reading, TableError
 from .files import BUILTIN, READERS, load, read_file
 from .synthetic import (
     FIXED_LATENTS,
@@ -16,7 +16,7 @@ from .synthetic import (
 )
 
 __all__ = [
-    "BUILTIN", "CHOICES", "FIXED_LATENTS", "NO_LABEL", "READERS", "Dataset", "Labels", "Reading",
+    "BUILTIN", "FIXED_LATENTS", "NO_LABEL", "READERS", "Dataset", "Labels", "Reading",
     "TableError", "digits", "fixed_latent", "gp_mapping", "gplvm_data",
     "half_moons", "load", "ou_latent", "read_file", "spike_counts", "swiss_roll",
 ]  # fmt: skip

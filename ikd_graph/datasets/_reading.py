@@ -1,19 +1,14 @@
 """How a file is to be read, and what is wrong with it."""
 
-import importlib
-import math
 import re
-import shlex
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .._base.memory import available
-from .._base.suggest import suggest
+from .._base.setting import setting
 from .._base.validation import check_choice
 from .._preprocessing import CHOICES as STEPS
-from .._preprocessing import TRANSFORMS, RowSteps
+from .._preprocessing import TRANSFORMS
 
 CHOICES = {
     "impute": STEPS["impute"],
@@ -26,7 +21,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is read; each field but the last three is a flag of the command line.
+    """How a file is read.
 
     Attributes
     ----------
@@ -64,10 +59,6 @@ class Reading:
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     keep_missing : bool
         Whether missing cells stay as NaN.
-    model_columns : tuple of str
-        Columns of a saved model, which are taken in its order; others are left out.
-    steps : RowSteps or None
-        What a saved model does to rows, in place of what would be learnt from these.
     """
 
     labels: tuple[str | int, ...] = ()
@@ -87,8 +78,6 @@ class Reading:
     standardize_rows: bool = False
     remove_mean_row: bool = False
     keep_missing: bool = False
-    model_columns: tuple[str, ...] = ()
-    steps: RowSteps | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -103,20 +92,19 @@ class Reading:
             raise ValueError(f"sep must be one character, tab or space, got {self.sep!r}")
 
 
-SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
+SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that are hard to type, by their names."""
 
 
 class Problem(NamedTuple):
-    """What is wrong with a table, and its cure."""
+    """What is wrong with a table, and settings of `Reading` with which the rest can be read."""
 
-    text: str  # with the flags that cure it
-    drop: tuple[str, ...] = ()  # columns to leave out
-    impute: bool = False  # whether missing cells may be filled
+    text: str
+    cure: Mapping[str, Any]
 
 
 class TableError(ValueError):
-    """Everything that is wrong with a table, each problem with the flag that cures it.
+    """Everything that is wrong with a table, and how the rest of it can be read.
 
     Parameters
     ----------
@@ -131,76 +119,21 @@ class TableError(ValueError):
         lines = [problem.text for problem in problems]
         if len(lines) > 1:
             lines = [f"{name} has {len(lines)} problems:", *(f"- {line}" for line in lines)]
-            drop = [name for problem in problems for name in problem.drop]
-            flags = [flag("drop", drop)] * bool(drop)
-            flags += ["--impute median"] * any(problem.impute for problem in problems)
-            if all(problem.drop or problem.impute for problem in problems):
-                lines.append(f"to read the rest of it: {' '.join(flags)}")
+            if all(problem.cure for problem in problems):
+                drop = [each for problem in problems for each in problem.cure.get("drop", ())]
+                cure = {key: value for problem in problems for key, value in problem.cure.items()}
+                cure |= {"drop": tuple(drop)} if drop else {}
+                lines.append(f"to read the rest of it: {spell_settings(cure)}")
         super().__init__("\n".join(lines))
 
 
+def spell_settings(settings: Mapping[str, Any]) -> str:
+    """Return parameters with their values, as the reader of a message types them."""
+    return " ".join(setting(name, value) for name, value in settings.items())
+
+
 def listed(names: Iterable[Any], most: int = 12) -> str:
-    """Names between commas, the first few of many."""
+    """Return names between commas, the first few of many."""
     texts = [str(name) for name in names]
     more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
     return ", ".join([*texts[: most if more else None], *more]) or "none"
-
-
-def flag(option: str, names: Iterable[str]) -> str:
-    """Flag of the command line with names of columns, a comma within one as the joker it needs."""
-    return f"--{option} {shlex.quote(','.join(str(name).replace(',', '?') for name in names))}"
-
-
-def refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
-    """Raise if data cannot be read as asked."""
-    for option in options:
-        if getattr(reading, option) not in (None, False, ()):
-            raise ValueError(
-                f"--{option.replace('_', '-')} must not be given for {name}, got "
-                f"{getattr(reading, option)!r}; such data have no use for it"
-            )
-
-
-def choose_table(
-    name: str, tables: Mapping[str, Any], key: str | None, usual: Sequence[str]
-) -> str:
-    """Name of the table in a file: the key, or the only usual one.
-
-    ``tables`` has their shapes; a key may leave out the group before a slash.
-    """
-    shown = listed((f"{table} {shape}" for table, shape in tables.items()), 30)
-    chosen = [t for t in tables if key in (t, t.partition("/")[2])] if key else usual
-    if len(chosen) == 1:
-        return chosen[0]
-    if key:
-        raise ValueError(
-            f"--key must name a table of {name}: {shown}; got {key!r}{suggest(key, tables)}"
-        )
-    raise ValueError(f"{name} must hold one table X, got {shown}; --key NAME chooses the table")
-
-
-def check_size(name: str, shape: Sequence[int]) -> None:
-    """Raise if a table of 8 bytes a value would not fit into memory."""
-    needed = 8 * math.prod(int(size) for size in shape)
-    if needed > memory():
-        raise ValueError(
-            f"{name} must fit into a quarter of the memory ({memory() / 2**30:.1f} GiB), got shape "
-            f"{tuple(map(int, shape))} = {needed / 2**30:.1f} GiB; cut it shorter"
-        )
-
-
-def memory() -> int:
-    """Bytes that a table may take, whose fit takes several times as much: files claim any size."""
-    return (available() or sys.maxsize) // 4
-
-
-def package(name: str, file: str) -> Any:
-    """Return a package that reads a kind of file."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        extra = "anndata" if name == "anndata" else "data"
-        raise ImportError(
-            f"reading {file} needs the package {name}, which is not installed; pip install "
-            f'"ikd_graph[{extra}]", or save the table by numpy.save'
-        ) from None

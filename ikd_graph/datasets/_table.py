@@ -1,4 +1,4 @@
-"""What every kind of file is turned into: columns of numbers or cells, and what names them."""
+"""What every kind of file is turned into: a frame of cells, and what names and labels its rows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+import pandas
 from numpy.typing import NDArray
 
 from .._base.dataset import MISSING, Labels, plain_texts, read_number
 from .._base.suggest import suggest
 from .._base.types import Floats
 from ._reading import Reading, listed
-
-LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
-"""Column or key names that are read as labels when none is asked for."""
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
@@ -29,89 +27,78 @@ class Table:
     ----------
     file : str
         Name of the file.
-    columns : list of (n_rows,) arrays
-        Numbers, or cells of any kind.
-    names : tuple of str
-        Of the columns, all different; empty if the file has none.
+    frame : pandas.DataFrame
+        Numbers, or cells of any kind. Rows and columns have text for names, or the numbers that
+        they have in the file.
     beside : dict of str to (n_rows,) array or Labels
         What the file says of rows next to the table; may be labels.
-    row_names, row_title : tuple of str, str
-        Names of the rows and of what names them; empty if unknown.
     header : str
-        What was taken for the names, in words.
-    first_row : int
-        Number of the first row as the file counts.
-    exchanged : bool
-        Whether columns are rows of the file.
-    class_names : tuple of str
-        Wished order of classes.
-    image_shape : (int, int) or None
-        Height and width where rows are images.
-    hint : str
-        Where else the file may hold a table.
+        What was taken for the names of the columns, in words.
     notes : tuple of str
         What was left out.
     """
 
     file: str
-    columns: list[NDArray[Any]]
-    names: tuple[str, ...] = ()
+    frame: pandas.DataFrame
     beside: Mapping[str, NDArray[Any] | Labels] = field(default_factory=dict)
-    row_names: tuple[str, ...] = ()
-    row_title: str = ""
     header: str = "none"
-    first_row: int = 0
-    exchanged: bool = False
-    class_names: tuple[str, ...] = ()
-    image_shape: tuple[int, int] | None = None
-    hint: str = ""
     notes: tuple[str, ...] = ()
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.columns[0])
+    def names(self) -> list[str]:
+        """Names of the columns, or their positions."""
+        return [str(name) for name in self.frame.columns]
 
     @property
-    def shown_names(self) -> list[str]:
-        """Names of the columns, or their positions."""
-        return list(self.names or map(str, range(len(self.columns))))
+    def has_names(self) -> bool:
+        """Whether the file names the columns."""
+        return not pandas.api.types.is_integer_dtype(self.frame.columns.dtype)
 
-    def place(self, row: int, at: int) -> str:
-        """Where a cell stands in the file: its row and column there."""
-        name = self.names[at] if self.names else str(at)
-        if self.exchanged:
-            name = self.row_names[row] if self.row_names else str(row)
-            row = at
-        return f"row {row + self.first_row}, column {name!r}"
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows; empty if unknown."""
+        index = self.frame.index
+        return () if pandas.api.types.is_integer_dtype(index.dtype) else tuple(plain_texts(index))
+
+    def place(self, row: int, name: str) -> str:
+        """Where a cell stands: the number or name of its row, and its column."""
+        return f"row {self.frame.index[row]}, column {name!r}"
 
 
-def from_array(file: str, X: Any, what: str = "the array", **more: Any) -> Table:
-    """Table of a 2-D array of numbers."""
+def from_array(
+    file: str, X: Any, what: str = "the array", rows: Any = (), columns: Any = (), **more: Any
+) -> Table:
+    """Return the table of a 2-D array of numbers, whose rows and columns may have names."""
     if X.ndim != 2 or X.dtype.kind not in "biuf" or X.size == 0:
         raise ValueError(
             f"{what} in {file} must be a 2-D table of numbers (points x columns), got shape "
             f"{X.shape} of {X.dtype}; X.reshape(len(X), -1) makes each image one row"
         )
-    return Table(file, list(np.asarray(X).T), **more)
+    index = plain_texts(rows) if len(rows) == X.shape[0] else None
+    names = unique_names(plain_texts(columns)) if len(columns) == X.shape[1] else None
+    # Frames have the order of bytes of the machine.
+    frame = pandas.DataFrame(X.astype(X.dtype.newbyteorder("="), copy=False), index, names)
+    return Table(file, frame, **more)
 
 
-def parse_numbers(cells: NDArray[Any], na: Sequence[str]) -> tuple[Floats, dict[int, str]]:
-    """Cells as numbers, NaN where missing; position and text of those that are neither."""
-    odd: dict[int, str] = {}
-    if cells.dtype.kind in "biuf":
-        values = cells.astype(np.float64)
-    else:
-        values, unknown = np.full(len(cells), np.nan), MISSING.union(map(str.lower, na))
-        for row, cell in enumerate(plain_texts(cells)):
-            if cell.lower() not in unknown:
-                values[row] = as_number(cell)
-                if np.isnan(values[row]):
-                    odd[row] = cell
-    codes = [as_number(word) for word in na]
-    if codes:
-        values[np.isin(values, codes)] = np.nan
-    return values, odd
+def parse_numbers(
+    frame: pandas.DataFrame, na: Sequence[str]
+) -> tuple[Floats, dict[int, NDArray[np.int64]]]:
+    """Return cells as numbers, NaN where missing; rows of those that are neither, by column."""
+    numeric = np.array([pandas.api.types.is_numeric_dtype(k) for k in frame.dtypes], dtype=bool)
+    X, odd = np.full(frame.shape, np.nan), {}
+    X[:, numeric] = frame.loc[:, numeric].to_numpy(np.float64, na_value=np.nan)
+    for at in np.flatnonzero(~numeric).tolist():
+        column = frame.iloc[:, at]
+        texts = np.array(plain_texts(column.astype(object)), dtype=object)
+        known = column.notna().to_numpy() & ~np.isin(texts, ["", *na])
+        X[known, at] = [as_number(text) for text in texts[known]]
+        rows = np.flatnonzero(known & np.isnan(X[:, at]))
+        if rows.size:
+            odd[at] = rows
+    if na:
+        X[np.isin(X, [as_number(word) for word in na])] = np.nan
+    return X, odd
 
 
 def as_number(text: str) -> float:
@@ -128,20 +115,16 @@ def is_word(text: str) -> bool:
     return text.lower() not in MISSING and np.isnan(as_number(text))
 
 
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d\d?:\d\d|\d{8}T\d{4}")
 _SIGNED = re.compile(r"[+-]?\d*[\d.,' ]*\d(e[+-]?\d+)?", re.IGNORECASE)
 
 
-def kind_of(odd: Mapping[int, str]) -> str:
-    """Tell what cells that are no numbers are: dates, numbers with other signs, or words."""
-    texts = list(odd.values())
-    if texts and all(map(_DATE.match, texts)):
-        return "dates"
-    return "numbers with signs" if texts and all(map(_SIGNED.fullmatch, texts)) else "not numbers"
+def are_words(texts: Sequence[str]) -> bool:
+    """Whether most texts are words or dates, and not numbers with signs between their digits."""
+    return 2 * sum(is_word(t) and not _SIGNED.fullmatch(t) for t in texts) > len(texts)
 
 
 def position_of(names: Sequence[str], asked: str | int) -> int | None:
-    """Position of a column by its name, or by a number; None if there is none."""
+    """Return the position of a column by its name, or by a number; None if there is none."""
     text = str(asked)
     if text in names:
         return list(names).index(text)
@@ -150,7 +133,7 @@ def position_of(names: Sequence[str], asked: str | int) -> int | None:
 
 
 def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]]:
-    """Columns whose names fit each pattern."""
+    """Return the columns whose names fit each pattern."""
     exact = {name: at for at, name in enumerate(names)}
     fits = {}
     for pattern in patterns:
@@ -161,68 +144,60 @@ def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]
     return fits
 
 
-def names_rows(table: Table, at: int) -> bool:
-    """Whether a column names the rows: by its name, or by dates or words that differ."""
-    if table.names and table.names[at].lower() in INDEX_NAMES:
-        return True
-    texts = plain_texts(table.columns[at]) if table.columns[at].dtype.kind not in "biuf" else []
+def names_rows(table: Table) -> bool:
+    """Whether the first column names the rows: by its name, or by dates or words that differ."""
+    column = table.frame.iloc[:, 0]
+    if table.row_names or (table.has_names and table.names[0].lower() in INDEX_NAMES):
+        return not table.row_names
+    texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
     return len(set(texts)) == len(texts) > 1 and are_words(texts)
 
 
-def are_words(texts: Sequence[str]) -> bool:
-    """Whether most texts are words or dates, and not numbers with other signs."""
-    signed = kind_of(dict(enumerate(texts))) == "numbers with signs"
-    return 2 * sum(map(is_word, texts)) > len(texts) and not signed
-
-
 def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
-    """Table whose rows are the columns of a file, and what is left to choose among its columns.
+    """Return the table whose rows are the columns of a file, and what is left to choose.
 
-    ``index`` names a column of the file, and so may ``drop``. Further columns of words are no
-    points.
+    ``index`` names a column of the file, and so may ``drop``. Columns of words are no points.
     """
-    names = table.shown_names
+    names, frame = table.names, table.frame
     fits = fitting(names, reading.drop)
     out = {at for columns in fits.values() for at in columns}
     index = None if reading.index is None else position_of(names, reading.index)
     if index is None and reading.index is not None:
         raise ValueError(
-            f"--index must be a column of {table.file}: {listed(names)}; got {reading.index!r}"
+            f"index must be a column of {table.file}: {listed(names)}; got {reading.index!r}"
             f"{suggest(str(reading.index), names)}"
         )
-    if index is None and not table.row_names and 0 not in out and names_rows(table, 0):
+    if index is None and 0 not in out and names_rows(table):
         index = 0
-    for at, column in enumerate(table.columns):
-        values, odd = parse_numbers(column, reading.na)
-        if at != index and len(odd) > np.count_nonzero(~np.isnan(values)):
-            out.add(at)
+    odd = parse_numbers(frame, reading.na)[1]
+    out |= {at for at, rows in odd.items() if at != index and 2 * len(rows) > len(frame)}
     rest = [at for at in range(len(names)) if at != index and at not in out]
     if not rest:
         raise ValueError(
             f"{table.file} must have columns of numbers to be exchanged, got {listed(names)}; they "
-            "are the points of --transpose"
+            "become the points"
         )
-    cells = [table.columns[at] for at in rest]
-    numeric = all(column.dtype.kind in "biuf" for column in cells)
-    left = [names[at] for at in sorted(out - {index})]
-    named = "" if index is None else f"column {names[index]!r}"
+    turned = frame.iloc[:, rest]
+    if index is not None:
+        turned = turned.set_axis(unique_names(plain_texts(frame.iloc[:, index])), axis=0)
+    elif not table.row_names:
+        turned = turned.reset_index(drop=True)
+    turned.columns.name = None
+    left = listed(names[at] for at in sorted(out - {index}))
+    header = "none" if index is None else f"column {names[index]!r}"
     exchanged = replace(
-        table,
-        columns=list(np.array(cells, dtype=np.float64 if numeric else object).T),
-        names=table.row_names if index is None else unique_names(plain_texts(table.columns[index])),
-        row_names=tuple(names[at] for at in rest) if table.names else (),
-        row_title="",
-        header=named or "none",
-        beside={},
-        exchanged=True,
-        notes=(*table.notes, *[f"left out of the points: {listed(left)}"] * bool(left)),
-    )
+        table, frame=turned.T, header=table.header if table.row_names else header,
+        notes=(
+            *table.notes, "rows and columns of the file were exchanged",
+            *[f"left out of the points: {left}"] * bool(out - {index}),
+        ),
+    )  # fmt: skip
     drop = tuple(pattern for pattern, columns in fits.items() if not columns)
     return exchanged, replace(reading, index=None, drop=drop)
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns, with a number at each that came before.
+    """Return names of columns, with a number at each that came before.
 
     Examples
     --------

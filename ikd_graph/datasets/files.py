@@ -1,6 +1,6 @@
 """Load a data set by name, or from a file by its ending."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,25 +8,26 @@ from .._base.dataset import Dataset
 from .._base.files import missing_file
 from .._base.suggest import suggest
 from ._prepare import fitted_steps, prepare
-from ._reading import Reading, refuse
+from ._reading import Reading
 from ._table import Table, exchange
 from .arrays import read_annotated, read_mat, read_npy, read_npz
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
 
-_OF_TEXT = ("header", "sep", "sheet", "key")
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
-    ".csv": (read_text, ("key", "sheet")),
-    ".tsv": (read_text, ("key", "sheet")),
-    ".txt": (read_text, ("key", "sheet")),
-    ".npy": (read_npy, _OF_TEXT),
-    ".npz": (read_npz, _OF_TEXT[:3]),
-    ".mat": (read_mat, _OF_TEXT[:3]),
-    ".h5ad": (read_annotated, _OF_TEXT[:3]),
-    ".parquet": (read_parquet, _OF_TEXT),
-    ".xlsx": (read_sheet, ("key", "sep")),
+    ".csv": (read_text, ("header", "sep", "decimal")),
+    ".tsv": (read_text, ("header", "sep", "decimal")),
+    ".txt": (read_text, ("header", "sep", "decimal")),
+    ".npy": (read_npy, ()),
+    ".npz": (read_npz, ("key",)),
+    ".mat": (read_mat, ("key",)),
+    ".h5ad": (read_annotated, ("key",)),
+    ".parquet": (read_parquet, ()),
+    ".xlsx": (read_sheet, ("header", "sheet")),
 }
-"""Reader of each file ending, and what it has no use for; text may end in .gz or .zip as well."""
+"""Reader of each file ending, and what it alone takes; text may end in .gz or .zip as well."""
+
+_OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 
 
 def read_file(
@@ -45,7 +46,7 @@ def read_file(
     label_column : str, int, sequence of these or None
         Name (or position) of the labels, the first of several in the pictures. None takes a column
         or key called label, labels, y, class, target or cell_type (in any case of letters) if
-        there is one, or else the only column of words (dates are none).
+        there is one, or else the only column of words, some of which come again.
     reading : Reading or None
         How else to read the file: which columns, what to fill, scale and transform.
 
@@ -58,7 +59,7 @@ def read_file(
     ------
     ValueError
         If the file is not what its ending says, or its table cannot be read as asked: a line for
-        each fault, with its place and the flag that cures it.
+        each fault, with its place and what cures it.
     FileNotFoundError
         If there is no such file.
     ImportError
@@ -69,60 +70,51 @@ def read_file(
         names = [label_column] if isinstance(label_column, (str, int)) else label_column
         reading = replace(reading, labels=tuple(names))
     table = _table(Path(path), reading)
-    inner = _unpacked(Path(path))
-    reader = READERS[inner.suffix.lower()][0]
-    if reading.transpose and reader in (read_text, read_sheet, read_parquet):
+    if reading.transpose:
         table, reading = exchange(table, reading)
-    return prepare(table, reading, inner.stem)
+    return prepare(table, reading, _unpacked(Path(path)).stem)
 
 
 def _table(path: Path, reading: Reading) -> Table:
-    """Table of a file, or an error that names the file."""
+    """Return the table of a file, or an error that names the file."""
     inner = _unpacked(path)
-    reader, useless = READERS.get(inner.suffix.lower(), (None, ()))
+    reader, own = READERS.get(inner.suffix.lower(), (None, ()))
     if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
             f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
-            f"{path.name!r}; {_ELSEWHERE.get(inner.suffix.lower(), _USUAL)}"
-        )
-    if path.is_dir() and reader is not read_parquet:
-        raise ValueError(
-            f"the data file must be a file, got the folder {str(path)!r}; name a file in it"
+            f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
         )
     if not path.exists():
         raise FileNotFoundError(missing_file("data", path))
-    if path.stat().st_size == 0:
-        raise ValueError(f"the data file must not be empty, got 0 bytes in {str(path)!r}")
-    refuse(reading, path.name, useless)
+    _refuse(reading, path.name, [name for name in _OF_FORMATS if name not in own])
     try:
         return reader(path, reading)
-    except (ImportError, MemoryError, Warning):
+    except ImportError as error:
+        raise ImportError(
+            f"reading {path.name} needs a package that is not installed "
+            f"({' '.join(str(error).split())}); pip install "
+            '"ikd_graph[data,anndata]", or save the table by numpy.save'
+        ) from error
+    except (MemoryError, Warning):
         raise
     except Exception as error:
         # What the libraries say of a broken file does not name it.
         if isinstance(error, ValueError) and path.name in str(error):
             raise
         raise ValueError(
-            f"{path.name} must be a whole {path.suffix} file, got {type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}; write it again from its source"
+            f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: "
+            f"{' '.join(str(error).split())[:300]}); write it again from its source"
         ) from error
 
 
-_USUAL = "numpy.save(name, X) or pandas' to_csv write such files"
-_IN_R = "write.csv(x, 'x.csv') in R writes such a file"
-_ELSEWHERE = {
-    ".rda": _IN_R, ".rdata": _IN_R, ".rds": _IN_R,
-    ".xls": "save it as .xlsx", ".ods": "save it as .xlsx",
-    ".pkl": "pickles run code when they are read; numpy.save(name, X) writes such a file",
-    ".feather": "pandas' to_parquet writes such a file",
-    ".h5": "numpy.save(name, file['...'][:]) writes such a file",
-    ".mtx": "scanpy.read_10x_mtx(folder).write_h5ad('x.h5ad') writes such a file",
-    ".loom": "scanpy.read_loom(name).write_h5ad('x.h5ad') writes such a file",
-    ".biom": "biom.load_table(name).to_anndata().write_h5ad('x.h5ad') writes such a file",
-    ".set": "numpy.save('x.npy', mne.io.read_raw_eeglab(name).get_data().T) writes such a file",
-    ".nwb": "pynapple's units.count(.02) of nap.load_file(name) is a table for IKD().fit",
-}  # fmt: skip
-"""What to do with files of other endings."""
+def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
+    """Raise if data cannot be read as asked."""
+    for option in options:
+        if getattr(reading, option) != getattr(Reading, option):
+            raise ValueError(
+                f"{option} must not be given for {name}, got {getattr(reading, option)!r}; such "
+                "data have no use for it"
+            )
 
 
 def _unpacked(path: Path) -> Path:
@@ -184,8 +176,8 @@ def load(
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
     """Return a built-in data set, transformed and scaled."""
-    options = ("labels", "key", "transpose", "index", "columns", "drop", "impute", "na")
-    refuse(reading, f"the built-in data set {name!r}", (*options, *_OF_TEXT[:3]))
+    options = ("labels", "transpose", "index", "columns", "drop", "impute", "na", *_OF_FORMATS)
+    _refuse(reading, f"the built-in data set {name!r}", options)
     own = fitted_steps(data.X, reading)
     if not own.steps():
         return data

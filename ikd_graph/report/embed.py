@@ -63,8 +63,8 @@ def embed_page(
     columns : ColumnRelevance or None
         What `IKD.columns` found.
     **around
-        ``warnings``, sentences, by default the remarks about the data; ``steps``, a sentence and a
-        command each; ``picture``, a PNG for browsers that run no script.
+        ``warnings``, sentences; ``steps``, a sentence and a command each; ``picture``, a PNG for
+        browsers that run no script.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def embed_page(
         ],
         command=command,
         described=drawn.described(more),
-        **{"warnings": data.remarks, **around},
+        **around,
     )
 
 

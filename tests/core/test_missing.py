@@ -294,7 +294,7 @@ def test_embed_of_unknown_cells_writes_all_but_the_columns(tmp_path, capsys):
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"holes_embedding.csv", "holes_embedding.png", "holes_report.html"} <= written
     assert "holes_columns.csv" not in written
-    assert f"{np.isnan(X).sum()} missing cells" in " ".join(capsys.readouterr().err.split())
+    assert f"{np.isnan(X).sum()} missing values" in " ".join(capsys.readouterr().err.split())
 
 
 def test_roots_of_negative_values_are_no_missing_values():

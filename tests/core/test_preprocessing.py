@@ -71,8 +71,7 @@ def test_new_rows_are_treated_as_those_of_the_model(tmp_path, way, capsys):
         assert main(words_out) == 0
         said = capsys.readouterr().out
         assert "left out: extra" in said
-        for step in learn(tmp_path, X[:40], **parameters).steps():
-            assert step.partition(" (")[0].removeprefix("missing cells ") in said
+        assert all(step in said for step in learn(tmp_path, X[:40], **parameters).steps())
     Z = placed(tmp_path / "all_placed.csv")
     np.testing.assert_array_equal(Z[:40], placed(tmp_path / "old_embedding.csv"))
     np.testing.assert_array_equal(placed(tmp_path / "alone_placed.csv")[0], Z[45])
@@ -84,28 +83,6 @@ def test_new_rows_are_treated_as_those_of_the_model(tmp_path, way, capsys):
     again = IKD(**settings).fit(own.apply(X[:40]))
     np.testing.assert_allclose(again.transform(own.apply(X)), Z, atol=1e-9)
     np.testing.assert_array_equal(own.apply(X[45:46])[0], own.apply(X)[45])
-
-
-def test_what_the_flags_of_place_may_say(tmp_path, capsys):
-    X, names = counts(), [f"g{k}" for k in range(24)]
-    write(tmp_path / "t.csv", X, names)
-    out = ["-o", str(tmp_path)]
-    words = ["embed", str(tmp_path / "t.csv"), "--save-model", *out, *FAST, "--transform", "sqrt"]
-    assert main(words) == 0
-    place = ["place", str(tmp_path / "t_model.ikd"), str(tmp_path / "t.csv"), *out]
-    assert main([*place, "--transform", "sqrt"]) == 0
-    capsys.readouterr()
-    for more, said in (
-        (["--transform", "log1p"], "which was fitted with --transform sqrt"),
-        (["--scale"], "which was fitted without it"),
-    ):
-        assert main([*place, *more]) == 2
-        assert said in capsys.readouterr().err
-    # A model of Python knows nothing of flags: those that treat each row by itself are allowed.
-    IKD(strategy="geodesic", graph=8, refine=None).fit(np.sqrt(X)).save(tmp_path / "t_model.ikd")
-    assert main([*place, "--transform", "sqrt"]) == 0
-    assert main([*place, "--remove-mean-row"]) == 2
-    assert "depends on the other rows" in capsys.readouterr().err
 
 
 def test_holes_in_new_rows_are_filled_by_what_was_learnt_and_named_where_nothing_was(
@@ -127,7 +104,7 @@ def test_holes_in_new_rows_are_filled_by_what_was_learnt_and_named_where_nothing
     np.testing.assert_array_equal(placed(tmp_path / "hole_placed.csv"), expected)
     assert main(words) == 0
     assert main(place) == 2
-    assert "missing cell" in capsys.readouterr().err
+    assert "missing values: 1" in capsys.readouterr().err
 
 
 def test_rows_agree_with_scikit_learn_and_the_functions_of_covariance(tmp_path):

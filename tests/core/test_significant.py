@@ -264,12 +264,25 @@ def test_flags_of_common_modes_and_significance(tmp_path, capsys):
     pairs = pd.read_csv(tmp_path / "out" / "t_pairs.csv")
     assert len(pairs) == 4 * 28
     assert (pairs.row.str[:2] == pairs.other.str[:2]).all()
-    assert main(["embed", *read, "--remove-mean-row", "--fdr", "0.01", "--refine", "none"]) == 0
+    assert (
+        main(
+            [
+                "embed",
+                *read,
+                "--remove-mean-row",
+                "--graph",
+                "threshold:fdr=0.01",
+                "--refine",
+                "none",
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "Threshold(fdr=0.01, n_removed=1, prune=False)" in out
     assert "--remove-mean-row" in out.split("To repeat")[1]
-    assert "--fdr 0.01" in out.split("To repeat")[1]
-    assert main(["cliques", *read, "--fdr", "0.01", "--standardize-rows"]) == 0
+    assert "fdr=0.01" in out.split("To repeat")[1]
+    assert main(["cliques", *read, "--graph", "threshold:fdr=0.01", "--standardize-rows"]) == 0
     # The market alone joins no two sectors.
     assert re.search(r"largest.* 8\b", capsys.readouterr().out)
     assert f"{4 * 28} pairs" in said

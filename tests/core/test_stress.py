@@ -226,7 +226,7 @@ def test_a_noise_is_a_flag_of_the_command_line(tmp_path, capsys):
     np.savetxt(tmp_path / "d.csv", cdist(*2 * [np.random.default_rng(0).uniform(size=(40, 2))]))
     main(
         f"embed {tmp_path / 'd.csv'} --affinity precomputed_distance --strategy geodesic --refine "
-        f"stress --noise 0.05 --header none --output {tmp_path}".split()
+        f"stress:noise=0.05 --header none --output {tmp_path}".split()
     )
     assert "Stress(noise=0.05" in capsys.readouterr().out
 

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 from ikd_graph import IKD, datasets, graph, missing, refine, strategies
-from ikd_graph.cli import flags, main
-from ikd_graph.cli.parser import build_parser
+from ikd_graph.cli import main, objects
+from ikd_graph.cli.parser import METHOD, build_parser, flags_of
 from ikd_graph.jobs.diagnose import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
 from ikd_graph.metrics import affine_r2
@@ -153,7 +153,7 @@ def test_without_a_library_all_else_is_written_and_the_cure_is_named(
 
 
 def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
-    words = ("--affinity", "correlation", "--refine", "likelihood", "--descent", "annealed")
+    words = ("--affinity", "correlation", "--refine", "likelihood:descent=annealed")
     words = (*words, "--seed", 0)
     assert run("embed", table, "-o", tmp_path, "--json", "--save-model", *words) == 0
     record = json.loads(capsys.readouterr().out)
@@ -169,7 +169,8 @@ def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
     np.testing.assert_allclose(errors, model.standard_errors_)
     mean = np.sqrt((errors**2).mean(axis=0))
     np.testing.assert_allclose(record["standard_errors"], mean)
-    np.savetxt(tmp_path / "new.csv", X[:4] + 0.1, delimiter=",")
+    new = pd.DataFrame(X[:4] + 0.1, columns=[f"gene{k}" for k in range(N_FEATURES)])
+    new.to_csv(tmp_path / "new.csv", index=False)
     assert run("place", tmp_path / "table_model.ikd", tmp_path / "new.csv", "-o", tmp_path) == 0
     placed = pd.read_csv(tmp_path / "new_placed.csv")
     _, errors = model.transform(X[:4] + 0.1, return_std=True)
@@ -199,7 +200,7 @@ JSON = {
 @pytest.mark.parametrize("command", JSON)
 def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
     out = tmp_path / "out"
-    assert run(command, "--json", table, "-o", out, *JSON[command]) == 0
+    assert run(command, table, "-o", out, *JSON[command], "--json") == 0
     text = capsys.readouterr().out
     record = json.loads(text)
     assert "NaN" not in text
@@ -208,9 +209,9 @@ def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
     assert record["data"]["labels"][0]["classes"] == ["high", "low"]
     assert sorted(record["outputs"]) == sorted(str(path) for path in out.iterdir())
     assert shlex.split(record["again"])[:2] == ["ikd-graph", "embed"]
-    assert ("--graph 9 " in record["again"]) == (command != "diagnose")
+    assert ("neighbors:k=9" in record["again"]) == (command != "diagnose")
     if command == "embed":
-        assert record["settings"]["graph"] == 9
+        assert record["settings"]["graph"].startswith("neighbors:k=9")
         assert set(record["scores"]) == {"label"}
         first = (out / "table_embedding.csv").read_bytes()
         assert run(*shlex.split(record["again"])[1:], "-q", "-o", out) == 0
@@ -222,23 +223,31 @@ def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
 
 
 def typed(*words):
-    return flags.method_parameters(build_parser().parse_args(["embed", "digits", *words]))
+    return objects.method_parameters(vars(build_parser().parse_args(["embed", "digits", *words])))
 
 
 OBJECTS = {
     "--graph 0.3": {"graph": 0.3},
     "--graph 10": {"graph": 10},
-    "--graph 10 --mutual --prune no": {"graph": graph.Neighbors(10, mutual=True, prune=False)},
-    "--graph 0.3 --neighbors 6": {"graph": graph.Threshold(0.3, 6)},
-    "--graph threshold --disconnected raise": {"graph": graph.Threshold(disconnected="raise")},
-    "--strategy geodesic --path covariance --reference min_max": {
+    "--graph neighbors:k=10,mutual=yes,prune=no": {
+        "graph": graph.Neighbors(10, mutual=True, prune=False)
+    },
+    "--graph threshold:s0=0.3,n_neighbors=6": {"graph": graph.Threshold(0.3, 6)},
+    "--graph threshold": {"graph": graph.Threshold()},
+    "--strategy geodesic:path=covariance,reference=min_max": {
         "strategy": strategies.Geodesic.paper()
     },
-    "--strategy blockwise --merge greedy --max-cliques 40": {
+    "--strategy blockwise:merge=greedy,max_cliques=40": {
         "strategy": strategies.Blockwise("greedy", 40)
     },
     "--strategy linear --refine none": {"strategy": "linear", "refine": None},
-    "--refine likelihood --restarts 3": {"refine": refine.Likelihood(restarts=3)},
+    "--refine likelihood:restarts=3": {"refine": refine.Likelihood(restarts=3)},
+    "--refine stress:noise=0.1": {"refine": refine.Stress(noise=0.1)},
+    "--kernel matern:nu=2.5": {"kernel": Matern(nu=2.5)},
+    "--kernel rational_quadratic:length_scale=0.1,alpha=2": {
+        "kernel": RationalQuadratic(alpha=2, length_scale=0.1)
+    },
+    "--missing pairwise:min_columns=30": {"missing": missing.Pairwise(30)},
     "--components auto --landmarks 50 --jobs 2 --seed 1 --missing pairwise": {
         "n_components": "auto",
         "n_landmarks": 50,
@@ -250,30 +259,30 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("words", OBJECTS)
-def test_flags_stand_for_objects_and_are_written_as_they_are_read(words):
+def test_words_stand_for_objects_and_are_written_as_they_are_read(words):
     parameters = typed(*words.split())
-    assert repr(parameters) == repr(OBJECTS[words])
-    again = flags.settings_flags(parameters)
-    assert flags.plain_settings(typed(*again)) == flags.plain_settings(parameters)
+    expected = {name: OBJECTS[words][name] for name in parameters}
+    assert repr(parameters) == repr(expected)
+    again = typed(*objects.settings_flags(flags_of("embed"), parameters))
+    assert {name: repr(value) for name, value in again.items()} == {
+        name: repr(value) for name, value in parameters.items() if name in again
+    }
 
 
-@pytest.mark.parametrize("kernel", [Matern(nu=2.5), RationalQuadratic(alpha=2, length_scale=0.1)])
-def test_the_flag_of_a_kernel_is_read_back_as_that_kernel(kernel):
-    assert typed(*flags.settings_flags({"kernel": kernel})) == {"kernel": kernel}
-
-
-def test_every_parameter_of_a_fit_has_a_flag(capsys):
+def test_every_parameter_of_a_fit_is_in_the_help(capsys):
     assert run("embed", "--help") == 0
-    said = capsys.readouterr().out
-    kinds = (IKD, graph.Threshold, graph.Neighbors, *strategies.STRATEGIES.values())
-    kinds = (*kinds, *refine.REFINEMENTS.values(), *missing.RULES.values())
-    names = {name for kind in kinds for name in inspect.signature(kind).parameters}
-    for name in names - {"verbose", "s0", "k", "cliques", "n_removed"}:
-        assert f"{flags.FLAGS[name]} " in said, name
+    said = re.sub(r"\s", "", capsys.readouterr().out)
+    assert {*inspect.signature(IKD).parameters} - {"verbose"} == {*METHOD}
+    for name, kinds in objects.KINDS.items():
+        for word, kind in kinds.items():
+            # Callables, and what a flag of reading sets.
+            parameters = [p for p in inspect.signature(kind).parameters if p != "length_scale"]
+            listed = ",".join(p for p in parameters if p not in ("cliques", "n_removed"))
+            assert (f"{word}[:{listed}]" if listed else word) in said, name
 
 
 def test_cliques_counts_what_networkx_counts(table, tmp_path, capsys):
-    assert run("cliques", table, "-o", tmp_path, "--graph", 0.6, "--neighbors", 4) == 0
+    assert run("cliques", table, "-o", tmp_path, "--graph", "threshold:s0=0.6,n_neighbors=4") == 0
     found = json.loads((tmp_path / "table_cliques.json").read_text())
     model = IKD(strategy="blockwise", graph=graph.Threshold(0.6, 4), refine=None)
     model.fit(made_data()[0])
@@ -395,25 +404,26 @@ BAD = {
     "embed TABLE --graph 1.5": r"must lie in \(0, 1\), got 1.5",
     "embed TABLE --strategy best": "--strategy must be one of 'auto'",
     "embed TABLE --kernel matern:mu=2": "must be one of 'length_scale', 'nu'; got 'mu'",
-    "embed TABLE --kernel matern:nu=x": r"matern:nu=2\.5",
-    "embed TABLE --path covariance": "--path goes with --strategy geodesic, got --strategy auto",
-    "embed TABLE --mutual --graph 0.3": "--mutual goes with --graph neighbors",
-    "embed TABLE --restarts 3 --refine stress": "--restarts goes with --refine likelihood",
+    "embed TABLE --kernel matern:nu=x": "nu must be positive and finite, got 'x'",
+    "embed TABLE --strategy geodesic:merge=greedy": "must be one of 'path', 'reference'; got",
+    "embed TABLE --graph threshold:mutual=yes": "a parameter of threshold must be one of",
+    "embed TABLE --refine stres:noise=1": "--refine must be one of .*did you mean 'stress'",
     "embed TABLE --components 99": "--components must be less than the number of points",
     "embed TABLE --components two": "--components must be an integer",
-    "embed TABLE --strategy eigen --reference far": "--reference must be one of",
-    "embed TABLE --labels nothing": "--labels must name a column of table.csv",
+    "embed TABLE --strategy eigen:reference=far": "reference must be one of",
+    "embed TABLE --labels nothing": "--labels must name columns of table.csv",
     "embed TABLE --affinity precomputed": "must be square",
     "embed TABLE --output TABLE": "a file is where a folder should be",
-    "embed TWO --graph 2 --disconnected raise --affinity cosine": "for --disconnected raise",
+    "embed TWO --graph neighbors:k=2,disconnected=raise": "for disconnected=.raise",
     "cliques TABLE --limit 0": "--limit must be an integer at least 1",
     "cliques TABLE --refine none": "unrecognized arguments",
+    "diagnose TABLE --json table.csv": "argument --json: must end in .json, got",
     "diagnose TABLE --fdr 2": r"--fdr must",
-    "compare TABLE --methods magic": "methods must be one of",
+    "compare TABLE --methods magic": "--methods must be one of",
     "compare TABLE --n-draws 0": "--n-draws must be an integer",
     "compare TABLE --noise=-1": "noise must be finite fractions",
     "compare TABLE --noise ,": "argument --noise: invalid",
-    "compare TABLE --components 1.5": "argument --components: invalid",
+    "compare TABLE --components 1.5": "--components must be an integer",
 }
 
 
@@ -435,9 +445,10 @@ def test_an_error_is_one_line_and_writes_nothing(words, table, tmp_path, capsys)
 def test_help_is_one_screen_with_choices_and_defaults(command, capsys):
     assert run(command, "--help") == 0
     said = capsys.readouterr().out
-    assert len(said.splitlines()) <= 70
+    assert len(said.splitlines()) <= 60
     assert max(map(len, said.splitlines())) <= 100
-    assert all(word in said for word in ("--transpose", "{mean,median}", "default: the first"))
+    assert all(word in said for word in ("--transpose", "default: the first"))
+    assert ("{mean,median}" in said) == (command != "place")
 
 
 def test_sessions_are_aligned_from_files(tmp_path, capsys):
@@ -469,12 +480,12 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     assert run("align", *files, files[1], "-o", tmp_path / "out") == 0
     placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
     assert sorted(placed["session"].unique()) == sorted(
-        [str(files[0]), f"{files[1]} (2)", f"{files[1]} (3)"]
+        [f"{files[0]} (1)", f"{files[1]} (2)", f"{files[1]} (3)"]
     )
     np.savetxt(tmp_path / "other.csv", X, delimiter=",")
     capsys.readouterr()
     assert run("align", files[0], tmp_path / "other.csv") == 2
-    assert "(or in the files), or lower --min-columns" in one_line(capsys)
+    assert "share alike, by rows= and columns= (or in the files)" in one_line(capsys)
 
 
 @pytest.mark.parametrize("word", ["0", "1-3", "first"])
@@ -496,3 +507,11 @@ def test_a_wrong_flag_is_told_before_anything_is_imported(tmp_path):
         "ikd-graph: error: unrecognized arguments: --grahp=5; did you mean '--graph'?; "
         "ikd-graph embed --help lists what there is\n"
     )
+
+
+def test_what_is_pasted_from_a_comparison_has_its_number_of_coordinates(table, tmp_path, capsys):
+    words = ("--components", 3, "--methods", "eigen,pca", "--noise", 0, "--refine", "none")
+    assert run("compare", table, "-o", tmp_path, *words, "--json") == 0
+    again = shlex.split(json.loads(capsys.readouterr().out)["again"])
+    assert again[again.index("--components") + 1] == "3"
+    assert again[again.index("--strategy") + 1] == "eigen"

@@ -121,7 +121,7 @@ def test_an_interrupt_while_labels_are_scored_keeps_the_coordinates(
     assert main(["embed", str(table), "-q", "-o", str(out), "--strategy", "eigen"]) == 130
     assert left(out) == FILES[1:2]
     said = capsys.readouterr().err
-    assert "stopped while scoring the labels; the coordinates are in" in said
+    assert f"stopped; {out / FILES[1]} is written and whole" in said
     assert len((out / FILES[1]).read_text().splitlines()) == 41
 
 
@@ -171,4 +171,4 @@ def test_an_interrupt_while_a_comparison_is_drawn_keeps_the_scores(
     words = ["compare", str(table), "-q", "-o", str(out), "--noise", "0", "--methods", "linear,pca"]
     assert main(words) == 130
     assert [name.partition("_")[2] for name in left(out)] == ["compare.csv", "compare_points.csv"]
-    assert "stopped while drawing; the scores are in" in capsys.readouterr().err
+    assert "compare_points.csv is written and whole" in capsys.readouterr().err

@@ -57,7 +57,7 @@ def test_rows_that_cannot_be_placed_are_named(files, capsys):
     for words, said in (
         (["place", model, files / "other.csv"], "no 'g11'; did you mean 'g111'?"),
         (["place", files / "new.csv", files / "new.csv"], "must be a file that IKD.save wrote"),
-        (["place", model, files / "new.csv", "--scale"], "which was fitted without it"),
+        (["place", model, files / "new.csv", "--scale"], "unrecognized arguments"),
     ):
         assert run(*words, "-o", out) == 2
         assert said in capsys.readouterr().err

@@ -99,7 +99,7 @@ def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
     data = Dataset(
         X=rng.normal(size=(12, 30)).cumsum(axis=0), y=np.arange(12) % 2, name=EVIL,
         label_names=(EVIL, "b"), label_title=EVIL, row_names=(EVIL,) * 12, row_title=EVIL,
-        remarks=(EVIL,), notes=(EVIL,), other_labels=(Labels(EVIL, np.arange(12) / 9.0, ()),),
+        notes=(EVIL,), other_labels=(Labels(EVIL, np.arange(12) / 9.0, ()),),
     )  # fmt: skip
     model = IKD(strategy="geodesic", graph=4, refine=None).fit(data.X)
     html = report.embed_page(model, data, EVIL, {EVIL: {"knn": 0.5}}, steps=[(EVIL, EVIL)])
