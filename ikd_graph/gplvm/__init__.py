@@ -38,7 +38,6 @@ from ._process import JITTER, GaussianProcess, Prediction
 from ._restarts import LikelihoodFit as LikelihoodFit
 from ._restarts import OptimumRecord as OptimumRecord
 from ._restarts import likelihood as likelihood
-from ._sessions import Mirrored as Mirrored
 from ._sessions import SessionJoints as SessionJoints
 from ._sessions import search_mirrored as search_mirrored
 from ._starts import closed_form as closed_form
