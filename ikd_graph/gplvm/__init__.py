@@ -21,7 +21,6 @@ from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._groups import MOST_WORK as MOST_WORK
 from ._groups import centered_known as centered_known
-from ._groups import known_columns as known_columns
 from ._groups import work_of as work_of
 from ._information import column_scores, expected_information
 from ._known import KnownFit as KnownFit
