@@ -84,17 +84,17 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
         latent, n_iter = refined.latent, refined.n_iter
         if noise is not None:
             upper = np.triu_indices(len(latent), 1)
-            known = (
+            pairs = (
                 (*upper, distances[upper])
                 if g is None
                 else graph.edges(geodesics.distance_lengths(g, kernel))
             )
-            notes["refine"] = _in_noise(stresses.noise_ratio(latent, known, noise))
+            notes["refine"] = _in_noise(stresses.noise_ratio(latent, pairs, noise))
     if settings.by_likelihood and isinstance(similarity, PairwiseSimilarity):
         with stages("likelihood"):
             table = gplvm.centered_known(similarity.modeled(rows))
-            mirrored = gplvm.search_mirrored(latent, table, kernel)
-        latent, n_iter, sessions = mirrored.fit.latent, mirrored.fit.n_iter, mirrored.joints
+            known, sessions = gplvm.search_mirrored(latent, table, kernel)
+        latent, n_iter = known.latent, known.n_iter
     elif settings.by_likelihood:
         with stages("likelihood"):
             core = settings.refine.run(

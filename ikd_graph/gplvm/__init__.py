@@ -21,7 +21,6 @@ from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._groups import MOST_WORK as MOST_WORK
 from ._groups import centered_known as centered_known
-from ._groups import known_columns as known_columns
 from ._groups import work_of as work_of
 from ._information import column_scores, expected_information
 from ._known import KnownFit as KnownFit
@@ -38,7 +37,6 @@ from ._process import JITTER, GaussianProcess, Prediction
 from ._restarts import LikelihoodFit as LikelihoodFit
 from ._restarts import OptimumRecord as OptimumRecord
 from ._restarts import likelihood as likelihood
-from ._sessions import Mirrored as Mirrored
 from ._sessions import SessionJoints as SessionJoints
 from ._sessions import search_mirrored as search_mirrored
 from ._starts import closed_form as closed_form

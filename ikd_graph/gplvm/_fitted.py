@@ -35,7 +35,7 @@ from ._uncertainty import (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class FittedProcess:
     """What the Gaussian-process model says of an embedding.
 
@@ -268,7 +268,7 @@ class FittedProcess:
 
     @cached_property
     def _conditioned(self) -> Integers:
-        """Distinct rows that predictions are conditioned on: as many as one matrix may be large."""
+        """Distinct rows that predictions are conditioned on, fewer where there are many groups."""
         sample = evenly_spaced(self.first.size, limits.SAMPLED)
         while True:
             known = np.isfinite(dense_rows(self.rows[self.first[sample]]))

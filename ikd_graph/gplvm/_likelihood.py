@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dpotrs
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
@@ -12,9 +11,8 @@ from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._gradient import LOG_2PI
+from ._gradient import LOG_2PI, SampleLikelihood
 from ._groups import ColumnGroup
-from ._model import factor_of
 
 
 @validate(rows=check.table, centered=check.flag)
@@ -104,13 +102,7 @@ def log_likelihood(
     >>> round(gplvm.log_likelihood(latent, cov, 50, "squared_exponential", 1.0, 0.1) / 50, 3)
     -4.158
     """
-    model = variance * kernel.covariance(cdist(latent, latent, "sqeuclidean"))
-    factor = factor_of(model, noise)
-    if factor is None:
-        return -np.inf
-    log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
-    trace = float(np.trace(dpotrs(factor, np.asfortranarray(sample_cov), lower=1)[0]))
-    return -0.5 * n_observed * (len(latent) * LOG_2PI + log_det + trace)
+    return -n_observed * SampleLikelihood(sample_cov)(latent, kernel, variance, noise).value
 
 
 @validate(
@@ -150,10 +142,8 @@ def fit_variances(
     >>> bool(8.5 < variance + noise < 9.5)
     True
     """
-    values, vectors = np.linalg.eigh(kernel.covariance(cdist(latent, latent, "sqeuclidean")))
-    # Covariances over the columns that pairs of rows share may be negative along a vector.
-    power = np.maximum(np.einsum("ij,ij->j", vectors, sample_cov @ vectors), 0.0)
-    variance, noise, value = _best_variances(values, power, np.ones(len(values)))
+    groups = SampleLikelihood(sample_cov).groups
+    variance, noise, value = fit_group_variances(latent, groups, kernel)
     return variance, noise, -n_observed * value
 
 
@@ -164,19 +154,11 @@ def fit_group_variances(
     cov = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     parts = []
     for group in groups:
-        values, vectors = np.linalg.eigh(cov[group.block])
+        spectrum, vectors = np.linalg.eigh(cov[group.block])
         power = np.sum((vectors.T @ group.root) ** 2, axis=1)
-        parts.append((values, power, np.full(values.size, group.weight)))
-    return _best_variances(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-
-
-def _best_variances(values: Floats, power: Floats, weights: Floats) -> tuple[float, float, float]:
-    """Most likely variances, and the negative log likelihood of one column.
-
-    They come from the eigenvalues of the kernel, the mean square of the columns along each vector,
-    and the fraction of the columns that have it.
-    """
-    values, total = np.maximum(values, 0.0), float(weights.sum())
+        parts.append((np.maximum(spectrum, 0.0), power, np.full(power.size, group.weight)))
+    values, power, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+    total = float(weights.sum())
 
     def scale(log_ratio: float) -> float:
         # Rows that do not vary have none, and a likelihood without bound.

@@ -78,16 +78,6 @@ def place(process: Conditioned, observed: ObservedRows, init: Floats) -> tuple[F
     return points, cost
 
 
-def curvature_at(process: Conditioned, row: ObservedRows, point: Floats) -> Floats:
-    """Compute the expected curvature, (m, m), of the cost of a row at a point (m,)."""
-    return _evaluate(process, row.rows[None], np.array([row.outside]), point[None]).curvature[0]
-
-
-def gradient_at(process: Conditioned, point: Floats) -> Floats:
-    """Compute the derivative, (m, r), of the prediction at a point (m,)."""
-    return product(_covariances_at(process, point[None])[2][0], process.weights)
-
-
 def _best_points(process: Conditioned, fitted: Floats, rows: Floats, outside: Floats) -> Floats:
     """Training points, (b, m), at which rows have the largest likelihood.
 
@@ -105,7 +95,7 @@ def _descend(
     process: Conditioned, rows: Floats, outside: Floats, starts: Floats
 ) -> tuple[Floats, Floats]:
     """Local minima of the cost, (t, m) and (t,), by damped scoring side by side."""
-    here, at = starts.copy(), _evaluate(process, rows, outside, starts)
+    here, at = starts.copy(), evaluate(process, rows, outside, starts)
     damping = np.full(len(starts), _DAMPING)
     reach = np.maximum(process.kernel.length_scale**2, at.away)
     open_ = np.arange(len(starts))
@@ -115,7 +105,7 @@ def _descend(
         open_, step = open_[more], step[more]
         if not open_.size:
             break
-        new = _evaluate(process, rows[open_], outside[open_], here[open_] + step)
+        new = evaluate(process, rows[open_], outside[open_], here[open_] + step)
         gain = at.cost[open_] - new.cost
         down = (gain > 0.0) & (new.away <= reach[open_])
         moved = open_[down]
@@ -144,10 +134,10 @@ def _steps(
     return np.asarray(step), -(step * slope).sum(axis=1)
 
 
-def _evaluate(process: Conditioned, rows: Floats, outside: Floats, points: Floats) -> _Costs:
+def evaluate(process: Conditioned, rows: Floats, outside: Floats, points: Floats) -> _Costs:
     """Costs of rows at points, (t, m), with their slopes and expected curvatures."""
     n_points, m = points.shape
-    squares, cov, moves = _covariances_at(process, points)
+    squares, cov, moves = covariances_at(process, points)
     out = np.empty((n_points, 1 + m + m * m))
     prediction = _jit.placement.Prediction(
         cov,
@@ -164,7 +154,7 @@ def _evaluate(process: Conditioned, rows: Floats, outside: Floats, points: Float
     return _Costs(out[:, 0].copy(), out[:, 1 : 1 + m].copy(), curvature, squares.min(axis=1))
 
 
-def _covariances_at(process: Conditioned, points: Floats) -> tuple[Floats, Floats, Floats]:
+def covariances_at(process: Conditioned, points: Floats) -> tuple[Floats, Floats, Floats]:
     """Squared distances of points (t, m) to the training points, covariances and their slopes."""
     points = np.ascontiguousarray(points)
     squares = sq_distances(points, process.points)

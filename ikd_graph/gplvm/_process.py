@@ -185,7 +185,9 @@ class GaussianProcess:
             In orthonormal coordinates of the space that the training rows span: its columns are
             no columns of the rows, and their lengths and angles are those of the rows.
         """
-        return _placement.gradient_at(self._conditioned, point)
+        known = self._conditioned
+        _, _, moves = _placement.covariances_at(known, point[None])
+        return _placement.product(moves[0], known.weights)
 
     @validate(rows=check.table)
     def observe(self, rows: NDArray[np.floating]) -> ObservedRows:
@@ -276,7 +278,9 @@ class GaussianProcess:
         (m, m) ndarray of float64
             Never indefinite.
         """
-        return _placement.curvature_at(self._conditioned, row, point)
+        outside = np.array([row.outside])
+        at = _placement.evaluate(self._conditioned, row.rows[None], outside, point[None])
+        return at.curvature[0]
 
     @cached_property
     def _span(self) -> tuple[Floats, Floats | None]:

@@ -49,7 +49,7 @@ _SMOOTH = ((0.5, 60),)
 _ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
 _ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
 
-_TOLERANCE = 1e-5  # of the log likelihood, below which a step of a comparison is the last
+_TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
 _RANDOM_STARTS = 2  # of a session by itself
 _LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
@@ -109,13 +109,6 @@ class SessionJoints(NamedTuple):
         return "\n".join(lines or ["no part of the map may be mirrored"])
 
 
-class Mirrored(NamedTuple):
-    """The fit of largest likelihood that was found, and what mirroring parts of it costs."""
-
-    fit: KnownFit
-    joints: SessionJoints | None
-
-
 def _smoothed(objective: Objective, latent: Floats) -> float:
     """Negative log likelihood of a column, with as much noise as signal."""
     return objective.exact(objective.vector(latent, 0.5, 0.5))
@@ -129,7 +122,7 @@ def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
 
 def search_mirrored(
     latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
-) -> Mirrored:
+) -> tuple[KnownFit, SessionJoints | None]:
     """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
 
     The likelier of two annealed descents, one from the closed form, one from sessions solved one by
@@ -137,22 +130,6 @@ def search_mirrored(
     reach is kept where it is better, and says how sure each part is.
     """
     sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
-    # Rows that know the same columns follow one another, so that a matrix of them is a view.
-    order = np.argsort(sessions, kind="stable")
-    found = _search(latent[order], rows[order], sessions[order], kernel)
-    back = np.empty_like(order)
-    back[order] = np.arange(order.size)
-    joints = None if found.joints is None else found.joints.of_rows(back)
-    return Mirrored(found.fit._replace(latent=found.fit.latent[back]), joints)
-
-
-def _search(
-    latent: Floats,
-    rows: NDArray[np.floating],
-    sessions: NDArray[np.int64],
-    kernel: StationaryKernel,
-) -> Mirrored:
-    """Search as `search_mirrored` does, of rows by session."""
     objective = known_objective(rows, kernel, latent.shape[1])
     searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
     with single_threaded_blas():
@@ -172,7 +149,7 @@ def _search(
         misfits = np.zeros(len(joints.parts))
         misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
         joints = joints._replace(misfits=misfits)
-    return Mirrored(fit, joints)
+    return fit, joints
 
 
 def _mirror_parts(

@@ -260,8 +260,6 @@ def _inverse_diagonal(curvature: Floats, least: float) -> Floats:
     Where a row is not at its most likely position, rounding or a saddle can make it less.
     """
     values, vectors = np.linalg.eigh(curvature)
-    if values.min() >= least:
-        return np.diagonal(np.linalg.inv(curvature))
     return np.asarray(vectors**2 @ (1.0 / np.maximum(values, least)))
 
 
