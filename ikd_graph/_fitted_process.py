@@ -13,7 +13,7 @@ from . import covariance, gplvm, refine, uncertainty
 from ._base import limits
 from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from ._base.types import Floats, Integers
-from ._settings import Result
+from .fit import Result
 from .similarity import PairwiseSimilarity, compare, with_holes
 
 

@@ -430,7 +430,7 @@ def check_components(n_components: int, n_samples: int) -> int:
     if wanted >= n_samples:
         raise ValueError(
             f"n_components must be less than the number of points, got n_components={wanted} "
-            f"for n_samples={n_samples}; {n_samples} points span at most {n_samples - 1} dimensions"
+            f"for {n_samples} different ones, which span at most {n_samples - 1} dimensions"
         )
     return wanted
 

@@ -2,6 +2,7 @@
 
 from ._columns import ScaledRows as ScaledRows
 from ._columns import columns
+from ._model import columns_of_model as columns_of_model
 from ._result import ColumnRelevance
 
 __all__ = ["ColumnRelevance", "columns"]

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import _fit as pipeline
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable
 from .._base.types import Floats
-from .._settings import Candidate, Settings
 from ..blockwise import rigid_fit
+from ..fit import fit
 from ..graph import CsrGraph
-from ..refine import Stress
+from ..plan import Candidate, Refinement, Request
+from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
-from ..strategies import Geodesic, Linear
+from ..strategies import Geodesic, Linear, Strategy
+from ._facts import Facts
 from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
-from ._numbers import with_numbers
+from ._numbers import Choice, make_plan
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""
@@ -39,39 +40,42 @@ in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 _HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
 
 
-def candidates(rows: Any, settings: Settings, are_counts: bool) -> list[Settings]:
+def candidates(facts: Facts, request: Request) -> list[Choice]:
     """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
     ----------
-    rows : (n, p) table
+    facts : Facts
         What is fitted.
-    settings : Settings
+    request : Request
         What was asked for.
-    are_counts : bool
-        Whether the table holds counts.
 
     Returns
     -------
-    list of Settings
-        Affinity, strategy and refinement are named; a refinement that is "auto" is stress.
+    list of Choice
+        A refinement that is "auto" is stress.
     """
-    names: tuple[str, ...] = (settings.affinity,)
-    if settings.affinity == "auto":
+    rows, names, strategies = facts.rows, (request.affinity,), (request.strategy,)
+    if request.affinity == "auto":
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
-        names = OF_COUNTS if are_counts else names or ("correlation",)
-    strategies: tuple[Any, ...] = (settings.strategy,)
-    if settings.strategy == "auto":
+        names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
+    if request.strategy == "auto":
         # What has no graph is not tried where something on a graph was asked for.
-        free = settings.graph == settings.kernel == "auto" and settings.refine in ("auto", None)
+        free = isinstance(request.graph, str) and request.kernel == "auto"
+        free = free and request.refine in ("auto", None)
         strategies = (Linear(), Geodesic()) if free else (Geodesic(),)
     return [
-        replace(settings, strategy=strategy, affinity=name).choose(
-            "", refine=Stress() if strategy.uses_graph else None
-        )
+        Choice(strategy, name, _closed_form_refinement(request, strategy))
         for strategy, name in product(strategies, names)
     ]
+
+
+def _closed_form_refinement(request: Request, strategy: Strategy) -> Refinement:
+    """Refinement of a candidate: stress where there is a graph, or what was asked for."""
+    if isinstance(request.refine, str):
+        return Stress() if strategy.uses_graph else None
+    return request.refine
 
 
 def _is_possible(name: str, rows: Any) -> bool:
@@ -89,7 +93,7 @@ def _all_vary(rows: Any) -> bool:
 
 
 def compare_candidates(
-    table: Floats, values: Floats, options: list[Settings]
+    table: Floats, values: Floats, options: list[Choice], request: Request
 ) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
@@ -99,8 +103,10 @@ def compare_candidates(
         Rows to fit.
     values : (n, p) float64
         The same columns as they are predicted: roots of counts.
-    options : list of Settings
+    options : list of Choice
         Candidates.
+    request : Request
+        What was asked for.
 
     Returns
     -------
@@ -118,7 +124,7 @@ def compare_candidates(
         shown = held_out if held_out.all() else ~held_out
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
-            points = embed(table[:, shown], option)
+            points = embed(table[:, shown], option, request)
             if directions.shape[1]:
                 fits.append((at, points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
@@ -157,28 +163,31 @@ def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
     return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
-def agreement_of_halves(table: Floats, option: Settings) -> float:
+def agreement_of_halves(table: Floats, option: Choice, request: Request) -> float:
     """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
 
     Parameters
     ----------
     table : (n, p) float64
         Rows.
-    option : Settings
-        Settings of a closed form.
+    option : Choice
+        A closed form.
+    request : Request
+        What was asked for.
 
     Returns
     -------
     float
         From 0 to 1; NaN with too few columns.
     """
-    parts, found = folds(table), []
+    parts, r2 = folds(table), []
     if len(parts) == 1:
         return np.nan
     for first, second in _HALVES:
         half = parts[first] | parts[second]
-        found.append(_procrustes_r2(embed(table[:, half], option), embed(table[:, ~half], option)))
-    return float(np.mean(found))
+        points = [embed(table[:, columns], option, request) for columns in (half, ~half)]
+        r2.append(_procrustes_r2(*points))
+    return float(np.mean(r2))
 
 
 def _procrustes_r2(first: Floats, second: Floats) -> float:
@@ -189,7 +198,7 @@ def _procrustes_r2(first: Floats, second: Floats) -> float:
     return shared**2 / sizes if sizes > 0.0 else 0.0
 
 
-def embed(table: Floats, option: Settings) -> Floats:
+def embed(table: Floats, option: Choice, request: Request) -> Floats:
     """Solve some columns under a candidate in closed form.
 
     Strategies on a graph are compared by their geodesics. A row that is constant in these columns
@@ -197,18 +206,16 @@ def embed(table: Floats, option: Settings) -> Floats:
     """
     strategy = option.strategy
     strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
-    size = option.n_components
-    size = min(5 if size == "auto" else int(size), len(table) - 1)
-    option = replace(
-        option,
-        strategy=strategy,
-        refine=Stress() if option.by_likelihood else option.refine,
-        graph="auto" if isinstance(option.graph, CsrGraph) else option.graph,
-        n_components=size,
-        n_landmarks=None,
-    )
+    if isinstance(option.refine, Likelihood):
+        option = replace(option, refine=Stress())
+    if isinstance(request.graph, CsrGraph):
+        request = replace(request, graph="auto")
+    request = replace(request, n_landmarks=None)
+    size = 5 if request.n_components == "auto" else request.n_components
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        option = with_numbers(table, option)
+        plan, _ = make_plan(
+            Facts(table), request, replace(option, strategy=strategy), min(size, len(table) - 1)
+        )
         similarity = compare(table, option.affinity, counts=True)
-        return pipeline.fit(similarity, table, option, Stages()).coordinates
+        return fit(similarity, table, plan, Stages()).coordinates

@@ -5,7 +5,8 @@ compared by correlations and refined by the likelihood. Any other table is compa
 representations: as it is, columns standardized, or rows standardized; counts by the roots of their
 proportions. The one is taken whose closed form, made without a quarter of the columns, predicts
 these best. Its refinement is stress, or the likelihood where two halves of the columns, embedded
-separately, do not support the closed form.
+separately, do not support the closed form. Rows with holes, and values between points that were
+given, leave no columns to hold out: what they are solved by follows from what is known of them.
 """
 
 from dataclasses import replace
@@ -18,16 +19,16 @@ from .. import dimension
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import dense_rows, evenly_spaced, some_rows
-from .._base.types import Floats
-from .._settings import Candidate, Settings
-from ..refine import Likelihood, Stress
-from ..similarity import AFFINITIES, GIVEN
-from ..strategies import Eigen, Geodesic
+from ..plan import Candidate, Report, Request
+from ..refine import MOST_WORK, Likelihood, Stress, work_of
+from ..similarity import AFFINITIES
+from ..strategies import Eigen, Geodesic, Strategy
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._given import exact_choices
-from ._held_out import predicted_values, sample
-from ._moments import Moments, has_significant_correlation, moments
-from ._numbers import with_landmarks, with_numbers, with_size
+from ._exact import exact_choice
+from ._facts import Facts
+from ._held_out import predicted_values
+from ._moments import has_significant_correlation
+from ._numbers import Choice, make_plan, size_by_spectrum
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -37,151 +38,242 @@ _MOST_DIMENSIONS = 3
 """Coordinates up to which the likelihood sharpens neighborhoods; in more they are sharp already."""
 
 
-def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
+def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
     """Resolve every setting that is "auto".
 
     Parameters
     ----------
-    rows : (n, p) table, or (n, n) covariances or distances
+    facts : Facts
         What is fitted.
-    requested : Settings
+    asked : Request
         What was asked for.
     stages : Stages
         Clock and progress bar.
 
     Returns
     -------
-    Settings
+    Report
         Nothing is left to choose, but the kernel where the likelihood compares several; with the
         reason of each choice, the candidates, the agreement of two halves of the columns and what
         the user has to be told.
     """
-    if requested.affinity in GIVEN:
-        settings = _of_given(rows, requested)
+    request, reasons, spectrum = asked, {}, None
+    if asked.n_components == "auto":
+        request, reasons = _with_estimated_size(facts, asked, stages)
+    if not facts.has_rows:
+        choice = _of_values(facts.rows, request)
+    elif facts.has_holes:
+        choice = _of_holes(facts, request)
     else:
-        settings = _of_rows(rows, _with_estimated_size(rows, requested, stages), stages)
-    settings = with_numbers(rows, with_size(rows, settings, stages))
-    return with_landmarks(rows, settings)
+        choice = _of_rows(facts, request, stages)
+    size = request.n_components
+    if size == "auto":
+        with stages("spectrum"):
+            size, spectrum = size_by_spectrum(facts, request, choice)
+        why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
+        reasons["n_components"] = why
+    plan, numbers = make_plan(facts, request, choice, size)
+    wanted = vars(asked)
+    chosen = {
+        name: why for name, why in choice.reasons.items() if wanted.get(name, "auto") == "auto"
+    }
+    return Report(
+        **vars(plan), candidates=choice.candidates, agreement=choice.agreement,
+        warnings=choice.warnings, spectrum=spectrum, reasons={**reasons, **chosen, **numbers},
+    )  # fmt: skip
 
 
-def _of_given(values: Any, settings: Settings) -> Settings:
-    """Return settings of values between points: strategy and refinement are named."""
-    # A graph, or a strategy that has one, asks for a manifold.
-    free = settings.graph == "auto" and not sp.issparse(values)
-    if free and settings.affinity == "precomputed_distance" and settings.strategy == "auto":
-        why = "every pair is known: stress over all pairs where classical scaling is not exact"
-        return settings.choose(why, strategy=Eigen(), refine=Stress())
-    if free and settings.affinity == "precomputed" and _may_use_graph(settings):
-        choices = exact_choices(values, settings)
-        settings = settings.choose("the covariances agree with the kernel", **choices)
-    why = "the default: it needs no more than a connected graph"
-    settings = settings.choose(why, strategy=Geodesic())
-    return settings.choose("the table behind given values is not known", refine=None)
-
-
-def _may_use_graph(settings: Settings) -> bool:
-    """Whether a strategy that has a graph was asked for, or none."""
-    return settings.strategy == "auto" or bool(settings.strategy.uses_graph)
-
-
-def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Return settings whose number of coordinates is estimated, if the rows have enough columns."""
-    if settings.n_components != "auto" or rows.shape[0] < 2:
-        return settings
+def _with_estimated_size(
+    facts: Facts, request: Request, stages: Stages
+) -> tuple[Request, dict[str, str]]:
+    """Request for a number of coordinates that is estimated, if the rows have enough columns."""
+    if not facts.has_rows:
+        return request, {}
+    rows = facts.block
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
-    if np.count_nonzero(np.ptp(few, axis=0)) < limits.FEWEST_COLUMNS:
-        return settings
+    if len(few) < 2 or np.count_nonzero(np.ptp(few, axis=0)) < limits.FEWEST_COLUMNS:
+        if facts.has_holes:
+            raise ValueError(
+                "n_components must be a number for a table with holes whose largest block without "
+                f"any has {rows.shape[0]} rows and {rows.shape[1]} columns, got 'auto'; name it"
+            )
+        return request, {}
     with stages("dimensions"):
         result = dimension.estimate(few)
-    return settings.choose(f"{result} by held-out columns", n_components=result.dimension)
+    of_block = " of a block without holes" if facts.has_holes else ""
+    why = f"{result} by held-out columns{of_block}"
+    return replace(request, n_components=result.dimension), {"n_components": why}
 
 
-def _of_rows(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Return settings of a table of rows: strategy, affinity and refinement are named."""
-    observed, table = moments(rows), sample(rows)
+def _named(request: Request, choice: Choice) -> Choice:
+    """Choice in which what was asked for stands in place of the default."""
+    asked: dict[str, Any] = {
+        "strategy": request.strategy, "affinity": request.affinity, "refine": request.refine
+    }  # fmt: skip
+    return replace(choice, **{name: value for name, value in asked.items() if value != "auto"})
+
+
+def _may_use_graph(request: Request) -> bool:
+    """Whether a strategy that has a graph was asked for, or none."""
+    return not isinstance(request.strategy, Strategy) or request.strategy.uses_graph
+
+
+def _of_values(values: Any, request: Request) -> Choice:
+    """Return the method of values between points."""
+    # A graph, or a strategy that has one, asks for a manifold.
+    free = isinstance(request.graph, str) and not sp.issparse(values)
+    distances = request.affinity == "precomputed_distance"
+    if free and distances and request.strategy == "auto":
+        why = "every pair is known: stress over all pairs where classical scaling is not exact"
+        choice = Choice(Eigen(), request.affinity, Stress())
+        return _named(request, choice.explain(strategy=why, refine=why))
+    choice = None
+    if free and not distances and _may_use_graph(request):
+        choice = exact_choice(values, request)
+    if choice is not None:
+        why = "the covariances agree with the kernel"
+        choice = choice.explain(strategy=why, graph=why)
+    else:
+        why = "the default: it needs no more than a connected graph"
+        choice = Choice(Geodesic(), request.affinity, None).explain(strategy=why)
+    return _named(request, choice.explain(refine="the table behind given values is not known"))
+
+
+def _of_holes(facts: Facts, request: Request) -> Choice:
+    """Return the method of rows with holes: pairs of them may be unknown."""
+    enough = facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+    why = "rows share different columns" + (
+        ", and a correlation needs no common scale" if enough else ", too few for correlations"
+    )
+    choice = Choice(Geodesic(), "correlation" if enough else "euclidean", None)
+    choice = _named(request, choice).explain(
+        strategy="of a table with holes some pairs of rows are unknown: paths on a graph need no "
+        "more",
+        affinity=why,
+    )
+    strategy = choice.strategy
+    if not strategy.uses_graph and not strategy.uses_kernel:
+        raise ValueError(
+            "strategy must be 'geodesic' or 'blockwise' for missing='pairwise', got "
+            f"{strategy.name!r}, which projects whole rows; missing='impute' fills them in"
+        )
+    if request.refine is None or isinstance(request.refine, Stress):
+        return choice
+    many = work_of(np.isfinite(facts.rows)) > MOST_WORK
+    if isinstance(request.refine, Likelihood):
+        text = (
+            "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "
+            "the same columns for the likelihood of the known entries; missing='impute' fills them"
+        )
+        return replace(choice, refine=Stress(), warnings=(text,)) if many else choice
+    if not strategy.uses_graph:
+        return choice.explain(refine="all pairs are known")
+    correlations = AFFINITIES[choice.affinity].over_pairs == "correlation"
+    if many or not (correlations and facts.moments.fit_the_model):
+        why = (
+            "the holes leave no block that fits the model of the likelihood, or make it too costly"
+        )
+        return replace(choice, refine=Stress()).explain(refine=why)
+    why = "a block without holes looks like samples of a Gaussian process"
+    return replace(choice, refine=Likelihood()).explain(
+        refine=f"{why}: likelihood of the known entries"
+    )
+
+
+def _of_rows(facts: Facts, request: Request, stages: Stages) -> Choice:
+    """Return the method of a whole table."""
     # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
-    asked = settings.by_likelihood and observed.is_plausible
-    model_like = (observed.fit_the_model or asked) and _estimates_the_kernel(settings)
-    if model_like and not has_significant_correlation(rows):
-        return _of_noise(rows, settings, observed)
-    if model_like:
+    plausible = isinstance(request.refine, Likelihood) and facts.moments.is_plausible
+    model_like = facts.moments.fit_the_model or plausible
+    if model_like and _estimates_the_kernel(request):
+        if not has_significant_correlation(facts.rows):
+            return _of_noise(facts, request)
         with stages("halves"):
-            return _with_descent(_of_model(table, settings, observed), observed)
-    with stages("choosing"):
-        return _with_descent(_of_table(rows, table, settings, observed), observed)
+            choice = _of_model(facts, request)
+    else:
+        with stages("choosing"):
+            choice = _of_table(facts, request)
+    if choice.refine is None:
+        return choice
+    # From many starts, or from the closed form alone.
+    likely = choice.model_based or facts.moments.fit_the_model
+    annealed = likely or not choice.agreement >= SUPPORTED
+    descent = "annealed" if annealed else "local"
+    return replace(choice, refine=choice.refine.resolve(descent=descent))
 
 
-def _estimates_the_kernel(settings: Settings) -> bool:
+def _estimates_the_kernel(request: Request) -> bool:
     """Whether similarities of samples of the model estimate its kernel."""
-    affinity = AFFINITIES["correlation" if settings.affinity == "auto" else settings.affinity]
+    affinity = AFFINITIES["correlation" if request.affinity == "auto" else request.affinity]
     return not (affinity.euclidean or affinity.square_roots or affinity.shared)
 
 
-def _of_noise(rows: Any, settings: Settings, observed: Moments) -> Settings:
-    """Return settings of a table of which no rows are correlated."""
-    why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
-    settings = settings.choose(why, strategy=Geodesic(), affinity="correlation")
-    settings = replace(settings, model_based=True)
-    return settings.choose("no rows are significantly correlated", refine=None).add_warning(
-        f"no two of {min(rows.shape[0], limits.SAMPLED)} rows are correlated more than "
-        f"unrelated rows are by chance: the {observed.n_observed} columns carry no distance "
+def _of_noise(facts: Facts, request: Request) -> Choice:
+    """Return the method of a table of which no rows are correlated."""
+    width = facts.rows.shape[1]
+    why = f"the {width} columns look like samples of a Gaussian process"
+    text = (
+        f"no two of {min(facts.rows.shape[0], limits.SAMPLED)} rows are correlated more than "
+        f"unrelated rows are by chance: the {width} columns carry no distance "
         "between rows, and the embedding is noise; measure more columns, or average rows that "
         "belong together"
     )
+    choice = Choice(Geodesic(), "correlation", None, model_based=True, warnings=(text,)).explain(
+        strategy=why, affinity=why, refine="no rows are significantly correlated"
+    )
+    return _named(request, choice)
 
 
-def _of_model(table: Floats, asked: Settings, observed: Moments) -> Settings:
-    """Return settings of a table that looks like samples of the model."""
-    choices = {
-        "strategy": Geodesic(),
-        "affinity": "correlation",
-        "refine": Likelihood() if _may_use_graph(asked) else None,
-    }
-    asked, agreement = replace(asked, model_based=True), np.nan
-    if "auto" in (asked.affinity, asked.refine) or asked.by_likelihood:
-        agreement = agreement_of_halves(table, asked.choose("", **choices))
-    why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
+def _of_model(facts: Facts, request: Request) -> Choice:
+    """Return the method of a table that looks like samples of the model."""
+    refinement = Likelihood() if _may_use_graph(request) else None
+    choice = _named(request, Choice(Geodesic(), "correlation", refinement, model_based=True))
+    width, agreement = facts.rows.shape[1], np.nan
+    if "auto" in (request.affinity, request.refine) or isinstance(choice.refine, Likelihood):
+        agreement = agreement_of_halves(facts.sample, choice, request)
+    why = f"the {width} columns look like samples of a Gaussian process"
     if agreement < SUPPORTED:
         why = (
-            f"nothing in the {observed.n_observed} columns speaks against a Gaussian process, but "
-            "two halves of them do not agree"
+            f"nothing in the {width} columns speaks against a Gaussian process, but two halves of "
+            "them do not agree"
         )
-    return _agreeing(asked.choose(why, **choices), agreement)
+    return _agreeing(choice.explain(strategy=why, affinity=why, refine=why), agreement)
 
 
-def _agreeing(settings: Settings, agreement: float) -> Settings:
-    """Return settings with the agreement of two halves of the columns."""
+def _agreeing(choice: Choice, agreement: float) -> Choice:
+    """Choice with the agreement of two halves of the columns."""
     if not np.isfinite(agreement):
-        return settings
+        return choice
     weak = ": the arrangement is weak" if agreement < SUPPORTED else ""
-    return replace(settings, agreement=agreement).explain(
-        agreement=f"two halves of the columns, embedded separately, agree by R² {agreement:.2f}"
-        + weak
-    )
+    text = f"two halves of the columns, embedded separately, agree by R² {agreement:.2f}{weak}"
+    return replace(choice, agreement=agreement).explain(agreement=text)
 
 
-def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> Settings:
-    """Return settings of a table that is no sample of the model."""
-    options = candidates(rows, asked, observed.are_counts)
-    tried: tuple[Candidate, ...] = ()
-    chosen, agreement, seen = options[0], np.nan, True
-    why = f"the default of the {chosen.strategy.name} strategy"
-    if len(options) > 1 or asked.refine == "auto" or asked.by_likelihood:
-        best, tried, seen = compare_candidates(table, predicted_values(table, rows), options)
-        chosen, agreement = options[best], agreement_of_halves(table, options[best])
+def _of_table(facts: Facts, request: Request) -> Choice:
+    """Return the method of a table that is no sample of the model."""
+    options = candidates(facts, request)
+    choice, agreement, predicts = options[0], np.nan, True
+    why = f"the default of the {choice.strategy.name} strategy"
+    if len(options) > 1 or request.refine == "auto" or isinstance(request.refine, Likelihood):
+        values = predicted_values(facts.sample, facts.rows)
+        best, tried, predicts = compare_candidates(facts.sample, values, options, request)
+        choice = replace(options[best], candidates=tried)
+        agreement = agreement_of_halves(facts.sample, choice, request)
         why = _why(tried) if len(tried) > 1 else why
-    seen = seen or agreement >= SUPPORTED
-    settings = replace(asked, candidates=tried)
-    plain = asked.n_components == "auto" or int(asked.n_components) <= _MOST_DIMENSIONS
-    enough = _may_use_graph(asked) and rows.shape[1] >= limits.FEWEST_COLUMNS and plain
-    if asked.refine == "auto" and enough and seen and agreement < SUPPORTED:
+    choice = choice.explain(strategy=why, affinity=why, refine=why)
+    predicts = predicts or agreement >= SUPPORTED
+    size = request.n_components
+    plain = size == "auto" or size <= _MOST_DIMENSIONS
+    enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS and plain
+    if request.refine == "auto" and enough and predicts and agreement < SUPPORTED:
         weak = "the closed forms of two halves of the columns disagree"
-        settings = settings.choose(weak, strategy=Geodesic(), refine=Likelihood())
-    settings = settings.choose(
-        why, strategy=chosen.strategy, affinity=chosen.affinity, refine=chosen.refine
-    )
-    settings = _agreeing(settings, agreement)
-    return _close_call(settings) if seen else _nothing_to_see(settings)
+        choice = replace(choice, strategy=Geodesic(), refine=Likelihood())
+        choice = _named(request, choice.explain(strategy=weak, refine=weak))
+    choice = _agreeing(choice, agreement)
+    if predicts:
+        return choice
+    text = "no method predicts held-out columns better than their mean: there may be nothing to see"
+    return replace(choice, warnings=(text,)).explain(warning=text)
 
 
 def _why(tried: tuple[Candidate, ...]) -> str:
@@ -194,31 +286,3 @@ def _why(tried: tuple[Candidate, ...]) -> str:
         f"{second.difference:+.3f} ± {second.difference_error:.3f})"
         + (f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out")
     )
-
-
-def _nothing_to_see(settings: Settings) -> Settings:
-    """Return settings with the warning that columns do not predict one another."""
-    text = "no method predicts held-out columns better than their mean: there may be nothing to see"
-    return settings.explain(warning=text).add_warning(text)
-
-
-def _close_call(settings: Settings) -> Settings:
-    """Return settings with a word where other candidates predict as well."""
-    close = [each for each in settings.candidates[1:] if each.difference > -each.difference_error]
-    if not close:
-        return settings
-    text = (
-        f"{len(close) + 1} of {len(settings.candidates)} candidates predict columns "
-        "equally well (within a standard error of the difference)"
-    )
-    return settings.explain(**{"close call": text})
-
-
-def _with_descent(settings: Settings, observed: Moments) -> Settings:
-    """Choose whether a likelihood descends from many starts, or from the closed form alone."""
-    if settings.refine is None:
-        return settings
-    likely = settings.model_based or observed.fit_the_model
-    annealed = likely or not settings.agreement >= SUPPORTED
-    descent = "annealed" if annealed else "local"
-    return replace(settings, refine=settings.refine.resolve(descent=descent))

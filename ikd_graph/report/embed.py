@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.format import format_seconds
+from .._base.format import count, format_seconds
 from ..column_relevance import ColumnRelevance
 from ..datasets import Dataset
-from ..estimator import IKD, lead
+from ..estimator import IKD
 from ..jobs.label_scores import format_scores
 from ..plotting import charts, colors
 from ..plotting.figures import figure
@@ -88,7 +88,7 @@ def embed_page(
     return page.render(
         "Embedding",
         data.name,
-        lead(model, data.n_features),
+        _lead(model, data.n_features),
         [
             ("", [_pictures(model, data, rows, errors)]),
             ("What was read", [page.block("list", data.notes)]),
@@ -100,6 +100,17 @@ def embed_page(
         command=command,
         described=colors.described(data, rows, more),
         **{"warnings": data.remarks, **around},
+    )
+
+
+def _lead(model: IKD, n_features: int) -> str:
+    """Return the result in a sentence."""
+    n_points, n_dims = model.embedding_.shape
+    seconds = sum(model.stage_times_.values())
+    return (
+        f"{count(n_points, 'point')} of {count(n_features, 'feature')} embedded in "
+        f"{count(n_dims, 'dimension')} by the {model.settings_.strategy.name} strategy in "
+        f"{format_seconds(seconds)}."
     )
 
 

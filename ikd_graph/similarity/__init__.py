@@ -7,6 +7,9 @@ import scipy.sparse as sp
 from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
 from ._equal import KnownRows, unique_rows
+from ._pairs import as_pairs as as_pairs
+from ._pairs import check_pairs as check_pairs
+from ._pairs import warn_of_pairs as warn_of_pairs
 from ._pairwise import PairwiseSimilarity
 from ._pairwise import with_holes as with_holes
 from ._precomputed import Precomputed, SparsePrecomputed

@@ -138,23 +138,6 @@ def test_infinite_values_are_named_by_their_rows():
             plain().fit(X)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"n_neighbors": 15}, "graph=15"),
-        ({"metric": "cosine"}, "affinity="),
-        ({"min_dist": 0.1}, "nothing to set"),
-        ({"perplexity": 30}, "graph=15"),
-        ({"strateggy": "geodesic"}, "did you mean 'strategy'?"),
-        ({"zzz": 1}, "it has n_components, strategy"),
-    ],
-)
-def test_parameters_of_other_packages_get_a_hint(given, said):
-    with pytest.raises(TypeError, match="IKD has no parameter") as error:
-        IKD(**given)
-    assert said in str(error.value)
-
-
 def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
     for given, said in (
         ({"kernel": "rbf"}, "squared_exponential"),
@@ -165,5 +148,3 @@ def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
             IKD(**given).fit(ROWS)
     for verbose in (True, False, 1):
         assert plain().set_params(verbose=verbose).fit(ROWS).embedding_.shape == (40, 2)
-    with pytest.warns(UserWarning, match="graph=500 is more neighbors than the 39 other points"):
-        plain().set_params(graph=500).fit(ROWS)

@@ -18,23 +18,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .. import graph, kernels, missing, refine, strategies
-from .._base.files import write_whole
-from .._base.memory import available
-from .._base.table import SparseTable
-from .._base.validation import check_nodes, check_positive, check_sparse
-from .._preprocessing import RowSteps
-from .._settings import Candidate, Settings
-from .._version import __version__
-from ..blockwise import KINDS, Joints, SolvedBlocks
-from ..cliques import Blocks, check_blocks
-from ..eigen import Embedding
-from ..gplvm import NoiseModel
-from ..refine import CoreFit, LikelihoodFit, OptimumRecord, SessionJoints
-from ..strategies import Solution
-from ..uncertainty import LatentPosterior
+from . import graph, kernels, missing, refine, strategies
+from ._base.files import write_whole
+from ._base.memory import available
+from ._base.table import SparseTable
+from ._base.validation import check_nodes, check_positive, check_sparse
+from ._preprocessing import RowSteps
+from ._version import __version__
+from .blockwise import KINDS, Joints, SolvedBlocks
+from .cliques import Blocks, check_blocks
+from .eigen import Embedding
+from .gplvm import NoiseModel
+from .plan import Candidate, Report
+from .refine import CoreFit, LikelihoodFit, OptimumRecord, SessionJoints
+from .similarity import KnownRows
+from .strategies import Solution
+from .uncertainty import LatentPosterior
 
-_FORMAT = "ikd_graph model, format 2"
+_FORMAT = "ikd_graph model, format 3"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
@@ -57,7 +58,7 @@ _CANDIDATE = ((str,), (str,), (str, type(None)), *[(float,)] * 6, (bool,))
 """Types of resolved settings, and of a candidate, as JSON holds them."""
 
 _KINDS = {
-    "u nd": "digests", "i n": "inverse equal", "f n": "scale", "f um": "points errors",
+    "u nd": "digests", "i n": "inverse", "f n": "scale", "f um": "points errors",
     "i u": "labels joints.body", "f m": "closed.eigenvalues closed.explained_variance_ratio",
     "f ": "fit.variance fit.noise fit.log_likelihood noise.variance noise.noise bars.factor",
     "f tm": "solved.coordinates", "f t": "solved.precision", "f bm": "solved.eigenvalues",
@@ -92,13 +93,13 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
     """Write a fitted estimator, whole or not at all."""
     result, computed, settings = model._result, model._fitted.computed, model.settings_
     solution, core, noise = result.solution, result.core, computed.get("noise model")
-    given = None if model._has_rows else result.similarity
+    given = None if model._request.has_rows else result.similarity
     own = getattr(model, "preprocessor_", None)
     arrays: dict[str, Any] = {}
     learnt = {
         "rows": given._values if given else model._rows,
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
-        "digests": model._training.digests, "inverse": model._inverse, "equal": model._equal,
+        "digests": model._training.digests, "inverse": model._inverse,
         "points": model._points, "labels": result.labels, "removed": result.removed,
         "closed": result.embedding._replace(coordinates=None), "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
@@ -127,8 +128,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "reasons": dict(settings.reasons),
         "noise kernel": noise and _plain("kernel", noise.kernel, arrays),
         "stage_times": model.stage_times_,
-        "names": list(map(str, getattr(model, "feature_names_in_", model._column_names))),
-        "named": hasattr(model, "feature_names_in_"),
+        "names": list(map(str, getattr(model, "feature_names_in_", ()))),
         "preprocessor": own
         and {name: value for name, value in vars(own).items() if name not in _LEARNT_OF_COLUMNS},
     }
@@ -217,13 +217,14 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
     if scale is not None:
         check_positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
-    ids = (arrays[name] for name in ("digests", "inverse", "equal"))
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
-    model._restore(rows, scale, *ids, dtype, _result(arrays, _settings(head, arrays)))
+    training, inverse = KnownRows(arrays["digests"]), arrays["inverse"]
+    learnt = _result(arrays, _settings(head, arrays))
+    model._restore(rows, training, learnt, inverse, dtype, scale)
     model.stage_times_ = {name: _of(time, float) for name, time in head["stage_times"].items()}
-    model._column_names = tuple(_of(name, str) for name in head["names"])
-    if head["named"]:
-        model.feature_names_in_ = np.array(model._column_names, dtype=object)
+    if head["names"]:
+        names = [_of(name, str) for name in head["names"]]
+        model.feature_names_in_ = np.array(names, dtype=object)
     if len(head["names"]) not in (0, p):
         raise ValueError("its names are of another number than its columns")
     if head["preprocessor"]:
@@ -269,8 +270,8 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
                 raise ValueError(f"{name} holds values that are too large, or not finite")
         if name in ("joints.kinds", "joints.fixed") and not np.isin(array, KINDS).all():
             raise ValueError(f"{name} holds words that are none of {KINDS}")
-    n, u = sizes["n"], sizes["u"]
-    bounds = {"inverse": u, "equal": n, "labels": u, "landmarks": u, "core": u}
+    u = sizes["u"]
+    bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
         check_nodes(name, arrays[name], bounds[name])
     if arrays["digests"].dtype != np.uint8 or np.unique(arrays["inverse"]).size != u:
@@ -319,11 +320,11 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     return made
 
 
-def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
+def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
     """Return resolved settings."""
     own = head["settings"]
     tried = [list(zip(row, _CANDIDATE, strict=True)) for row in head["candidates"]]
-    return Settings(
+    return Report(
         **{name: _object(name, _of(own[name], *_SETTINGS[name]), arrays) for name in _SETTINGS},
         candidates=tuple(Candidate(*(_of(v, *kinds) for v, kinds in row)) for row in tried),
         warnings=tuple(_of(text, str) for text in head["warnings"]),
@@ -332,7 +333,7 @@ def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
     )
 
 
-def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
     """Return the fields of a result, the similarity aside."""
     points, numbers, core = arrays["points"], ("n_iter", "start_weight"), None
     n_iter, start_weight = (arrays[name].item() if name in arrays else None for name in numbers)
