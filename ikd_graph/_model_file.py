@@ -48,14 +48,11 @@ _CLASSES: dict[str, Mapping[str, Any]] = {
 }
 """Classes that a parameter may be an object of, by their short names."""
 
-_SETTINGS: dict[str, tuple[type, ...]] = {
-    "n_components": (int,), "affinity": (str,), "n_landmarks": (int, type(None)),
-    "random_state": (int, type(None)), "model_based": (bool,),
-    "agreement": (float,), "strategy": (dict,), "graph": (dict, type(None)), "kernel": (dict,),
-    "refine": (dict, type(None)),
-}  # fmt: skip
-_CANDIDATE = ((str,), (str,), (str, type(None)), *[(float,)] * 6, (bool,))
-"""Types of resolved settings, and of a candidate, as JSON holds them."""
+_PLAN = (
+    "n_components", "affinity", "n_landmarks", "random_state", "model_based", "agreement",
+    "strategy", "graph", "kernel", "refine",
+)  # fmt: skip
+"""Resolved settings that are kept as JSON."""
 
 _KINDS = {
     "u nd": "digests", "i n": "inverse", "f n": "scale", "f um": "points errors",
@@ -122,7 +119,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "version": __version__,
         "dtype": model.embedding_.dtype.name,
         "parameters": {name: _plain(name, value, arrays) for name, value in parameters.items()},
-        "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _SETTINGS},
+        "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _PLAN},
         "candidates": settings.candidates,
         "warnings": settings.warnings,
         "reasons": dict(settings.reasons),
@@ -219,12 +216,11 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
     training, inverse = KnownRows(arrays["digests"]), arrays["inverse"]
-    learnt = _result(arrays, _settings(head, arrays))
+    learnt = _result(arrays, _report(head, arrays))
     model._restore(rows, training, learnt, inverse, dtype, scale)
-    model.stage_times_ = {name: _of(time, float) for name, time in head["stage_times"].items()}
+    model.stage_times_ = {name: float(time) for name, time in head["stage_times"].items()}
     if head["names"]:
-        names = [_of(name, str) for name in head["names"]]
-        model.feature_names_in_ = np.array(names, dtype=object)
+        model.feature_names_in_ = np.array([str(name) for name in head["names"]], dtype=object)
     if len(head["names"]) not in (0, p):
         raise ValueError("its names are of another number than its columns")
     if head["preprocessor"]:
@@ -297,13 +293,6 @@ def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> A
     return kind(**{key: v if v.ndim else v.item() for key, v in fields.items()}, **others)
 
 
-def _of(value: Any, *kinds: type) -> Any:
-    """Return a value of JSON that is of one of some types."""
-    if type(value) not in kinds:
-        raise ValueError(f"it holds a {type(value).__name__} in place of a {kinds[0].__name__}")
-    return value
-
-
 def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     """Return the parameter that `_plain` was given."""
     if not isinstance(value, dict):
@@ -320,17 +309,15 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     return made
 
 
-def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
-    """Return resolved settings."""
-    own = head["settings"]
-    tried = [list(zip(row, _CANDIDATE, strict=True)) for row in head["candidates"]]
+def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
+    """Return the plan of the fit and its reasons."""
+    own = {name: _object(name, head["settings"][name], arrays) for name in _PLAN}
+    own |= {"n_components": int(own["n_components"]), "agreement": float(own["agreement"])}
     return Report(
-        **{name: _object(name, _of(own[name], *_SETTINGS[name]), arrays) for name in _SETTINGS},
-        candidates=tuple(Candidate(*(_of(v, *kinds) for v, kinds in row)) for row in tried),
-        warnings=tuple(_of(text, str) for text in head["warnings"]),
-        spectrum=arrays.get("spectrum"),
-        reasons={name: _of(text, str) for name, text in head["reasons"].items()},
-    )
+        **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
+        warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),
+        reasons={str(name): str(text) for name, text in head["reasons"].items()},
+    )  # fmt: skip
 
 
 def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:

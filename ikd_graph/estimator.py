@@ -26,48 +26,30 @@ from . import (
     kernels,
     missing,
     refine,
+    similarity,
     uncertainty,
 )
 from . import fit as pipeline
 from . import out_of_sample as placement
 from ._base import limits
+from ._base import validation as check
 from ._base.as_table import Table, as_table, check_known, printable, row_names
 from ._base.dask import is_dask, placed_lazily
 from ._base.progress import Stages
 from ._base.table import dense_rows, evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
-from ._base.validation import (
-    check_components,
-    check_integer,
-    check_magnitude,
-    check_varies,
-    few_rows,
-    naming_rows,
-    validate,
-)
+from ._base.validation import few_rows, naming_rows, validate
 from ._base.warn import warn
 from ._fitted_process import FittedProcess
 from .cliques import Cliques
 from .column_relevance import ColumnRelevance, columns_of_model
-from .eigen import REFERENCES
 from .fit import Result
 from .graph import CsrGraph
 from .model_selection import Facts, resolve
 from .plan import Plan, Report, Request
 from .plotting import plot
-from .similarity import (
-    AFFINITIES,
-    GIVEN,
-    KnownRows,
-    PairwiseSimilarity,
-    Similarity,
-    as_pairs,
-    check_pairs,
-    compare,
-    unique_rows,
-    warn_of_pairs,
-)
+from .similarity import AFFINITIES, GIVEN, KnownRows, PairwiseSimilarity
 from .strategies import Strategy
 
 __all__ = ["IKD"]
@@ -231,6 +213,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (400, 2)
     """
 
+    settings_: Report
     _request: Request
     _result: Result
     _fitted: FittedProcess
@@ -622,20 +605,30 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # Input ----------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, request: Request, **options: Any) -> Table:
-        """Table of rows, or of values between points, by the rules of scikit-learn."""
-        if not request.has_rows:
-            X = as_pairs(X)
-        table = as_table(X, estimator=self, **options)
-        check_known(
-            table.values,
-            "Input X",
-            "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
-            if request.has_rows
-            else "a scipy sparse matrix stores only the pairs that are known",
-            holes=request.missing is not None,
-        )
-        return table
+    def _read(self, X: Any, request: Request, *, new: bool = False) -> tuple[Table, Any]:
+        """Table of rows, or of values between points, by the rules of scikit-learn; its values."""
+        affinity, has_rows = request.affinity, request.has_rows
+        options: dict[str, Any] = {} if has_rows else {"dtype": np.float64}
+        if new:
+            options = {"dtype": self._rows.dtype if has_rows else np.float64}
+        else:
+            known = has_rows and affinity != "auto"
+            least = AFFINITIES[affinity].least_columns if known else 2
+            options |= {"ensure_min_samples": 2, "ensure_min_features": least}
+        table = as_table(X if has_rows else similarity.as_pairs(X), estimator=self, **options)
+        values, steps = table.values, getattr(self, "preprocessor_", None)
+        if new:
+            self._know_columns(table, reset=False)
+        if new and steps is not None:
+            values = steps.apply(table.dense).astype(values.dtype, copy=False)
+        ways = "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
+        cure = ways if has_rows else "a scipy sparse matrix stores only the pairs that are known"
+        check_known(values, "Input X", cure, holes=request.missing is not None)
+        # What is small next to the rows of the fit is placed alone as it is among others.
+        bound = 1e140 if affinity == "precomputed" else 1e70
+        stored = values.data if sp.issparse(values) else values
+        check.check_magnitude("X", stored, bound, 0.0 if new else 1.0 / bound)
+        return table, values
 
     def _know_columns(self, table: Table, reset: bool) -> None:
         """Learn the number and names of columns, or raise where they are not those of the fit."""
@@ -647,47 +640,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _read_table(self, X: Any, request: Request) -> tuple[Table, Any]:
         """Input of a fit, and its values: floats, a large sparse table, or a sparse matrix."""
+        table, values = self._read(X, request)
         if not request.has_rows:
-            accepted = ["csr", "csc", "coo"]
-            table = self._read(
-                X, request, dtype=np.float64, accept_sparse=accepted, ensure_min_samples=2
-            )
-            values = table.values
-            distances = request.affinity == "precomputed_distance"
-            stored = values.data if sp.issparse(values) else values
-            check_magnitude("X", stored, bound=1e70 if distances else 1e140)
-            check_pairs(values, request.affinity)
+            similarity.check_pairs(values, request.affinity)
             # A distance below 0 is one of 0 up to rounding.
-            return table, abs(values) if distances else values
-        least = 2 if request.affinity == "auto" else AFFINITIES[request.affinity].least_columns
-        table = self._read(X, request, ensure_min_samples=2, ensure_min_features=least)
-        rows = table.values
-        if sp.issparse(rows) and isinstance(request.missing, missing.Impute):
+            return table, abs(values) if request.affinity == "precomputed_distance" else values
+        if sp.issparse(values) and isinstance(request.missing, missing.Impute):
             raise ValueError(
                 "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a "
                 "sparse X does not store is zero: pass a dense X with NaN"
             )
-        check_magnitude("X", rows.data if sp.issparse(rows) else rows)
-        warn_of_pairs(rows)
-        rows = rows_of(rows)
+        similarity.warn_of_pairs(values)
+        rows = rows_of(values)
         if request.missing is not None and isinstance(rows, np.ndarray):
             missing.check_holes(rows)
         return table, rows
 
     def _read_new(self, X: Any) -> Any:
         """Return new rows as `_place` takes them."""
-        has_rows = self._request.has_rows
-        dtype = self._rows.dtype if has_rows else np.float64
-        table = self._read(X, self._request, dtype=dtype)
-        self._know_columns(table, reset=False)
-        rows = table.values
-        steps = getattr(self, "preprocessor_", None)
-        if steps is not None:
-            rows = steps.apply(table.dense).astype(rows.dtype, copy=False)
-        # What is small next to the rows of the fit is placed alone as it is among others.
-        bound = 1e140 if self._request.affinity == "precomputed" else 1e70
-        check_magnitude("X", rows.data if sp.issparse(rows) else rows, bound, 0.0)
-        rows = rows_of(rows) if has_rows else rows
+        rows = self._read(X, self._request, new=True)[1]
+        rows = rows_of(rows) if self._request.has_rows else rows
         # The bits of a product depend on how a row lies in memory.
         return np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
 
@@ -718,13 +690,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 warn(text)
             with stages("similarity"):
                 try:
-                    similarity = _compare(distinct, request, report, first)
+                    compared = _compare(distinct, request, report, first)
                 except ValueError:
                     # Rows that cannot be compared are named by their numbers in X.
                     if not facts.has_holes:
                         _compare(rows, request, report, first)
                     raise
-            result = pipeline.fit(similarity, distinct, report, stages)
+            result = pipeline.fit(compared, distinct, report, stages)
             with stages("placement"):
                 frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
                 result = replace(result, coordinates=frame[first])
@@ -764,7 +736,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         spectrum = report.spectrum
         self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
         self.kernel_ = result.kernel
-        self.settings_: Report = report
+        self.settings_ = report
         self.candidates_, self.agreement_ = report.candidates, report.agreement
         self.n_iter_, self.removed_edges_ = result.n_iter or 0, result.removed
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
@@ -852,12 +824,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             warnings.simplefilter("ignore")
             if request.has_rows:
                 table, rows = self._read_table(rows, request)
-                similarity = _compare(some_rows(rows, first), request, plan, first)
+                compared = _compare(some_rows(rows, first), request, plan, first)
                 self._know_columns(table, reset=True)
             else:
-                similarity = compare(rows, self.affinity, scale=scale)
+                compared = similarity.compare(rows, self.affinity, scale=scale)
                 self.n_features_in_ = rows.shape[1]
-            self._store(rows, training, Result(similarity=similarity, **learnt), inverse, dtype)
+            self._store(rows, training, Result(similarity=compared, **learnt), inverse, dtype)
 
     # Placement ------------------------------------------------------------------------------------
 
@@ -884,18 +856,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rows = missing.fill(rows, self._rows)
         with limit_threads(self.n_jobs):
             for fitted, prepared, these, part in self._parts(rows):
-                similarity = fitted.result.similarity
-                comparable = similarity.comparable(part)
+                own = fitted.result.similarity
+                comparable = own.comparable(part)
                 at, part = new[these[comparable]], some_rows(part, np.flatnonzero(comparable))
                 if not at.size:
                     continue
                 latent[at], residual[at] = placement.place(
-                    prepared, similarity, part,
+                    prepared, own, part,
                     process=fitted.placing_process(), verbose=self.verbose,
                 )  # fmt: skip
                 if errors:
-                    compared = similarity.modeled(dense_rows(part))
-                    std[at] = fitted.errors_of(compared, latent[at])
+                    std[at] = fitted.errors_of(own.modeled(dense_rows(part)), latent[at])
         silent = new[np.isnan(residual[new])]
         if silent.size:
             warn(
@@ -925,9 +896,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity in GIVEN
-        tags.input_tags.sparse = not isinstance(self.missing, missing.Impute | str) or (
-            self.missing != "impute"
-        )
+        imputes = isinstance(self.missing, missing.Impute) or self.missing == "impute"
+        tags.input_tags.sparse = not imputes
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -943,17 +913,17 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     if isinstance(request.graph, CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
         first = inverse = np.arange(n)
     else:
-        first, inverse = unique_rows(rows)
+        first, inverse = similarity.unique_rows(rows)
     whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
     if whole and not covariance.columns_vary(rows).any():
-        check_varies(rows)
+        check.check_varies(rows)
         raise ValueError(
             "columns of X must vary by more than rounding, got values that differ by less than "
             f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
             "where the data come from"
         )
     if size != "auto":
-        check_components(size, first.size)
+        check.check_components(size, first.size)
     return first, inverse
 
 
@@ -967,13 +937,13 @@ def _with_reference(request: Request, inverse: Integers) -> Request:
     strategy = request.strategy
     if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
         return request
-    cure = f"it is a row of X, or one of {', '.join(map(repr, REFERENCES))}"
-    at = check_integer("reference", strategy.reference, 0, inverse.size - 1, cure)
+    cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
+    at = check.check_integer("reference", strategy.reference, 0, inverse.size - 1, cure)
     own = {**strategy.get_params(), "reference": int(inverse[at])}
     return replace(request, strategy=type(strategy)(**own))
 
 
-def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> Similarity:
+def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
     """Similarity of rows, of those with holes over the columns that both have."""
     rule = request.missing
     if isinstance(rule, missing.Pairwise) and missing.has_holes(rows):
@@ -984,7 +954,7 @@ def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> Simila
     # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
     few = evenly_spaced(rows.shape[0], limits.SAMPLED)
     counts = request.has_rows and whole_multiples(some_rows(rows, few)) is not None
-    return compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
+    return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
 
 
 def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:

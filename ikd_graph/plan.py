@@ -136,7 +136,7 @@ class Request:
             The message names the parameter, the rule and the cure.
         """
         size: Any = model.n_components
-        if not _is_auto(size):
+        if not is_auto(size):
             size = check_integer("n_components", size, 1, cure="'auto' chooses")
         landmarks.check_number(model.n_landmarks, 1 if size == "auto" else size)
         if not isinstance(model.verbose, bool):
@@ -148,7 +148,7 @@ class Request:
             n_components=size,
             strategy=_object("strategy", model.strategy, strategies.STRATEGIES, (Strategy,)),
             graph=_graph(model.graph),
-            kernel="auto" if _is_auto(model.kernel) else kernels.get(model.kernel),
+            kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
             affinity=check_choice("affinity", model.affinity, ("auto", *AFFINITIES, *GIVEN)),
             refine=_refinement(model.refine),
             missing=missing.get(model.missing),
@@ -186,7 +186,7 @@ class Request:
             )
 
 
-def _is_auto(value: Any) -> bool:
+def is_auto(value: Any) -> bool:
     """Whether a parameter is left to the fit."""
     return isinstance(value, str) and value == "auto"
 
@@ -210,7 +210,7 @@ def _refinement(value: Any) -> Any:
 def _graph(value: Any) -> Any:
     """Rule that was asked for, "auto", or a graph of the rows as it was given."""
     if value is None or isinstance(value, str | bool | np.bool_):
-        if not _is_auto(value):
+        if not is_auto(value):
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbors, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"

@@ -20,6 +20,9 @@ from sklearn.utils import assert_all_finite
 
 from .suggest import suggest
 
+ROUNDING = 16.0 * float(np.finfo(np.float32).eps)
+"""Relative error that numbers may have, which may have been stored in single precision."""
+
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -344,26 +347,6 @@ def check_magnitude(name: str, values: Any, bound: float = 1e70, least: float = 
         )
 
 
-def rounding_of(values: Any) -> float:
-    """Relative error that numbers may have: that of float32 where they are, or came from, such.
-
-    Examples
-    --------
-    >>> rounding_of(np.array([0.5, 0.1])), rounding_of(np.array([0.5, 0.1], np.float32)) > 1e-7
-    (1e-08, True)
-    """
-    stored = np.asarray(values.data if sp.issparse(values) else values)
-    if stored.dtype.kind == "f" and stored.dtype.itemsize > 4 and stored.size:
-        some = stored.reshape(-1)[:1000]
-        with np.errstate(over="ignore"):
-            narrow = some.astype(np.float32)
-        fraction = bool(np.any(some != np.rint(some)))
-        exact = fraction and bool(np.all(narrow.astype(stored.dtype) == some))
-        return 16.0 * float(np.finfo(np.float32).eps) if exact else 1e-8
-    kind = stored.dtype if stored.dtype.kind == "f" else np.dtype(np.float64)
-    return max(1e-8, 16.0 * float(np.finfo(kind).eps))
-
-
 def check_symmetric(name: str, matrix: Any) -> None:
     """Raise unless a dense matrix is square and symmetric, up to rounding."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -376,20 +359,11 @@ def check_symmetric(name: str, matrix: Any) -> None:
         rows = matrix[start : start + 256]
         scale = max(scale, float(rows.max()), -float(rows.min()))
         worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > rounding_of(matrix) * scale:
+    if worst > ROUNDING * scale:
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
-            f"{worst:.3g}; {_how_to_mirror(matrix, worst, scale)}"
+            f"{worst:.3g}; (K + K.T) / 2 if that is noise, or fill the empty triangle"
         )
-
-
-def _how_to_mirror(K: Any, worst: float, scale: float) -> str:
-    """Return the cure of a matrix that is not symmetric, of which one triangle may be empty."""
-    if not (np.any(np.triu(K, 1)) and np.any(np.tril(K, -1))):
-        return "K + K.T - np.diag(np.diag(K)) fills the empty triangle, D + D.T that of distances"
-    if 4.0 * worst <= scale:
-        return "pass (K + K.T) / 2 if the difference is noise"
-    return "rows and columns must be the same points in the same order"
 
 
 def check_same_shape(name: str, values: Any, second_name: str, second: Any) -> None:

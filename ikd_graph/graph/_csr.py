@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._base import validation as check
 from .._base.types import Integers
-from .._base.validation import check_distinct, check_finite, check_sparse, rounding_of, validate
+from .._base.validation import ROUNDING, check_distinct, check_finite, check_sparse, validate
 from ._names import numbers_in_order, order_of_rows
 from ._record import CsrGraph, check_graph
 
@@ -429,7 +429,7 @@ def stored_pairs(
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
     values: NDArray[np.float64] = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
-    if worst > rounding_of(matrix) * float(np.abs(data).max(initial=0.0)):
+    if worst > ROUNDING * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
             "a matrix of pairs must be symmetric, got entries that differ from their mirror image "
             f"by up to {worst:.3g}; store each pair once, or both ways with one value"

@@ -6,12 +6,12 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.spatial import procrustes
 
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable
 from .._base.types import Floats
-from ..blockwise import rigid_fit
 from ..fit import fit
 from ..graph import CsrGraph
 from ..plan import Candidate, Refinement, Request
@@ -55,27 +55,27 @@ def candidates(facts: Facts, request: Request) -> list[Choice]:
     list of Choice
         A refinement that is "auto" is stress.
     """
-    rows, names, strategies = facts.rows, (request.affinity,), (request.strategy,)
+    rows = facts.rows
+    names: tuple[str, ...] = (request.affinity,)
     if request.affinity == "auto":
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
-    if request.strategy == "auto":
+    if not isinstance(request.strategy, str):
+        strategies: tuple[Strategy, ...] = (request.strategy,)
+    else:
         # What has no graph is not tried where something on a graph was asked for.
-        free = isinstance(request.graph, str) and request.kernel == "auto"
+        free = isinstance(request.graph, str) and isinstance(request.kernel, str)
         free = free and request.refine in ("auto", None)
         strategies = (Linear(), Geodesic()) if free else (Geodesic(),)
-    return [
-        Choice(strategy, name, _closed_form_refinement(request, strategy))
-        for strategy, name in product(strategies, names)
-    ]
 
-
-def _closed_form_refinement(request: Request, strategy: Strategy) -> Refinement:
-    """Refinement of a candidate: stress where there is a graph, or what was asked for."""
-    if isinstance(request.refine, str):
+    def refinement(strategy: Strategy) -> Refinement:
+        if not isinstance(request.refine, str):
+            return request.refine
         return Stress() if strategy.uses_graph else None
-    return request.refine
+
+    pairs = product(strategies, names)
+    return [Choice(strategy, name, refinement(strategy)) for strategy, name in pairs]
 
 
 def _is_possible(name: str, rows: Any) -> bool:
@@ -186,16 +186,9 @@ def agreement_of_halves(table: Floats, option: Choice, request: Request) -> floa
     for first, second in _HALVES:
         half = parts[first] | parts[second]
         points = [embed(table[:, columns], option, request) for columns in (half, ~half)]
-        r2.append(_procrustes_r2(*points))
+        spread = all(each.any() for each in points)
+        r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
     return float(np.mean(r2))
-
-
-def _procrustes_r2(first: Floats, second: Floats) -> float:
-    """R² of one embedding after the best rotation or reflection, shift and scale of another."""
-    turned, target = rigid_fit(first, second).apply(first), second - second.mean(axis=0)
-    sizes = float(turned.var(axis=0).sum() * second.var(axis=0).sum())
-    shared = float((turned * target).sum(axis=1).mean())
-    return shared**2 / sizes if sizes > 0.0 else 0.0
 
 
 def embed(table: Floats, option: Choice, request: Request) -> Floats:

@@ -109,7 +109,8 @@ def _graph(
     facts: Facts, request: Request, choice: Choice, by_value: bool, euclidean: bool
 ) -> tuple[GraphRule | CsrGraph | None, dict[str, str]]:
     """Rule of the graph with its numbers, and the reasons."""
-    rows, reasons, rule = facts.rows, {}, request.graph
+    rows, rule = facts.rows, request.graph
+    reasons: dict[str, str] = {}
     if not choice.strategy.uses_graph:
         return None, reasons
     if rule == "auto" and sp.issparse(rows) and not facts.has_rows:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .. import graph
 from .._base.dask import is_dask
-from .._base.validation import check_symmetric, few_rows, rounding_of
+from .._base.validation import ROUNDING, check_symmetric, few_rows
 from .._base.warn import warn
 
 
@@ -21,11 +21,6 @@ def as_pairs(X: Any) -> Any:
         )
     if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
         return graph.networkx_matrix(X)
-    if getattr(X, "ndim", 2) == 1 and float(np.sqrt(2.0 * len(X) + 0.25) + 0.5).is_integer():
-        raise ValueError(
-            f"X must be square, got a list of {len(X)} values; pass "
-            "scipy.spatial.distance.squareform(X)"
-        )
     return graph.frame_by_name(X)
 
 
@@ -68,7 +63,7 @@ def warn_of_pairs(X: Any) -> None:
     if sp.issparse(X) or X.shape[0] != X.shape[1]:
         return
     error = np.abs(X - X.T).max() + np.abs(X.diagonal() - 1.0).max()
-    if error <= rounding_of(X) and np.abs(X).max() <= 1.0 + rounding_of(X):
+    if error <= ROUNDING and np.abs(X).max() <= 1.0 + ROUNDING:
         warn(
             "X looks like correlations between its rows, a symmetric matrix with 1 on the "
             "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "

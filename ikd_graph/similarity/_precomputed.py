@@ -151,7 +151,6 @@ class SparsePrecomputed(Precomputed):
 
     def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
-        self.n_negative = int(np.count_nonzero(values < 0.0)) * (self.affinity != DISTANCES)
         there = np.full(values.size, self.affinity == DISTANCES) | (values > 0.0)
         weights = np.maximum(self.weights(values[there]), np.finfo(np.float64).tiny)
         self._graph = graph.from_edges(self.n_samples, first[there], second[there], weights)

@@ -30,7 +30,7 @@ def test_columns_of_a_frame_that_are_no_numbers_are_named_with_the_cure():
     frame["kind"] = pandas.Categorical(["x", "y"] * 20)
     with pytest.raises(ValueError, match=r"'when' \(datetime64.*'site' .*'kind' \(category\)") as e:
         plain().fit(frame)
-    assert "X.drop(columns=['when', 'site', 'kind']) leaves them out" in str(e.value)
+    assert "drop them, or convert them to numbers" in str(e.value)
     model = plain().fit(frame[list("abcdef")])
     with pytest.raises(ValueError, match="got columns 'when'"):
         model.transform(frame)
@@ -54,7 +54,6 @@ def test_an_annotated_matrix_is_told_apart_at_once():
     [
         (made("xarray.core", "Dataset", data_vars={"rates": 1}), "got a Dataset of xarray; pass"),
         (made("pynapple.core", "TsGroup", rates=1, count=1), "pass its values as an array"),
-        (made("polars.frame", "LazyFrame"), r"pass frame\.collect\(\)"),
     ],
 )
 def test_what_is_no_table_says_how_to_make_one(thing, message):
@@ -66,7 +65,7 @@ def test_polars_frames_are_tables_too():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(ROWS, schema=list("abcdef"))
     np.testing.assert_array_equal(plain().fit_transform(frame), plain().fit_transform(ROWS))
-    with pytest.raises(ValueError, match=r"column 'site' \(String\); X.drop\(\['site'\]\)"):
+    with pytest.raises(ValueError, match=r"column 'site' \(String\); drop them"):
         plain().fit(frame.with_columns(polars.lit("x").alias("site")))
 
 
@@ -118,16 +117,6 @@ def test_training_rows_that_repeat_get_their_stored_coordinates(pairs):
         Z = model.fit_transform(X)
     np.testing.assert_array_equal(model.transform(X), Z)
     np.testing.assert_array_equal(model.transform(X[20:30]), Z[20:30])
-
-
-def test_structured_arrays_are_tables():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(ROWS, columns=list("abcdef"))
-    records = frame.to_records(index=False)
-    np.testing.assert_array_equal(plain().fit_transform(records), plain().fit_transform(ROWS))
-    words = frame.assign(site="north").to_records(index=False)
-    with pytest.raises(ValueError, match="could not convert string to float: 'north'"):
-        plain().fit(words)
 
 
 def test_infinite_values_are_named_by_their_rows():

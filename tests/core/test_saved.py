@@ -238,7 +238,10 @@ HEADS = {
     ),
     "no strategy": (('"strategy": {', '"other": {'), "strategy"),
     "another strategy": (('"geodesic": {', '"linear": {'), "'path'"),
-    "words for a number": (('"agreement": NaN', '"agreement": "x"'), "a str in place of a float"),
+    "words for a number": (
+        ('"agreement": NaN', '"agreement": "x"'),
+        "could not convert string to float",
+    ),
 }
 
 
