@@ -895,7 +895,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity in GIVEN
+        tags.input_tags.pairwise = self.affinity in GIVEN
         imputes = isinstance(self.missing, missing.Impute) or self.missing == "impute"
         tags.input_tags.sparse = not imputes
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

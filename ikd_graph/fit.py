@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from . import geodesics, graph, kernels, refine
 from ._base.memory import available
@@ -169,19 +168,14 @@ def _check_noise(similarity: Similarity, plan: Plan) -> None:
     """Raise where a fit has no distances that a noise could be of."""
     if not isinstance(plan.refine, Stress) or plan.refine.noise is None:
         return
-    noise, given = plan.refine.noise, not similarity.has_rows
-    one = np.ndim(noise) == 0 and not sparse.issparse(noise)
-    if not similarity.affinity.euclidean or not (given or one):
+    one = np.ndim(plan.refine.noise) == 0
+    between_rows = one and plan.graph is not None
+    if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
         raise ValueError(
-            "noise must be one number for distances between rows, and one for each pair only for "
-            "affinity='precomputed_distance', got "
-            f"{'a number' if one else 'a matrix'} for affinity={similarity.name!r}; leave it out: "
-            "the errors of correlations are known"
-        )
-    if plan.graph is None and not given:
-        raise ValueError(
-            f"noise must be that of the edges of a graph, got strategy={plan.strategy.name!r}, "
-            "which has none; strategy='blockwise' or 'geodesic' has one"
+            "noise must be one number for distances between rows on a graph, and one for each "
+            f"pair only for affinity='precomputed_distance', got {'one' if one else 'a matrix'} "
+            f"for affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
+            "errors of correlations are known"
         )
 
 

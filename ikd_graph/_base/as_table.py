@@ -94,9 +94,11 @@ def row_names(X: Any) -> tuple[Any, ...]:
 
 
 def _column_names(X: Any) -> tuple[str, ...]:
-    """Names of the columns of a data frame as text; none where they are counted."""
-    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and not is_dask(X)
-    return tuple(map(str, _names(X.columns))) if is_frame else ()
+    """Names of the columns of a data frame as text; none where they are counted or repeat."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes") or is_dask(X):
+        return ()
+    names = tuple(map(str, _names(X.columns)))
+    return names if len(set(names)) == len(names) else ()
 
 
 def _names(index: Any) -> tuple[Any, ...]:
@@ -123,7 +125,7 @@ def _as_array_like(X: Any, name: str) -> Any:
             f"{name} must be a table of numbers, got an {_kind(X)}; pass adata.X or adata.obsm"
             "['X_pca'], or call ikd_graph.tl.ikd(adata)"
         )
-    if isinstance(X, Mapping | Iterator) or hasattr(X, "adjacency"):
+    if hasattr(X, "adjacency") or (isinstance(X, Mapping | Iterator) and not hasattr(X, "shape")):
         raise _not_a_table(X, name)
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)

@@ -428,11 +428,10 @@ def check_enough_columns(n_features: int, affinity: str, low: int = 2) -> None:
 
 
 def check_varies(X: NDArray[np.floating]) -> None:
-    """Raise if a table holds one value throughout."""
-    if np.all(X.flat[0] == X):
+    """Raise if a table holds one row throughout."""
+    if np.all(X[0] == X):
         raise ValueError(
-            f"rows of X must vary, got the value {X.flat[0]:.3g} throughout; there is nothing to "
-            "tell them apart by"
+            "rows of X must vary, got one row throughout; there is nothing to tell them apart by"
         )
 
 

@@ -16,23 +16,8 @@ from ._numbers import describe_effective_columns
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
-    "ENOUGH_COLUMNS",
-    "SUPPORTED",
-    "Facts",
-    "Moments",
-    "agreement_of_halves",
-    "candidates",
-    "compare_candidates",
-    "complete_block",
-    "describe_effective_columns",
-    "direction_score",
-    "folds",
-    "has_significant_correlation",
-    "held_out_r2",
-    "moments",
-    "predicted_values",
-    "principal_directions",
-    "resolve",
-    "sample",
-    "sampled",
-]
+    "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves", "candidates",
+    "compare_candidates", "complete_block", "describe_effective_columns", "direction_score",
+    "folds", "has_significant_correlation", "held_out_r2", "moments", "predicted_values",
+    "principal_directions", "resolve", "sample", "sampled",
+]  # fmt: skip

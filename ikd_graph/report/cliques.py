@@ -110,8 +110,8 @@ class CliqueView:
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
         facts, g, used = self.summary, self.graph, threshold_of(self.model)
-        n_above = None
-        if used is not None and self.model.settings_.graph.n_neighbors:
+        n_above, rule = None, self.model.settings_.graph
+        if used is not None and isinstance(rule, graph.Threshold) and rule.n_neighbors:
             n_above = int(np.count_nonzero(g.weights > used)) // 2
         removed = self.model.removed_edges_
         counts = {
@@ -472,7 +472,9 @@ def rule_of_model(model: IKD) -> Any:
             f"stability is that of correlations, got affinity={known!r}; "
             "pass affinity='correlation'"
         )
-    if isinstance(rule, CsrGraph) or getattr(rule, "fdr", None) is not None:
+    if not isinstance(rule, graph.Threshold | graph.Neighbors) or (
+        isinstance(rule, graph.Threshold) and rule.fdr is not None
+    ):
         weights = np.empty(0) if model.graph_ is None else model.graph_.weights
         return float(np.clip(weights.min(initial=1.0), 1e-9, 1.0 - 1e-9))
     return lambda corr: rule.build(compare(corr, "precomputed"))
@@ -718,5 +720,5 @@ def _holding(view: CliqueView) -> list[str]:
     blocks = view.cliques.blocks
     order = np.argsort(blocks.members, kind="stable")
     numbers = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)[order]
-    starts = np.searchsorted(blockwise.members[order], np.arange(1, view.data.n_samples))
+    starts = np.searchsorted(blocks.members[order], np.arange(1, view.data.n_samples))
     return [", ".join(map(str, own.tolist())) for own in np.split(numbers, starts)]

@@ -38,7 +38,7 @@ def door(request):
             pd.DataFrame(X).add_prefix("c").assign(site="north"),
             r"must hold numbers only, got column 'site'",
         ),
-        ({"a": X[:, 0]}, r"must be a table of numbers, got a dict .*pass pandas\.DataFrame"),
+        ({"a": X[:, 0]}, r"must be a table of numbers, got a dict .*such as pandas\.DataFrame"),
         (iter(X.tolist()), r"must be a table of numbers, got a list_iterator .*pass its values"),
         (X[:, 0], "Expected 2D array, got 1D array"),
         (X + 1j, "Complex data not supported"),
