@@ -55,7 +55,9 @@ print(model.settings_)
 columns = model.columns()
 table = columns.to_pandas()
 print(columns)
-print(table.iloc[:5, [0, 2, 4, 5, 6, 8]].round(3))
+shown = ["column", "r2", "fraction_1", "fraction_se_1", "fraction_2", "fraction_se_2"]
+print(table[shown].round(2).to_string())
+print(f"standard error of a fraction: {table['fraction_se_1'].max():.2f} at most")
 
 # %%
 # All 30 measures are related to the map. The best predicted is the worst radius (R² 0.90), the

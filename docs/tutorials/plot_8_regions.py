@@ -104,7 +104,7 @@ from ikd_graph import cliques
 
 stable = cliques.stability(regions.to_numpy(), 0.5)
 listed = stable.to_pandas(regions.index).sort_values("stability", ascending=False)
-print(listed[listed["stability"] > 0.8])
+print(listed[(listed["stability"] > 0.8) | (listed["size"] > 3)])
 lower = cliques.stability(regions.to_numpy(), 0.4).to_pandas(regions.index)
 print(lower[lower["size"] > 3])
 

@@ -122,22 +122,22 @@ CALLS = {
         f"paper.{function.__name__}": (function, {"X": X, "M": 1})
         for function in (paper.algorithm_1, paper.blockwise, paper.geodesic)
     },
-    "alignment.merge": (blockwise.merge, {"solved": SOLVED, "n_points": N, "max_rounds": 20}),
-    "alignment.merge_greedy": (blockwise.merge_greedy, {"solved": SOLVED, "n_points": N}),
-    "alignment.mirror": (
+    "blockwise.merge": (blockwise.merge, {"solved": SOLVED, "n_points": N, "max_rounds": 20}),
+    "blockwise.merge_greedy": (blockwise.merge_greedy, {"solved": SOLVED, "n_points": N}),
+    "blockwise.mirror": (
         blockwise.mirror,
         {"solved": MIRRORED, "coordinates": FLAT, "joint": 0},
     ),
-    "alignment.place_groups": (
+    "blockwise.place_groups": (
         blockwise.place_groups,
         {"points": PLANE, "labels": Y.astype(np.int64), "frame": PLANE},
     ),
-    "alignment.solved_blocks": (
+    "blockwise.solved_blocks": (
         lambda members: blockwise.merge(blockwise.solved_blocks(members, OWN)),
         {"members": MEMBERS},
     ),
-    "blocks.SolvedBlocks": (_spoilt, {**SETS, "n_clipped": 0}),
-    "blocks.solve": (
+    "blockwise.SolvedBlocks": (_spoilt, {**SETS, "n_clipped": 0}),
+    "blockwise.solve": (
         blockwise.solve,
         {
             "graph": G,
@@ -197,7 +197,7 @@ CALLS = {
             "affinity": "euclidean",
         },
     ),
-    "comparison.baselines.embed": (
+    "jobs.baselines.embed": (
         baselines.embed,
         {"name": "pca", "X": X, "n_components": 2, "seed": 0},
     ),
@@ -232,7 +232,7 @@ CALLS = {
         ikd_graph.diagnose,
         {"X": X, "n_components": 2, "n_removed": 0, "random_state": 0, "verbose": 0},
     ),
-    "diagnosis.chance.chance_test": (
+    "jobs.diagnose.chance.chance_test": (
         chance.chance_test,
         {"X": X, "n_draws": 9, "n_exceeding": 3, "random_state": 0},
     ),
@@ -380,7 +380,7 @@ CALLS = {
         strategies.principal_components,
         {"rows": X, "n_components": 2},
     ),
-    "threshold_scan.threshold_scan": (
+    "jobs.threshold_scan.threshold_scan": (
         threshold_scan.threshold_scan,
         {"X": X, "n_components": 2, "clique_limit": 50, "thresholds": [0.3, 0.6]},
     ),

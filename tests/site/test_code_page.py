@@ -27,19 +27,12 @@ def stops(title):
     return re.findall(r"^\| `(\S+?\.py:\S+?)` \|", section, re.M)
 
 
-CLASSES = {
-    str(path): re.findall(r"^class (\w+)", path.read_text(), re.M) for path in PACKAGE.rglob("*.py")
-}
-
-
 @functools.cache
-def names_of(code):
-    """Names by which the page may call some code: Python 3.10 has no qualified ones."""
-    if code.co_filename not in CLASSES:
-        return frozenset()
-    path = Path(code.co_filename).relative_to(PACKAGE).as_posix()
-    owners = ["", *(f"{name}." for name in CLASSES[code.co_filename])]
-    return frozenset(f"{path}:{owner}{code.co_name}" for owner in owners)
+def name_of(code):
+    """The name by which the page calls some code; empty where it is no code of the package."""
+    path = Path(code.co_filename)
+    inside = path.is_relative_to(PACKAGE)
+    return f"{path.relative_to(PACKAGE).as_posix()}:{code.co_qualname}" if inside else ""
 
 
 def follow(work, wanted):
@@ -48,7 +41,7 @@ def follow(work, wanted):
 
     def watch(frame, event, _):
         waits = event == "call" and len(reached) < len(wanted)
-        if waits and wanted[len(reached)] in names_of(frame.f_code):
+        if waits and wanted[len(reached)] == name_of(frame.f_code):
             reached.append(wanted[len(reached)])
 
     sys.setprofile(watch)
