@@ -94,11 +94,9 @@ def row_names(X: Any) -> tuple[Any, ...]:
 
 
 def _column_names(X: Any) -> tuple[str, ...]:
-    """Names of the columns of a data frame as text; none where they are counted or repeat."""
-    if not hasattr(X, "columns") or not hasattr(X, "dtypes") or is_dask(X):
-        return ()
-    names = tuple(map(str, _names(X.columns)))
-    return names if len(set(names)) == len(names) else ()
+    """Names of the columns of a data frame as text; none where they are counted."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and not is_dask(X)
+    return tuple(map(str, _names(X.columns))) if is_frame else ()
 
 
 def _names(index: Any) -> tuple[Any, ...]:

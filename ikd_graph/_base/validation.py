@@ -171,10 +171,10 @@ def observations(name: str, value: Any) -> Any:
     if np.ndim(value) == 0:
         return count(name, value)
     counts = as_real(name, value)
-    if not np.all(counts >= 1.0) or not np.isfinite(counts).all():
+    if not (np.isfinite(counts) & (counts >= 1.0)).all():
         raise ValueError(
-            f"{name} must be at least 1 everywhere, got {np.nanmin(counts):g}; it is the number of "
-            "columns behind each correlation"
+            f"{name} must be finite and at least 1 everywhere, got {np.nanmin(counts):g}; it is "
+            "the number of columns behind each correlation"
         )
     return counts
 

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from reference_gplvm import central_difference, naive_covariance, naive_information
 from scipy.linalg import orthogonal_procrustes
 from scipy.stats import spearmanr
@@ -218,6 +217,3 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert 0.44 < half < 0.7
     assert 0.9 < of_new < 0.99
     assert spearmanr(reliability, wrong).statistic < -0.5
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
