@@ -52,27 +52,19 @@ def validate(
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        unknown = set(rules) - set(signature.parameters)
-        if unknown:
-            raise TypeError(f"{function.__name__} has no arguments {sorted(unknown)}")
         kinds = {name: str(each.annotation) for name, each in signature.parameters.items()}
-        others = {
-            name: _ANNOTATED[kind]
-            for name, kind in kinds.items()
-            if kind in _ANNOTATED and name not in rules
-        }
+        annotated = {name: kind for name, kind in kinds.items() if kind in _ANNOTATED}
+        every = {name: _ANNOTATED[kind] for name, kind in annotated.items()} | rules
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             if _nested.get():
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
-            for name in [each for each in bound.arguments if each in rules]:
-                bound.arguments[name] = rules[name](name, bound.arguments[name])
+            for name in [each for each in bound.arguments if each in every]:
+                bound.arguments[name] = every[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)
-            for name in [each for each in bound.arguments if each in others]:
-                bound.arguments[name] = others[name](name, bound.arguments[name])
             # What callers have numpy do with rounding is theirs: here it is as numpy has it.
             with _as_nested(True), np.errstate(all="warn", under="ignore"):
                 return function(*bound.args, **bound.kwargs)
@@ -203,15 +195,16 @@ def _real(rule: str, holds: Callable[[Any], bool]) -> Callable[[str, Any], float
 
 number = _real("be a number", lambda x: x == x)
 fraction = check_fraction = _real("lie in (0, 1)", lambda x: 0.0 < x < 1.0)
-positive = _real("be positive and finite", lambda x: 0.0 < x < np.inf)
 not_negative = _real("be finite and not negative", lambda x: 0.0 <= x < np.inf)
 
 
 def check_positive(name: str, value: Any, high: float = np.inf) -> float:
     """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
-    if high == np.inf:
-        return positive(name, value)
-    return check_real(name, value, f"be in (0, {high:g}]", lambda x: 0.0 < x <= high)
+    rule = "be positive and finite" if high == np.inf else f"be in (0, {high:g}]"
+    return check_real(name, value, rule, lambda x: 0.0 < x <= high and x < np.inf)
+
+
+positive = check_positive
 
 
 def function(name: str, value: Any) -> Callable[..., Any]:
