@@ -53,18 +53,23 @@ def validate(
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
         kinds = {name: str(each.annotation) for name, each in signature.parameters.items()}
-        annotated = {name: kind for name, kind in kinds.items() if kind in _ANNOTATED}
-        every = {name: _ANNOTATED[kind] for name, kind in annotated.items()} | rules
+        others = {
+            name: _ANNOTATED[kind]
+            for name, kind in kinds.items()
+            if kind in _ANNOTATED and name not in rules
+        }
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             if _nested.get():
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
-            for name in [each for each in bound.arguments if each in every]:
-                bound.arguments[name] = every[name](name, bound.arguments[name])
+            for name in [each for each in bound.arguments if each in rules]:
+                bound.arguments[name] = rules[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)
+            for name in [each for each in bound.arguments if each in others]:
+                bound.arguments[name] = others[name](name, bound.arguments[name])
             # What callers have numpy do with rounding is theirs: here it is as numpy has it.
             with _as_nested(True), np.errstate(all="warn", under="ignore"):
                 return function(*bound.args, **bound.kwargs)
