@@ -171,10 +171,11 @@ def _check_noise(similarity: Similarity, plan: Plan) -> None:
     one = np.ndim(plan.refine.noise) == 0
     between_rows = one and plan.graph is not None
     if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
+        kind = "a number" if one else "a matrix"
         raise ValueError(
             "noise must be one number for distances between rows on a graph, and one for each "
-            f"pair only for affinity='precomputed_distance', got {'one' if one else 'a matrix'} "
-            f"for affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
+            f"pair only for affinity='precomputed_distance', got {kind} for "
+            f"affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
             "errors of correlations are known"
         )
 
