@@ -25,7 +25,7 @@ from ._base.table import SparseTable
 from ._base.validation import check_nodes, check_positive, check_sparse
 from ._preprocessing import RowSteps
 from ._version import __version__
-from .blockwise import KINDS, Joints, SolvedBlocks
+from .blockwise import SolvedBlocks
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
 from .gplvm import NoiseModel
@@ -55,13 +55,12 @@ _PLAN = (
 """Resolved settings that are kept as JSON."""
 
 _KINDS = {
-    "u nd": "digests", "i n": "inverse", "f n": "scale", "f um": "points errors",
-    "i u": "labels joints.body", "f m": "closed.eigenvalues closed.explained_variance_ratio",
+    "u nd": "digests", "i n": "inverse", "f n": "scale", "i u": "labels",
+    "f um": "points errors closed.coordinates",
+    "f m": "closed.eigenvalues closed.explained_variance_ratio",
     "f ": "fit.variance fit.noise fit.log_likelihood noise.variance noise.noise bars.factor",
     "f tm": "solved.coordinates", "f t": "solved.precision", "f bm": "solved.eigenvalues",
-    "f b": "solved.explained_variance_ratio solved.negative_mass",
-    "i j": "joints.first joints.second joints.n_shared", "f jm": "joints.singular_values",
-    "f j": "joints.noise", "U j": "joints.kinds", "U u": "joints.fixed", "b ku": "sessions.parts",
+    "f b": "solved.explained_variance_ratio solved.negative_mass", "b ku": "sessions.parts",
     "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
     "U ": "fit.start", "U o": "optima.start", "f o": "optima.log_likelihood optima.distance",
     "f ocm": "optima.latent", "f amm": "bars.covariances",
@@ -98,11 +97,11 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
         "digests": model._training.digests, "inverse": model._inverse,
         "points": model._points, "labels": result.labels, "removed": result.removed,
-        "closed": result.embedding._replace(coordinates=None), "spectrum": settings.spectrum,
+        "closed": result.embedding, "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
         "start_weight": solution.start_weight, "n_iter": result.n_iter, "graph": result.graph,
         "solved": solution.solved,
-        "joints" if isinstance(result.joints, Joints) else "sessions": result.joints,
+        "sessions": result.sessions,
         "core": core and core.core, "fit": core and core.fit._replace(kernel=None, optima=None),
         "optima": core and OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
         "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
@@ -264,8 +263,6 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
             known = array if kind == "f" else array[np.isfinite(array)]
             if not float(np.abs(known).max(initial=0.0)) < _LARGEST:
                 raise ValueError(f"{name} holds values that are too large, or not finite")
-        if name in ("joints.kinds", "joints.fixed") and not np.isin(array, KINDS).all():
-            raise ValueError(f"{name} holds words that are none of {KINDS}")
     u = sizes["u"]
     bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
@@ -338,7 +335,7 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
     if blocks:
         blocks = check_blocks("blocks", blocks, len(points))
     solution = Solution(
-        _record(arrays, Embedding, "closed", coordinates=points),
+        _record(arrays, Embedding, "closed"),
         _record(arrays, SolvedBlocks, "solved", blocks=blocks),
         arrays.get("residuals"), start_weight, landmarks=arrays.get("landmarks"),
     )  # fmt: skip
@@ -346,7 +343,7 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
         "coordinates": points, "settings": settings, "solution": solution,
         "kernel": settings.kernel, "graph": g, "labels": arrays.get("labels"),
         "removed": arrays.get("removed"), "n_iter": n_iter, "core": core,
-        "joints": _record(arrays, Joints, "joints") or _record(arrays, SessionJoints, "sessions"),
+        "sessions": _record(arrays, SessionJoints, "sessions"),
     }  # fmt: skip
 
 

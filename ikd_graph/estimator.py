@@ -145,8 +145,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Fraction of ``sum_t lambda_t^2`` in negative eigenvalues of the closed form: how far from
         Euclidean the inverted covariances are. None after a refinement.
     joints_ : Joints or SessionJoints or None
-        For "blockwise" the joints between cliques (`alignment.joints`), for sessions with other
+        For "blockwise" the joints between cliques (`blockwise.joints`), for sessions with other
         columns each whether one may be mirrored: what is fixed, and how surely. None otherwise.
+        Computed when it is asked for, as is `fixed_`.
     fixed_ : (n_samples,) ndarray of str or None
         "fixed", "mirrored" or "free" for each row, relative to the largest part that is rigid.
     n_components_ : int
@@ -584,6 +585,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Request.of(self)
 
     @property
+    def joints_(self) -> blockwise.Joints | refine.SessionJoints | None:
+        """What the cliques, or sessions with other columns each, leave open between them."""
+        check_is_fitted(self, "embedding_")
+        solution, known = self._result.solution, self._fitted.computed
+        if "joints" not in known:
+            joints: Any = self._result.sessions
+            if joints is None and solution.solved is not None:
+                with limit_threads(self.n_jobs):
+                    joints = blockwise.joints(solution.solved, solution.embedding.coordinates)
+            known["joints"] = joints and joints.of_rows(self._inverse)
+        return known["joints"]
+
+    @property
+    def fixed_(self) -> NDArray[np.str_] | None:
+        """Whether each row is "fixed", "mirrored" or "free", relative to the largest part."""
+        joints = self.joints_
+        return None if joints is None else joints.fixed
+
+    @property
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
         check_is_fitted(self)
@@ -749,10 +769,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self.merge_residuals_ = None if residuals is None else residuals[inverse]
         self.merge_start_weight_ = solution.start_weight
-        self.joints_: blockwise.Joints | refine.SessionJoints | None = None
-        if result.joints is not None:
-            self.joints_ = result.joints.of_rows(inverse)
-        self.fixed_: NDArray[np.str_] | None = self.joints_ and self.joints_.fixed
         self.optima_: tuple[refine.OptimumRecord, ...] = ()
         if result.core is not None:
             self.optima_ = _expand_optima(result.core, self._points, inverse)
@@ -782,13 +798,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
             report = replace(report, warnings=(*report.warnings, text))
             warn(text)
-        if self.joints_ is not None:
-            text = blockwise.describe_open(self.joints_.fixed, self.joints_.n_open)
-            notes |= {"joints": text} if text else {}
-            # Noisy cliques of one table leave much open, which the geodesic solution settles.
-            unknown = isinstance(self._request.missing, missing.Pairwise)
-            if text and (unknown or self._request.affinity == "precomputed_distance"):
-                warn(text)
+        # Noisy cliques of one table leave much open, which the geodesic solution settles.
+        unknown = isinstance(self._request.missing, missing.Pairwise)
+        distances = self._request.affinity == "precomputed_distance"
+        joints = self.joints_ if unknown or distances else None
+        if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
+            notes["joints"] = text
+            warn(text)
         return report.explain(notes)
 
     def _report_errors(self) -> None:

@@ -14,7 +14,6 @@ from ._base.progress import Stages
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
-from .blockwise import Joints
 from .eigen import Embedding
 from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
@@ -45,7 +44,7 @@ class Result:
     graph: CsrGraph | None = None  # joined where it was to be
     labels: Integers | None = None  # (n,) component before anything was joined
     removed: Integers | None = None  # (m, 2) edges that were pruned
-    joints: Joints | SessionJoints | None = None  # what is not fixed
+    sessions: SessionJoints | None = None  # which sessions with other columns may be mirrored
     n_iter: int | None = None  # steps of the refinement, None without one
     core: CoreFit | None = None  # the fit by likelihood
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
@@ -91,7 +90,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         solution = plan.strategy.solve(similarity, g, kernel, plan.n_components, marks)
     result = Result(
         solution.embedding.coordinates, plan, similarity, solution, kernel,
-        graph=g, labels=labels, removed=removed, joints=solution.joints, notes=notes,
+        graph=g, labels=labels, removed=removed, notes=notes,
     )  # fmt: skip
     if plan.refine is not None and (g is not None or similarity.name == "precomputed_distance"):
         with stages("stress"):
@@ -146,7 +145,7 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
         table = refine.centered_known(similarity.modeled(rows))
         known = refine.search_mirrored(result.coordinates, table, result.kernel)
         return replace(
-            result, coordinates=known.fit.latent, n_iter=known.fit.n_iter, joints=known.joints
+            result, coordinates=known.fit.latent, n_iter=known.fit.n_iter, sessions=known.joints
         )
     core = likelihood.run(
         result.coordinates / similarity.unit,

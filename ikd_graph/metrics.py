@@ -316,8 +316,9 @@ def _whole_r2(target: Floats, predicted: Floats) -> float:
 
 def _as_table(name: str, values: ArrayLike) -> Floats:
     """Float64 table of finite numbers, (n, m); a flat list is one column."""
-    array = check.numbers(name, values).astype(np.float64)
-    return check.table(name, array[:, None] if array.ndim == 1 else array)
+    array = check.numbers(name, values)
+    table = check.table(name, array[:, None] if array.ndim == 1 else array)
+    return np.asarray(table, dtype=np.float64)
 
 
 def _as_pair(
