@@ -188,7 +188,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Rows that are landmarks.
     n_iter_ : int
         Steps of the refinement.
-    settings_ : Settings
+    settings_ : Report
         The settings used, and for each that was "auto" the reason (`settings_.reasons`).
     candidates_ : tuple of Candidate
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out

@@ -360,7 +360,8 @@ def check_symmetric(name: str, matrix: Any) -> None:
     if worst > ROUNDING * scale:
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
-            f"{worst:.3g}; (K + K.T) / 2 if that is noise, or fill the empty triangle"
+            f"{worst:.3g}; rows and columns must be the same points in the same order, fill a "
+            "triangle that is empty, and pass (K + K.T) / 2 only where the difference is noise"
         )
 
 
