@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -652,7 +651,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _know_columns(self, table: Table, reset: bool) -> None:
         """Learn the number and names of columns, or raise where they are not those of the fit."""
-        named = pd.DataFrame(columns=table.column_names) if table.column_names else table.values
+        named = table.values
+        if table.column_names:
+            import pandas as pd
+
+            # scikit-learn looks at names of a frame that are text.
+            named = pd.DataFrame(columns=table.column_names)
         try:
             validate_data(self, named, reset=reset, skip_check_array=True)
         except ValueError as error:
@@ -701,7 +705,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if isinstance(request.missing, missing.Impute):
                 rows = missing.fill(rows, rows)
             first, inverse = _distinct_rows(rows, request)
-            distinct = some_rows(rows, first) if request.has_rows else _among(rows, first)
+            distinct = some_rows(rows, first)
+            distinct = distinct if request.has_rows else distinct[:, first]
             facts = Facts(distinct, request.has_rows, missing.has_holes(rows))
             report = resolve(facts, _with_reference(request, inverse), stages)
             # Those of the pipeline, and similarity, placement and error bars.
@@ -762,7 +767,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         # Numbered by their first row.
-        self.component_labels_ = np.asarray(pd.factorize(labels[inverse])[0], dtype=np.int64)
+        _, starts, number = np.unique(labels[inverse], return_index=True, return_inverse=True)
+        self.component_labels_ = np.asarray(np.argsort(np.argsort(starts))[number])
         solved, residuals = solution.solved, solution.residuals
         self.cliques_ = (
             None if solved is None else Cliques(solved.blocks.renamed(first), inverse.size)
@@ -943,11 +949,6 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     return first, inverse
 
 
-def _among(values: Any, points: Integers) -> Any:
-    """Values between some of the points."""
-    return values if sp.issparse(values) else values[np.ix_(points, points)]
-
-
 def _with_reference(request: Request, inverse: Integers) -> Request:
     """Request with the reference point, which is a row of X, among the distinct rows."""
     strategy = request.strategy
@@ -981,8 +982,6 @@ def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
     low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
     expanded = graph.from_edges(inverse.size, low, high, weights)
     copies = np.setdiff1d(np.arange(inverse.size), first)
-    if not copies.size:
-        return expanded
     return graph.add_edges(expanded, first[inverse[copies]], copies, np.ones(copies.size))
 
 
