@@ -79,17 +79,12 @@ def candidates(facts: Facts, request: Request) -> list[Choice]:
 
 
 def _is_possible(name: str, rows: Any) -> bool:
-    """Whether a representation can be tried on a table."""
+    """Whether a representation can be tried on a table; correlations need rows that vary."""
     if AFFINITIES[name].euclidean:
         return rows.shape[0] * rows.shape[1] <= limits.EUCLIDEAN_ENTRIES
-    return rows.shape[1] >= limits.FEWEST_COLUMNS and _all_vary(rows)
-
-
-def _all_vary(rows: Any) -> bool:
-    """Whether no row has one value throughout."""
-    if isinstance(rows, SparseTable):
-        return bool(np.diff(rows.stored.indptr).all())
-    return bool((np.ptp(rows, axis=1) > 0.0).all())
+    sparse = isinstance(rows, SparseTable)
+    spread = np.diff(rows.stored.indptr) if sparse else np.ptp(rows, axis=1)
+    return rows.shape[1] >= limits.FEWEST_COLUMNS and bool((spread > 0).all())
 
 
 def compare_candidates(
