@@ -22,7 +22,6 @@ from ._base.dataset import is_missing
 from ._base.types import Floats
 from ._base.validation import (
     as_array,
-    as_real,
     check_finite,
     check_integer,
     check_positive,
@@ -317,12 +316,9 @@ def _whole_r2(target: Floats, predicted: Floats) -> float:
 
 def _as_table(name: str, values: ArrayLike) -> Floats:
     """Float64 table of finite numbers, (n, m); a flat list is one column."""
-    array = np.asarray(as_real(name, values), dtype=np.float64)
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must be a table (points x dimensions), got shape {array.shape}")
-    check_finite(name, array)
-    return array
+    array = check.numbers(name, values)
+    table = check.table(name, array[:, None] if array.ndim == 1 else array)
+    return np.asarray(table, dtype=np.float64)
 
 
 def _as_pair(

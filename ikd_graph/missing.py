@@ -6,7 +6,7 @@ it in the rows nearest over the known columns, for holes at random.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,17 +61,24 @@ class Impute(BaseEstimator):
         """There is nothing to check."""
 
 
+Rule: TypeAlias = Pairwise | Impute
+
 RULES = {"pairwise": Pairwise, "impute": Impute}
 """Class of every rule for missing values, by the name that `IKD` calls it."""
 
 
-def get(value: Any) -> Pairwise | Impute | None:
+def get(value: Any) -> Rule | None:
     """Rule that a name stands for, the checked rule itself, or None for "error"."""
     if isinstance(value, (Pairwise, Impute)):
         value.check()
         return value
     check_choice("missing", value, ("error", *RULES), ", or an object from ikd_graph.missing")
     return None if value == "error" else RULES[value]()
+
+
+def has_holes(X: Any) -> bool:
+    """Whether a table has values that are not known; a sparse one with some was made dense."""
+    return isinstance(X, np.ndarray) and bool(np.isnan(X).any())
 
 
 def check_holes(X: NDArray[np.floating]) -> None:

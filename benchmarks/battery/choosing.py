@@ -21,8 +21,8 @@ from first_tables import Absent, half, make
 from measures import append, one_thread
 
 from ikd_graph import IKD, model_selection
-from ikd_graph._settings import Settings
 from ikd_graph.model_selection import agreement_of_halves, compare_candidates
+from ikd_graph.plan import Request
 from ikd_graph.refine import Likelihood
 
 MARGINS = (1.0, 1.02, 1.05, 1.1)
@@ -35,15 +35,16 @@ def measured(name):
     points = make(name)
     X = np.ascontiguousarray(points.X, dtype=np.float64)
     table = model_selection.sample(X)
-    options = model_selection.candidates(X, Settings(), model_selection.moments(X).are_counts)
+    request = Request.of(IKD())
+    options = model_selection.candidates(model_selection.Facts(X), request)
     values = model_selection.predicted_values(table, X)
-    _, tried, _ = compare_candidates(table, values, options)
+    _, tried, _ = compare_candidates(table, values, options, request)
     ranked = {(one.affinity, one.strategy): one.score for one in tried}
     line = {"table": name, "candidates": []}
     for option in options:
         key = option.affinity, option.strategy.name
         model = IKD(2, affinity=key[0], strategy=key[1], refine=option.refine).fit(X)
-        agreement = agreement_of_halves(table, option)
+        agreement = agreement_of_halves(table, option, request)
         found = {"affinity": key[0], "strategy": key[1], "score": ranked[key]}
         found |= {"agreement": agreement, **scores(model.embedding_, points)}
         if agreement < max(THRESHOLDS) and key == max(ranked, key=ranked.get):

@@ -1,7 +1,6 @@
 """The one reader of tables in memory: what a user passes as X, for the estimator and all jobs."""
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -54,8 +53,6 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
         If X is no table of numbers; the message says what to pass instead.
     """
     check_sparse(name, X)
-    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas"):
-        X = X.to_pandas()
     names = row_names(X), _column_names(X)
     X = _as_array_like(X, name)
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
@@ -64,10 +61,7 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     except TypeError:
         if isinstance(X, (np.ndarray, list, tuple)) or sp.issparse(X):
             raise
-        raise ValueError(
-            f"{name} must be a table of numbers, got a {_kind(X)}; pass its values as an array of "
-            "rows and columns"
-        ) from None
+        raise _not_a_table(X, name) from None
     except ValueError as error:
         # It may contain names of columns, which must not write to a terminal.
         raise ValueError(printable(str(error))) from None
@@ -123,21 +117,31 @@ def _as_array_like(X: Any, name: str) -> Any:
     if is_dask(X):
         # First of all: what is delayed has every attribute.
         return computed(X, name)
-    if cure := _cure(X):
-        raise ValueError(f"{name} must be a table of numbers, got a {_kind(X)}; {cure}")
+    if hasattr(X, "obs") and hasattr(X, "obsm"):
+        # numpy would read it cell by cell, which takes minutes.
+        raise ValueError(
+            f"{name} must be a table of numbers, got an {_kind(X)}; pass adata.X or adata.obsm"
+            "['X_pca'], or call ikd_graph.tl.ikd(adata)"
+        )
+    if hasattr(X, "adjacency") or (isinstance(X, Mapping | Iterator) and not hasattr(X, "shape")):
+        raise _not_a_table(X, name)
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X, name)
         return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
-    if isinstance(X, np.matrix):
-        return np.asarray(X)
-    if isinstance(X, np.ndarray) and X.dtype.names:
-        X = np.array([list(row) for row in X], dtype=object)
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and "pandas" in sys.modules:
         # NA is no number: it has no place in an array of floats.
         return np.where(sys.modules["pandas"].isna(X), np.nan, X)
     return X
+
+
+def _not_a_table(X: Any, name: str) -> ValueError:
+    """Error of an object that makes no array of rows and columns."""
+    return ValueError(
+        f"{name} must be a table of numbers, got a {_kind(X)}; pass its values as an array of "
+        "rows and columns, such as pandas.DataFrame(X)"
+    )
 
 
 def _kind(X: Any) -> str:
@@ -145,61 +149,21 @@ def _kind(X: Any) -> str:
     return f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}"
 
 
-def _cure(X: Any) -> str:
-    """Return what to pass instead of an object that holds a table and is none; else nothing."""
-    if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "obsm"):
-        keys = [f"adata.obsm[{key!r}]" for key in list(X.obsm)[:2]]
-        return f"pass {' or '.join(['adata.X', *keys])}, or call ikd_graph.tl.ikd(adata)"
-    if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
-        return "IKD(affinity='precomputed') takes the weights of its edges for correlations"
-    if type(X).__name__ == "LazyFrame":
-        return "pass frame.collect()"
-    if isinstance(X, Mapping) and not hasattr(X, "shape"):
-        return "pass pandas.DataFrame(X)"
-    if isinstance(X, Iterator):
-        return "pass list(X)"
-    values = getattr(X, "to_numpy", lambda: X)()
-    if not isinstance(values, np.ndarray):
-        return ""
-    if values.dtype.kind in "mM":
-        return "(X - X[0]) / numpy.timedelta64(1, 's') turns times into seconds"
-    is_list = values.dtype.kind == "O" and values.ndim == 1
-    return "pass numpy.vstack(X)" if is_list and all(np.ndim(x) == 1 for x in values[:100]) else ""
-
-
 def _check_frame(X: Any, name: str) -> None:
-    """Raise if columns of a data frame are not numbers, or their names are not told apart."""
-    names = list(X.columns)
-    kinds = sorted({type(each).__name__ for each in names})
-    if "str" in kinds and len(kinds) > 1:
-        raise ValueError(
-            f"names of columns of {name} must be of one kind, got {' and '.join(kinds)}; X.columns "
-            "= X.columns.astype(str) makes them text"
-        )
-    twice = [str(each) for each, number in Counter(names).items() if number > 1]
-    if twice:
-        raise ValueError(
-            f"names of columns of {name} must be unique, got {_listed(map(repr, twice))} more than "
-            "once; X.to_numpy() is the table without names"
-        )
-    wrong = {
-        str(each): str(dtype)
-        for at, (each, dtype) in enumerate(zip(names, list(X.dtypes), strict=True))
+    """Raise if columns of a data frame are not numbers."""
+    wrong = [
+        f"{column!r} ({dtype})"
+        for at, (column, dtype) in enumerate(zip(list(X.columns), list(X.dtypes), strict=True))
         if not _is_numeric(X, at, str(dtype).lower())
-    }
-    if not wrong:
-        return
-    polars = type(X).__module__.startswith("polars")
-    cure = (
-        f"X.drop({[*wrong][:6]})" if polars else f"X.drop(columns={[*wrong][:6]})"
-    ) + " leaves them out (names or times of rows belong into the index, labels into a variable)"
-    if len(wrong) == len(names):
-        # Without them nothing would be left.
-        whole = "X.cast(polars.Float64)" if polars else "X.astype(float)"
-        cure = f"{whole} reads numbers that are written as text"
-    columns = "column" if len(wrong) == 1 else "columns"
-    each = _listed(f"{key!r} ({dtype})" for key, dtype in wrong.items())
-    raise ValueError(printable(f"{name} must hold numbers only, got {columns} {each}; {cure}"))
+    ]
+    if wrong:
+        more = f" and {len(wrong) - 6} more" if len(wrong) > 6 else ""
+        columns = "column" if len(wrong) == 1 else "columns"
+        text = (
+            f"{name} must hold numbers only, got {columns} {', '.join(wrong[:6])}{more}; drop "
+            "them, or convert them to numbers (names or times of rows belong into the index)"
+        )
+        raise ValueError(printable(text))
 
 
 def _is_numeric(X: Any, position: int, dtype: str) -> bool:
@@ -209,10 +173,3 @@ def _is_numeric(X: Any, position: int, dtype: str) -> bool:
         return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
     words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
     return not dtype.startswith(words)
-
-
-def _listed(texts: Any, most: int = 6) -> str:
-    """Return the first few of some texts, and how many more there are."""
-    every = list(texts)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return f"{', '.join(every[:most])}{more}"

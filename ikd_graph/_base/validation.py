@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
+from .rounding import SINGLE
 from .suggest import suggest
 
 Rule = Callable[[str, Any], Any]
@@ -49,9 +50,6 @@ def validate(
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        unknown = set(rules) - set(signature.parameters)
-        if unknown:
-            raise TypeError(f"{function.__name__} has no arguments {sorted(unknown)}")
         kinds = {name: str(each.annotation) for name, each in signature.parameters.items()}
         others = {
             name: _ANNOTATED[kind]
@@ -168,10 +166,10 @@ def observations(name: str, value: Any) -> Any:
     if np.ndim(value) == 0:
         return count(name, value)
     counts = as_real(name, value)
-    if not np.all(counts >= 1.0) or not np.isfinite(counts).all():
+    if not (np.isfinite(counts) & (counts >= 1.0)).all():
         raise ValueError(
-            f"{name} must be at least 1 everywhere, got {np.nanmin(counts):g}; it is the number of "
-            "columns behind each correlation"
+            f"{name} must be finite and at least 1 everywhere, got {np.nanmin(counts):g}; it is "
+            "the number of columns behind each correlation"
         )
     return counts
 
@@ -200,15 +198,16 @@ def _real(rule: str, holds: Callable[[Any], bool]) -> Callable[[str, Any], float
 
 number = _real("be a number", lambda x: x == x)
 fraction = check_fraction = _real("lie in (0, 1)", lambda x: 0.0 < x < 1.0)
-positive = _real("be positive and finite", lambda x: 0.0 < x < np.inf)
 not_negative = _real("be finite and not negative", lambda x: 0.0 <= x < np.inf)
 
 
 def check_positive(name: str, value: Any, high: float = np.inf) -> float:
     """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
-    if high == np.inf:
-        return positive(name, value)
-    return check_real(name, value, f"be in (0, {high:g}]", lambda x: 0.0 < x <= high)
+    rule = "be positive and finite" if high == np.inf else f"be in (0, {high:g}]"
+    return check_real(name, value, rule, lambda x: 0.0 < x <= high and x < np.inf)
+
+
+positive = check_positive
 
 
 def function(name: str, value: Any) -> Callable[..., Any]:
@@ -344,26 +343,6 @@ def check_magnitude(name: str, values: Any, bound: float = 1e70, least: float = 
         )
 
 
-def rounding_of(values: Any) -> float:
-    """Relative error that numbers may have: that of float32 where they are, or came from, such.
-
-    Examples
-    --------
-    >>> rounding_of(np.array([0.5, 0.1])), rounding_of(np.array([0.5, 0.1], np.float32)) > 1e-7
-    (1e-08, True)
-    """
-    stored = np.asarray(values.data if sp.issparse(values) else values)
-    if stored.dtype.kind == "f" and stored.dtype.itemsize > 4 and stored.size:
-        some = stored.reshape(-1)[:1000]
-        with np.errstate(over="ignore"):
-            narrow = some.astype(np.float32)
-        fraction = bool(np.any(some != np.rint(some)))
-        exact = fraction and bool(np.all(narrow.astype(stored.dtype) == some))
-        return 16.0 * float(np.finfo(np.float32).eps) if exact else 1e-8
-    kind = stored.dtype if stored.dtype.kind == "f" else np.dtype(np.float64)
-    return max(1e-8, 16.0 * float(np.finfo(kind).eps))
-
-
 def check_symmetric(name: str, matrix: Any) -> None:
     """Raise unless a dense matrix is square and symmetric, up to rounding."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -376,20 +355,12 @@ def check_symmetric(name: str, matrix: Any) -> None:
         rows = matrix[start : start + 256]
         scale = max(scale, float(rows.max()), -float(rows.min()))
         worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > rounding_of(matrix) * scale:
+    if worst > SINGLE * scale:
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
-            f"{worst:.3g}; {_how_to_mirror(matrix, worst, scale)}"
+            f"{worst:.3g}; rows and columns must be the same points in the same order, fill a "
+            "triangle that is empty, and pass (K + K.T) / 2 only where the difference is noise"
         )
-
-
-def _how_to_mirror(K: Any, worst: float, scale: float) -> str:
-    """Return the cure of a matrix that is not symmetric, of which one triangle may be empty."""
-    if not (np.any(np.triu(K, 1)) and np.any(np.tril(K, -1))):
-        return "K + K.T - np.diag(np.diag(K)) fills the empty triangle, D + D.T that of distances"
-    if 4.0 * worst <= scale:
-        return "pass (K + K.T) / 2 if the difference is noise"
-    return "rows and columns must be the same points in the same order"
 
 
 def check_same_shape(name: str, values: Any, second_name: str, second: Any) -> None:
@@ -430,7 +401,7 @@ def check_components(n_components: int, n_samples: int) -> int:
     if wanted >= n_samples:
         raise ValueError(
             f"n_components must be less than the number of points, got n_components={wanted} "
-            f"for n_samples={n_samples}; {n_samples} points span at most {n_samples - 1} dimensions"
+            f"for {n_samples} different ones, which span at most {n_samples - 1} dimensions"
         )
     return wanted
 
@@ -454,11 +425,10 @@ def check_enough_columns(n_features: int, affinity: str, low: int = 2) -> None:
 
 
 def check_varies(X: NDArray[np.floating]) -> None:
-    """Raise if a table holds one value throughout."""
-    if np.all(X.flat[0] == X):
+    """Raise if a table holds one row throughout."""
+    if np.all(X[0] == X):
         raise ValueError(
-            f"rows of X must vary, got the value {X.flat[0]:.3g} throughout; there is nothing to "
-            "tell them apart by"
+            "rows of X must vary, got one row throughout; there is nothing to tell them apart by"
         )
 
 

@@ -28,10 +28,9 @@ from ._csr import (
 )
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
-from ._csr import networkx_matrix as networkx_matrix
+from ._csr import as_pairs as as_pairs
 from ._csr import without_weights as without_weights
 from ._join import JoinedGraph, join
-from ._names import frame_by_name as frame_by_name
 from ._prune import prune
 from ._record import CsrGraph
 from ._record import check_graph as check_graph

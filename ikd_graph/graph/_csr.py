@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
+from .._base.dask import is_dask
 from .._base.rounding import SINGLE
 from .._base.types import Integers
 from .._base.validation import check_distinct, validate
 from ..similarity import stored_pairs
-from ._names import numbers_in_order, order_of_rows
+from ._names import frame_by_name, numbers_in_order, order_of_rows
 from ._record import CsrGraph, check_graph
 
 if TYPE_CHECKING:
@@ -442,6 +443,18 @@ def networkx_matrix(
         return sp.coo_array((0, 0))
     nodes = [nodes[at] for at in order]
     return nx.to_scipy_sparse_array(G, nodes, weight=weight, dtype=np.float64, format="coo")
+
+
+def as_pairs(X: Any) -> Any:
+    """Values between pairs of points as a matrix: a graph of networkx is one of correlations."""
+    if is_dask(X):
+        raise ValueError(
+            "X must be in memory for affinity='precomputed', got a collection of Dask; pass "
+            "X.compute()"
+        )
+    if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
+        return networkx_matrix(X)
+    return frame_by_name(X)
 
 
 @validate(g=check_graph)

@@ -1,6 +1,7 @@
-"""What "auto" stands for: settings of a fit from what was asked for and the table."""
+"""What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
 from ._candidates import agreement_of_halves, candidates, compare_candidates
+from ._facts import Facts, complete_block
 from ._held_out import (
     direction_score,
     folds,
@@ -12,27 +13,11 @@ from ._held_out import (
 )
 from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
 from ._numbers import describe_effective_columns
-from ._pairwise import complete_block, resolve_pairwise
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
-    "ENOUGH_COLUMNS",
-    "SUPPORTED",
-    "Moments",
-    "agreement_of_halves",
-    "candidates",
-    "compare_candidates",
-    "complete_block",
-    "describe_effective_columns",
-    "direction_score",
-    "folds",
-    "has_significant_correlation",
-    "held_out_r2",
-    "moments",
-    "predicted_values",
-    "principal_directions",
-    "resolve",
-    "resolve_pairwise",
-    "sample",
-    "sampled",
-]
+    "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves", "candidates",
+    "compare_candidates", "complete_block", "describe_effective_columns", "direction_score",
+    "folds", "has_significant_correlation", "held_out_r2", "moments", "predicted_values",
+    "principal_directions", "resolve", "sample", "sampled",
+]  # fmt: skip

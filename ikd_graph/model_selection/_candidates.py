@@ -6,20 +6,21 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.spatial import procrustes
 
-from .. import _fit as pipeline
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable
 from .._base.types import Floats
-from .._settings import Candidate, Settings
-from ..blockwise import rigid_fit
+from ..fit import fit
 from ..graph import CsrGraph
-from ..refine import Stress
+from ..plan import Candidate, Refinement, Request
+from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
-from ..strategies import Geodesic, Linear
+from ..strategies import Geodesic, Linear, Strategy
+from ._facts import Facts
 from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
-from ._numbers import with_numbers
+from ._numbers import Choice, make_plan
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""
@@ -39,57 +40,55 @@ in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 _HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
 
 
-def candidates(rows: Any, settings: Settings, are_counts: bool) -> list[Settings]:
+def candidates(facts: Facts, request: Request) -> list[Choice]:
     """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
     ----------
-    rows : (n, p) table
+    facts : Facts
         What is fitted.
-    settings : Settings
+    request : Request
         What was asked for.
-    are_counts : bool
-        Whether the table holds counts.
 
     Returns
     -------
-    list of Settings
-        Affinity, strategy and refinement are named; a refinement that is "auto" is stress.
+    list of Choice
+        A refinement that is "auto" is stress.
     """
-    names: tuple[str, ...] = (settings.affinity,)
-    if settings.affinity == "auto":
+    rows = facts.rows
+    names: tuple[str, ...] = (request.affinity,)
+    if request.affinity == "auto":
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
-        names = OF_COUNTS if are_counts else names or ("correlation",)
-    strategies: tuple[Any, ...] = (settings.strategy,)
-    if settings.strategy == "auto":
+        names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
+    if not isinstance(request.strategy, str):
+        strategies: tuple[Strategy, ...] = (request.strategy,)
+    else:
         # What has no graph is not tried where something on a graph was asked for.
-        free = settings.graph == settings.kernel == "auto" and settings.refine in ("auto", None)
+        free = isinstance(request.graph, str) and isinstance(request.kernel, str)
+        free = free and request.refine in ("auto", None)
         strategies = (Linear(), Geodesic()) if free else (Geodesic(),)
-    return [
-        replace(settings, strategy=strategy, affinity=name).choose(
-            "", refine=Stress() if strategy.uses_graph else None
-        )
-        for strategy, name in product(strategies, names)
-    ]
+
+    def refinement(strategy: Strategy) -> Refinement:
+        if not isinstance(request.refine, str):
+            return request.refine
+        return Stress() if strategy.uses_graph else None
+
+    pairs = product(strategies, names)
+    return [Choice(strategy, name, refinement(strategy)) for strategy, name in pairs]
 
 
 def _is_possible(name: str, rows: Any) -> bool:
-    """Whether a representation can be tried on a table."""
+    """Whether a representation can be tried on a table; correlations need rows that vary."""
     if AFFINITIES[name].euclidean:
         return rows.shape[0] * rows.shape[1] <= limits.EUCLIDEAN_ENTRIES
-    return rows.shape[1] >= limits.FEWEST_COLUMNS and _all_vary(rows)
-
-
-def _all_vary(rows: Any) -> bool:
-    """Whether no row has one value throughout."""
-    if isinstance(rows, SparseTable):
-        return bool(np.diff(rows.stored.indptr).all())
-    return bool((np.ptp(rows, axis=1) > 0.0).all())
+    sparse = isinstance(rows, SparseTable)
+    spread = np.diff(rows.stored.indptr) if sparse else np.ptp(rows, axis=1)
+    return rows.shape[1] >= limits.FEWEST_COLUMNS and bool((spread > 0).all())
 
 
 def compare_candidates(
-    table: Floats, values: Floats, options: list[Settings]
+    table: Floats, values: Floats, options: list[Choice], request: Request
 ) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
@@ -99,8 +98,10 @@ def compare_candidates(
         Rows to fit.
     values : (n, p) float64
         The same columns as they are predicted: roots of counts.
-    options : list of Settings
+    options : list of Choice
         Candidates.
+    request : Request
+        What was asked for.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def compare_candidates(
         shown = held_out if held_out.all() else ~held_out
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
-            points = embed(table[:, shown], option)
+            points = embed(table[:, shown], option, request)
             if directions.shape[1]:
                 fits.append((at, points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
@@ -157,39 +158,35 @@ def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
     return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
-def agreement_of_halves(table: Floats, option: Settings) -> float:
+def agreement_of_halves(table: Floats, option: Choice, request: Request) -> float:
     """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
 
     Parameters
     ----------
     table : (n, p) float64
         Rows.
-    option : Settings
-        Settings of a closed form.
+    option : Choice
+        A closed form.
+    request : Request
+        What was asked for.
 
     Returns
     -------
     float
         From 0 to 1; NaN with too few columns.
     """
-    parts, found = folds(table), []
+    parts, r2 = folds(table), []
     if len(parts) == 1:
         return np.nan
     for first, second in _HALVES:
         half = parts[first] | parts[second]
-        found.append(_procrustes_r2(embed(table[:, half], option), embed(table[:, ~half], option)))
-    return float(np.mean(found))
+        points = [embed(table[:, columns], option, request) for columns in (half, ~half)]
+        spread = all(each.any() for each in points)
+        r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
+    return float(np.mean(r2))
 
 
-def _procrustes_r2(first: Floats, second: Floats) -> float:
-    """R² of one embedding after the best rotation or reflection, shift and scale of another."""
-    turned, target = rigid_fit(first, second).apply(first), second - second.mean(axis=0)
-    sizes = float(turned.var(axis=0).sum() * second.var(axis=0).sum())
-    shared = float((turned * target).sum(axis=1).mean())
-    return shared**2 / sizes if sizes > 0.0 else 0.0
-
-
-def embed(table: Floats, option: Settings) -> Floats:
+def embed(table: Floats, option: Choice, request: Request) -> Floats:
     """Solve some columns under a candidate in closed form.
 
     Strategies on a graph are compared by their geodesics. A row that is constant in these columns
@@ -197,18 +194,16 @@ def embed(table: Floats, option: Settings) -> Floats:
     """
     strategy = option.strategy
     strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
-    size = option.n_components
-    size = min(5 if size == "auto" else int(size), len(table) - 1)
-    option = replace(
-        option,
-        strategy=strategy,
-        refine=Stress() if option.by_likelihood else option.refine,
-        graph="auto" if isinstance(option.graph, CsrGraph) else option.graph,
-        n_components=size,
-        n_landmarks=None,
-    )
+    if isinstance(option.refine, Likelihood):
+        option = replace(option, refine=Stress())
+    if isinstance(request.graph, CsrGraph):
+        request = replace(request, graph="auto")
+    request = replace(request, n_landmarks=None)
+    size = 5 if request.n_components == "auto" else request.n_components
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        option = with_numbers(table, option)
+        plan, _ = make_plan(
+            Facts(table), request, replace(option, strategy=strategy), min(size, len(table) - 1)
+        )
         similarity = compare(table, option.affinity, counts=True)
-        return pipeline.fit(similarity, table, option, Stages()).coordinates
+        return fit(similarity, table, plan, Stages()).coordinates

@@ -69,7 +69,6 @@ def moments(X: Any) -> Moments:
     rows = centered / np.sqrt(squares)[:, None]
     # Variances of two rows have the squared correlation of the rows.
     related = (rows @ rows.T) ** 2
-    shared = float(related.mean())
     related -= related.mean(axis=0)
     related -= related.mean(axis=1, keepdims=True)
     scatter = max(float(np.trace(related)), _LEAST_SCATTER * len(rows))
@@ -78,27 +77,21 @@ def moments(X: Any) -> Moments:
     # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
     free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
-    gap, error = _kurtosis(rows, effective, shared)
     # Levels of columns have a kurtosis of their own, and hide that of the rows.
     about_mean = covariance.doubly_centered_rows(centered)
-    about_mean = about_mean[about_mean.any(axis=1)]
-    if len(about_mean):
-        other = _kurtosis(about_mean, effective, _mean_square_correlation(about_mean))
-        gap, error = max((gap, error), other, key=lambda each: abs(each[0]) / each[1])
+    gaps = [_kurtosis(each, effective) for each in (rows, about_mean) if each.any()]
+    gap, error = max(gaps, key=lambda each: abs(each[0]) / each[1])
     return Moments(n_observed, spread, gap, effective, error, counts, limit)
 
 
-def _mean_square_correlation(rows: Floats) -> float:
-    """Mean squared correlation of all pairs of unit rows, those with themselves among them."""
+def _kurtosis(rows: Floats, effective: float) -> tuple[float, float]:
+    """Mean kurtosis of unit rows less that of normal ones, and its standard error."""
+    rows = rows[rows.any(axis=1)]
     n, width = rows.shape
     small = rows.T @ rows if width < n else rows @ rows.T
-    return float(np.einsum("ij,ij->", small, small)) / n**2
-
-
-def _kurtosis(rows: Floats, effective: float, shared: float) -> tuple[float, float]:
-    """Mean kurtosis of unit rows less that of normal ones, and its standard error."""
-    kurtosis = rows.shape[1] * float(np.einsum("ij,ij->", rows**2, rows**2)) / len(rows)
     # Correlated rows repeat one another: 1 / shared of them count as independent.
+    shared = float(np.einsum("ij,ij->", small, small)) / n**2
+    kurtosis = width * float(np.einsum("ij,ij->", rows**2, rows**2)) / n
     error = max(0.08, float(np.sqrt(24.0 * shared / effective)))
     return kurtosis - 3.0 * (effective - 1.0) / (effective + 1.0), error
 

@@ -1,19 +1,23 @@
-"""Numbers of a graph, weights, kernel and landmarks that are still "auto" in named settings."""
+"""The plan of a fit: numbers of graph, weights, kernel and landmarks once the method is chosen."""
 
-from dataclasses import replace
-from typing import Any
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import scipy.sparse as sp
 
-from .. import _fit as pipeline
 from .. import covariance, eigen, graph, kernels
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
-from .._settings import Settings
-from ..graph import Neighbors, Threshold
-from ..similarity import AFFINITIES, GIVEN, compare
-from ..strategies import number_of_landmarks
+from .._base.types import Floats
+from ..fit import fit
+from ..graph import CsrGraph, Neighbors, Threshold
+from ..plan import Candidate, GraphRule, Plan, Refinement, Request
+from ..similarity import AFFINITIES, compare
+from ..strategies import Strategy, number_of_landmarks
+from ._facts import Facts
 
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
@@ -25,89 +29,144 @@ _BLOCKWISE_FLOOR, _FLOOR_FROM = 0.15, 2000
 """Least automatic threshold of blockwise, and the independent columns from which it holds
 (docs/decisions/014-threshold.md)."""
 
-_DISTANCES = ("precomputed_distance", *(a.name for a in AFFINITIES.values() if a.euclidean))
-
 _N_LEADING = 15
 """Leading eigenvalues by which the number of coordinates is chosen."""
 
 
-def with_numbers(rows: Any, settings: Settings) -> Settings:
-    """Return settings in which graph, weights of the stress and kernel have no "auto" left.
+@dataclass(frozen=True)
+class Choice:
+    """How rows are compared, solved and refined, and why; the plan follows from it and the table.
+
+    Reasons of what was asked for are dropped when the report is made.
+    """
+
+    strategy: Strategy
+    affinity: str
+    refine: Refinement
+    graph: GraphRule | None = None  # None follows from the table
+    model_based: bool = False
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = ()
+    agreement: float = np.nan
+    warnings: tuple[str, ...] = ()
+
+    def explain(self, **reasons: str) -> "Choice":
+        """Return the choice with more reasons."""
+        return replace(self, reasons={**self.reasons, **reasons})
+
+
+def make_plan(
+    facts: Facts, request: Request, choice: Choice, size: int
+) -> tuple[Plan, dict[str, str]]:
+    """Choose the numbers of a graph, weights, kernel and landmarks.
 
     Parameters
     ----------
-    rows : (n, p) table, or (n, n) covariances or distances
+    facts : Facts
         What is fitted.
-    settings : Settings
-        Strategy, affinity and refinement are named.
+    request : Request
+        What was asked for.
+    choice : Choice
+        The method.
+    size : int
+        Number of coordinates.
 
     Returns
     -------
-    Settings
-        The same with numbers.
+    plan : Plan
+        Nothing is left to choose.
+    reasons : dict of str
+        Why, for each that was "auto".
     """
-    settings = _graph_rule(rows, settings)
-    if settings.refine is not None:
-        weights = "precision" if settings.model_based else "uniform"
-        settings = replace(settings, refine=settings.refine.resolve(weights=weights))
-    if settings.kernel != "auto":
-        named = kernels.get(settings.kernel)
-        if settings.affinity in _DISTANCES and not settings.by_likelihood:
-            settings = settings.explain(
-                kernel="distances are taken as they are: no kernel bends them"
-            )
-        return replace(settings, kernel=named, likelihood_kernel=named)
-    # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
-    of_likelihood = "auto" if settings.model_based else kernels.RationalQuadratic()
-    return replace(settings, kernel=kernels.SquaredExponential(), likelihood_kernel=of_likelihood)
+    euclidean = choice.affinity == "precomputed_distance" or (
+        facts.has_rows and AFFINITIES[choice.affinity].euclidean
+    )
+    # Of rows with holes correlations are all that is known.
+    by_value = choice.model_based or (facts.has_holes and not euclidean)
+    rule, reasons = _graph(facts, request, choice, by_value, euclidean)
+    refine = choice.refine
+    if refine is not None:
+        refine = refine.resolve(weights="precision" if by_value else "uniform")
+    kernel = likelihood_kernel = request.kernel
+    if isinstance(kernel, str):
+        kernel = kernels.SquaredExponential()
+        # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
+        likelihood_kernel = "auto" if choice.model_based else kernels.RationalQuadratic()
+    count = None
+    if choice.strategy.uses_landmarks:
+        count, why = number_of_landmarks(request.n_landmarks, facts.rows.shape[0], size)
+        reasons |= {"n_landmarks": why} if why else {}
+    plan = Plan(
+        size, choice.strategy, rule, kernel, choice.affinity, refine, count,
+        request.random_state, likelihood_kernel, choice.model_based,
+    )  # fmt: skip
+    if request.kernel != "auto" and euclidean and not plan.by_likelihood:
+        reasons["kernel"] = "distances are taken as they are: no kernel bends them"
+    return plan, reasons
 
 
-def _graph_rule(rows: Any, settings: Settings) -> Settings:
-    """Return settings with the numbers of the graph."""
-    if not settings.strategy.uses_graph:
-        return replace(settings, graph=None)
-    has_rows = settings.affinity not in GIVEN
-    if settings.graph == "auto" and sp.issparse(rows) and not has_rows:
-        return replace(settings, graph=Threshold(0.0, prune=False))
-    if settings.model_based and rows.shape[0] <= limits.SOLVED_WHOLE:
-        why = "correlations estimate the kernel of the model, so that small ones are left out"
-        settings = settings.choose(why, graph=Threshold())
-    why = "the order of similarities is more reliable than their values"
-    settings = settings.choose(why, graph=Neighbors())
-    rule = settings.graph
+def _graph(
+    facts: Facts, request: Request, choice: Choice, by_value: bool, euclidean: bool
+) -> tuple[GraphRule | CsrGraph | None, dict[str, str]]:
+    """Rule of the graph with its numbers, and the reasons."""
+    rows, rule = facts.rows, request.graph
+    reasons: dict[str, str] = {}
+    if not choice.strategy.uses_graph:
+        return None, reasons
+    if rule == "auto" and sp.issparse(rows) and not facts.has_rows:
+        return Threshold(0.0, prune=False), reasons
+    if rule == "auto" and choice.graph is not None:
+        rule = choice.graph
+    elif rule == "auto" and by_value and rows.shape[0] <= limits.SOLVED_WHOLE:
+        rule = Threshold()
+        reasons["graph"] = (
+            "correlations estimate the kernel of the model, so that small ones are left out"
+            if choice.model_based
+            else "a pair is an edge where its own columns show it"
+        )
+    elif rule == "auto":
+        rule = Neighbors()
+        reasons["graph"] = "the order of similarities is more reliable than their values"
     if isinstance(rule, Neighbors) and rule.k == "auto":
         rule = rule.replace(k=N_NEIGHBORS)
-    if isinstance(rule, Threshold) and rule.s0 == "auto" and rule.fdr is None:
-        free = effective_columns(rows, settings.affinity, rule.n_removed)
-        s0 = _threshold(rows, settings, free)
-        if settings.strategy.name == "blockwise" and (free or 0.0) >= _FLOOR_FROM:
-            s0 = max(s0, _BLOCKWISE_FLOOR)
-        rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
+    by_fdr = isinstance(rule, Threshold) and rule.fdr is not None
+    if isinstance(rule, Threshold) and rule.s0 == "auto" and not by_fdr:
+        free = _effective_columns(facts, choice.affinity, rule.n_removed)
         width = rows.shape[1]
-        if free is not None and free < width - settings.graph.n_removed:
-            settings = settings.explain(columns=describe_effective_columns(width, free))
+        if free is not None and free < width - rule.n_removed and not facts.has_holes:
+            reasons["columns"] = describe_effective_columns(width, free)
+        s0 = _threshold(facts, request, choice, free, euclidean)
+        rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
     if isinstance(rule, graph.Rule) and rule.prune == "auto":
-        prune = has_rows and not settings.model_based and not getattr(rule, "fdr", None)
-        rule = rule.replace(prune=prune)
-    return replace(settings, graph=rule)
+        complete = facts.has_rows and not facts.has_holes
+        rule = rule.replace(prune=complete and not by_value and not by_fdr)
+    return rule, reasons
 
 
-def _threshold(rows: Any, settings: Settings, free: float | None) -> float:
+def _threshold(
+    facts: Facts, request: Request, choice: Choice, free: float | None, euclidean: bool
+) -> float:
     """Threshold of similarities that stand for so many independent columns."""
-    if settings.kernel == "auto" or settings.affinity in _DISTANCES:
-        return graph.auto_threshold(free)
-    s0 = graph.auto_threshold(free, settings.kernel)
-    if free is None or s0 <= graph.auto_threshold(free):
-        return s0
-    few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
-    noise = covariance.noise_fraction(AFFINITIES[settings.affinity].modeled(few), free)
-    return graph.auto_threshold(free, settings.kernel, noise)
+    s0 = graph.auto_threshold(free)
+    if request.kernel != "auto" and not euclidean and not facts.has_holes:
+        of_kernel = graph.auto_threshold(free, request.kernel)
+        if free is not None and of_kernel > s0:
+            few = evenly_spaced(facts.rows.shape[0], limits.SIZED)
+            table = AFFINITIES[choice.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
+            noise = covariance.noise_fraction(table, free)
+            of_kernel = graph.auto_threshold(free, request.kernel, noise)
+        s0 = of_kernel
+    floored = choice.strategy.name == "blockwise" and free is not None and free >= _FLOOR_FROM
+    return max(s0, _BLOCKWISE_FLOOR) if floored else s0
 
 
-def effective_columns(rows: Any, affinity: str, n_removed: int = 0) -> float | None:
+def _effective_columns(facts: Facts, affinity: str, n_removed: int) -> float | None:
     """Effective number of columns under an affinity, None where there are no rows."""
-    if affinity in GIVEN:
+    if not facts.has_rows:
         return None
+    rows = facts.rows
+    if facts.has_holes:
+        return float(np.median(np.isfinite(rows).sum(axis=1)))
     if isinstance(rows, SparseTable):
         # They have no order.
         return float(max(rows.shape[1] - n_removed, 1))
@@ -123,42 +182,31 @@ def describe_effective_columns(n_observed: int, free: float) -> str:
     )
 
 
-def with_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Choose the number of coordinates, at the last wide gap of the spectrum.
+def size_by_spectrum(facts: Facts, request: Request, choice: Choice) -> tuple[int, Floats]:
+    """Find the number of coordinates at the last wide gap of the leading eigenvalues, and these.
 
     Parameters
     ----------
-    rows : (n, p) table, or (n, n) covariances or distances
+    facts : Facts
         What is fitted.
-    settings : Settings
-        Strategy, affinity and refinement are named.
-    stages : Stages
-        Clock and progress bar.
+    request : Request
+        What was asked for.
+    choice : Choice
+        The method.
 
     Returns
     -------
-    Settings
-        The same with a number of coordinates.
+    size : int
+        Number of coordinates.
+    spectrum : (n_leading,) ndarray of float64
+        Eigenvalues of the closed form, descending.
     """
-    if settings.n_components != "auto":
-        return settings
-    with stages("spectrum"):
-        strategy = settings.strategy.with_spectrum()
-        leading = min(_N_LEADING, strategy.most_components(*rows.shape))
-        trial = replace(with_numbers(rows, settings), strategy=strategy, refine=None)
-        trial = with_landmarks(rows, replace(trial, n_components=leading))
-        similarity = compare(rows, settings.affinity, counts=True)
-        spectrum = pipeline.spectrum(similarity, trial)
-    size = int(eigen.eigengap(spectrum)) if leading > 1 else 1
-    why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
-    return replace(settings, spectrum=spectrum).choose(why, n_components=size)
-
-
-def with_landmarks(rows: Any, settings: Settings) -> Settings:
-    """Return settings with the number of landmarks, None where all points are solved."""
-    if not settings.strategy.uses_landmarks:
-        return replace(settings, n_landmarks=None)
-    n, size = rows.shape[0], int(settings.n_components)
-    count, reason = number_of_landmarks(settings.n_landmarks, n, size)
-    settings = replace(settings, n_landmarks=count)
-    return settings.explain(n_landmarks=reason) if reason else settings
+    strategy = choice.strategy.with_spectrum()
+    leading = min(_N_LEADING, strategy.most_components(*facts.rows.shape))
+    trial, _ = make_plan(facts, request, replace(choice, strategy=strategy, refine=None), leading)
+    with warnings.catch_warnings():
+        # There may be fewer positive eigenvalues than are computed, and the fit says the rest.
+        warnings.simplefilter("ignore", UserWarning)
+        similarity = compare(facts.rows, choice.affinity, counts=True)
+        spectrum = fit(similarity, None, trial, Stages()).embedding.eigenvalues
+    return int(eigen.eigengap(spectrum)) if leading > 1 else 1, spectrum

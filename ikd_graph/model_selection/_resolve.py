@@ -5,7 +5,8 @@ compared by correlations and refined by the likelihood. Any other table is compa
 representations: as it is, columns standardized, or rows standardized; counts by the roots of their
 proportions. The one is taken whose closed form, made without a quarter of the columns, predicts
 these best. Its refinement is stress, or the likelihood where two halves of the columns, embedded
-separately, do not support the closed form.
+separately, do not support the closed form. Rows with holes, and values between points that were
+given, leave no columns to hold out: what they are solved by follows from what is known of them.
 """
 
 from dataclasses import replace
@@ -18,16 +19,17 @@ from .. import dimension
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import dense_rows, evenly_spaced, some_rows
-from .._base.types import Floats
-from .._settings import Candidate, Settings
+from ..gplvm import MOST_WORK, work_of
+from ..plan import Candidate, Refinement, Report, Request, is_auto
 from ..refine import Likelihood, Stress
-from ..similarity import AFFINITIES, GIVEN
-from ..strategies import Eigen, Geodesic
+from ..similarity import AFFINITIES
+from ..strategies import Eigen, Geodesic, Strategy
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._given import exact_choices
-from ._held_out import predicted_values, sample
-from ._moments import Moments, has_significant_correlation, moments
-from ._numbers import with_landmarks, with_numbers, with_size
+from ._exact import exact_choice
+from ._facts import Facts
+from ._held_out import predicted_values
+from ._moments import has_significant_correlation
+from ._numbers import Choice, make_plan, size_by_spectrum
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -37,151 +39,223 @@ _MOST_DIMENSIONS = 3
 """Coordinates up to which the likelihood sharpens neighborhoods; in more they are sharp already."""
 
 
-def resolve(rows: Any, requested: Settings, stages: Stages) -> Settings:
+def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
     """Resolve every setting that is "auto".
 
     Parameters
     ----------
-    rows : (n, p) table, or (n, n) covariances or distances
+    facts : Facts
         What is fitted.
-    requested : Settings
+    asked : Request
         What was asked for.
     stages : Stages
         Clock and progress bar.
 
     Returns
     -------
-    Settings
+    Report
         Nothing is left to choose, but the kernel where the likelihood compares several; with the
         reason of each choice, the candidates, the agreement of two halves of the columns and what
         the user has to be told.
     """
-    if requested.affinity in GIVEN:
-        settings = _of_given(rows, requested)
+    request = asked
+    reasons: dict[str, str] = {}
+    spectrum = None
+    if asked.n_components == "auto" and facts.has_rows:
+        request, reasons = _with_estimated_size(facts, asked, stages)
+    if not facts.has_rows:
+        choice = _of_values(facts.rows, request)
+    elif facts.has_holes:
+        choice = _of_holes(facts, request)
     else:
-        settings = _of_rows(rows, _with_estimated_size(rows, requested, stages), stages)
-    settings = with_numbers(rows, with_size(rows, settings, stages))
-    return with_landmarks(rows, settings)
+        with stages("choosing"):
+            choice = _of_rows(facts, request)
+    size = request.n_components
+    if size == "auto":
+        with stages("spectrum"):
+            size, spectrum = size_by_spectrum(facts, request, choice)
+        why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
+        reasons["n_components"] = why
+    plan, numbers = make_plan(facts, request, choice, size)
+    named = {name for name, value in vars(asked).items() if not is_auto(value)}
+    chosen = {name: why for name, why in choice.reasons.items() if name not in named}
+    return Report(
+        **vars(plan), candidates=choice.candidates, agreement=choice.agreement,
+        warnings=choice.warnings, spectrum=spectrum, reasons={**reasons, **chosen, **numbers},
+    )  # fmt: skip
 
 
-def _of_given(values: Any, settings: Settings) -> Settings:
-    """Return settings of values between points: strategy and refinement are named."""
-    # A graph, or a strategy that has one, asks for a manifold.
-    free = settings.graph == "auto" and not sp.issparse(values)
-    if free and settings.affinity == "precomputed_distance" and settings.strategy == "auto":
-        why = "every pair is known: stress over all pairs where classical scaling is not exact"
-        return settings.choose(why, strategy=Eigen(), refine=Stress())
-    if free and settings.affinity == "precomputed" and _may_use_graph(settings):
-        choices = exact_choices(values, settings)
-        settings = settings.choose("the covariances agree with the kernel", **choices)
-    why = "the default: it needs no more than a connected graph"
-    settings = settings.choose(why, strategy=Geodesic())
-    return settings.choose("the table behind given values is not known", refine=None)
-
-
-def _may_use_graph(settings: Settings) -> bool:
-    """Whether a strategy that has a graph was asked for, or none."""
-    return settings.strategy == "auto" or bool(settings.strategy.uses_graph)
-
-
-def _with_estimated_size(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Return settings whose number of coordinates is estimated, if the rows have enough columns."""
-    if settings.n_components != "auto" or rows.shape[0] < 2:
-        return settings
+def _with_estimated_size(
+    facts: Facts, request: Request, stages: Stages
+) -> tuple[Request, dict[str, str]]:
+    """Request for a number of coordinates that is estimated, if the rows have enough columns."""
+    rows = facts.block
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
-    if np.count_nonzero(np.ptp(few, axis=0)) < limits.FEWEST_COLUMNS:
-        return settings
-    with stages("dimensions"):
-        result = dimension.estimate(few)
-    return settings.choose(f"{result} by held-out columns", n_components=result.dimension)
-
-
-def _of_rows(rows: Any, settings: Settings, stages: Stages) -> Settings:
-    """Return settings of a table of rows: strategy, affinity and refinement are named."""
-    observed, table = moments(rows), sample(rows)
-    # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
-    asked = settings.by_likelihood and observed.is_plausible
-    model_like = (observed.fit_the_model or asked) and _estimates_the_kernel(settings)
-    if model_like and not has_significant_correlation(rows):
-        return _of_noise(rows, settings, observed)
-    if model_like:
-        with stages("halves"):
-            return _with_descent(_of_model(table, settings, observed), observed)
-    with stages("choosing"):
-        return _with_descent(_of_table(rows, table, settings, observed), observed)
-
-
-def _estimates_the_kernel(settings: Settings) -> bool:
-    """Whether similarities of samples of the model estimate its kernel."""
-    affinity = AFFINITIES["correlation" if settings.affinity == "auto" else settings.affinity]
-    return not (affinity.euclidean or affinity.square_roots or affinity.shared)
-
-
-def _of_noise(rows: Any, settings: Settings, observed: Moments) -> Settings:
-    """Return settings of a table of which no rows are correlated."""
-    why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
-    settings = settings.choose(why, strategy=Geodesic(), affinity="correlation")
-    settings = replace(settings, model_based=True)
-    return settings.choose("no rows are significantly correlated", refine=None).add_warning(
-        f"no two of {min(rows.shape[0], limits.SAMPLED)} rows are correlated more than "
-        f"unrelated rows are by chance: the {observed.n_observed} columns carry no distance "
-        "between rows, and the embedding is noise; measure more columns, or average rows that "
-        "belong together"
-    )
-
-
-def _of_model(table: Floats, asked: Settings, observed: Moments) -> Settings:
-    """Return settings of a table that looks like samples of the model."""
-    choices = {
-        "strategy": Geodesic(),
-        "affinity": "correlation",
-        "refine": Likelihood() if _may_use_graph(asked) else None,
-    }
-    asked, agreement = replace(asked, model_based=True), np.nan
-    if "auto" in (asked.affinity, asked.refine) or asked.by_likelihood:
-        agreement = agreement_of_halves(table, asked.choose("", **choices))
-    why = f"the {observed.n_observed} columns look like samples of a Gaussian process"
-    if agreement < SUPPORTED:
-        why = (
-            f"nothing in the {observed.n_observed} columns speaks against a Gaussian process, but "
-            "two halves of them do not agree"
+    if len(few) >= 2 and np.count_nonzero(np.ptp(few, axis=0)) >= limits.FEWEST_COLUMNS:
+        with stages("dimensions"):
+            result = dimension.estimate(few)
+        of_block = " of a block without holes" if facts.has_holes else ""
+        reasons = {"n_components": f"{result} by held-out columns{of_block}"}
+        return replace(request, n_components=result.dimension), reasons
+    if facts.has_holes:
+        raise ValueError(
+            "n_components must be a number for a table with holes whose largest block without "
+            f"any has {rows.shape[0]} rows and {rows.shape[1]} columns, got 'auto'; name it"
         )
-    return _agreeing(asked.choose(why, **choices), agreement)
+    return request, {}
 
 
-def _agreeing(settings: Settings, agreement: float) -> Settings:
-    """Return settings with the agreement of two halves of the columns."""
-    if not np.isfinite(agreement):
-        return settings
-    weak = ": the arrangement is weak" if agreement < SUPPORTED else ""
-    return replace(settings, agreement=agreement).explain(
-        agreement=f"two halves of the columns, embedded separately, agree by R² {agreement:.2f}"
-        + weak
+def _choice(request: Request, strategy: Strategy, affinity: str, refine: Refinement) -> Choice:
+    """Choice of defaults, or of what was asked for in place of them."""
+    return Choice(
+        strategy if isinstance(request.strategy, str) else request.strategy,
+        affinity if request.affinity == "auto" else request.affinity,
+        refine if isinstance(request.refine, str) else request.refine,
     )
 
 
-def _of_table(rows: Any, table: Floats, asked: Settings, observed: Moments) -> Settings:
-    """Return settings of a table that is no sample of the model."""
-    options = candidates(rows, asked, observed.are_counts)
-    tried: tuple[Candidate, ...] = ()
-    chosen, agreement, seen = options[0], np.nan, True
-    why = f"the default of the {chosen.strategy.name} strategy"
-    if len(options) > 1 or asked.refine == "auto" or asked.by_likelihood:
-        best, tried, seen = compare_candidates(table, predicted_values(table, rows), options)
-        chosen, agreement = options[best], agreement_of_halves(table, options[best])
-        why = _why(tried) if len(tried) > 1 else why
-    seen = seen or agreement >= SUPPORTED
-    settings = replace(asked, candidates=tried)
-    plain = asked.n_components == "auto" or int(asked.n_components) <= _MOST_DIMENSIONS
-    enough = _may_use_graph(asked) and rows.shape[1] >= limits.FEWEST_COLUMNS and plain
-    if asked.refine == "auto" and enough and seen and agreement < SUPPORTED:
+def _may_use_graph(request: Request) -> bool:
+    """Whether a strategy that has a graph was asked for, or none."""
+    return isinstance(request.strategy, str) or request.strategy.uses_graph
+
+
+def _of_values(values: Any, request: Request) -> Choice:
+    """Return the method of values between points."""
+    # A graph, or a strategy that has one, asks for a manifold.
+    free = is_auto(request.graph) and not sp.issparse(values)
+    distances = request.affinity == "precomputed_distance"
+    if free and distances and isinstance(request.strategy, str):
+        why = "every pair is known: stress over all pairs where classical scaling is not exact"
+        choice = _choice(request, Eigen(), request.affinity, Stress())
+        return choice.explain(strategy=why, refine=why)
+    unknown = "the table behind given values is not known"
+    if free and not distances and _may_use_graph(request):
+        exact = exact_choice(values, request)
+        if exact is not None:
+            why = "the covariances agree with the kernel"
+            choice = _choice(request, exact.strategy, exact.affinity, None)
+            choice = replace(choice, graph=exact.graph)
+            return choice.explain(strategy=why, graph=why, refine=unknown)
+    why = "the default: it needs no more than a connected graph"
+    choice = _choice(request, Geodesic(), request.affinity, None)
+    return choice.explain(strategy=why, refine=unknown)
+
+
+def _of_holes(facts: Facts, request: Request) -> Choice:
+    """Return the method of rows with holes: pairs of them may be unknown."""
+    enough = facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+    choice = _choice(request, Geodesic(), "correlation" if enough else "euclidean", None).explain(
+        strategy="of a table with holes some pairs of rows are unknown: paths on a graph need no "
+        "more",
+        affinity="rows share different columns, and a correlation needs no common scale"
+        if enough
+        else "rows share different columns, too few for correlations",
+    )
+    strategy = choice.strategy
+    if not strategy.uses_graph and not strategy.uses_kernel:
+        raise ValueError(
+            "strategy must be 'geodesic' or 'blockwise' for missing='pairwise', got "
+            f"{strategy.name!r}, which projects whole rows; missing='impute' fills them in"
+        )
+    if request.refine is None or isinstance(request.refine, Stress):
+        return choice
+    costly = work_of(np.isfinite(facts.rows)) > MOST_WORK
+    if isinstance(request.refine, Likelihood):
+        text = (
+            "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "
+            "the same columns for the likelihood of the known entries; missing='impute' fills them"
+        )
+        return replace(choice, refine=Stress(), warnings=(text,)) if costly else choice
+    if not strategy.uses_graph:
+        return choice.explain(refine="all pairs are known")
+    modeled = AFFINITIES[choice.affinity].over_pairs == "correlation"
+    if modeled and not costly and facts.moments.fit_the_model:
+        why = "a block without holes looks like samples of a Gaussian process"
+        text = f"{why}: likelihood of the known entries"
+        return replace(choice, refine=Likelihood()).explain(refine=text)
+    why = "the holes leave no block that fits the model of the likelihood, or cost too much"
+    return replace(choice, refine=Stress()).explain(refine=why)
+
+
+def _of_rows(facts: Facts, request: Request) -> Choice:
+    """Return the method of a whole table."""
+    observed = facts.moments
+    # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
+    plausible = isinstance(request.refine, Likelihood) and observed.is_plausible
+    affinity = AFFINITIES["correlation" if request.affinity == "auto" else request.affinity]
+    estimates = not (affinity.euclidean or affinity.square_roots or affinity.shared)
+    model_like = (observed.fit_the_model or plausible) and estimates
+    choice = _of_model(facts, request) if model_like else _of_table(facts, request)
+    if np.isfinite(choice.agreement):
+        weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
+        choice = choice.explain(
+            agreement="two halves of the columns, embedded separately, agree by "
+            f"R² {choice.agreement:.2f}{weak}"
+        )
+    if choice.refine is None:
+        return choice
+    # From many starts, or from the closed form alone.
+    local = choice.agreement >= SUPPORTED and not (model_like or observed.fit_the_model)
+    return replace(choice, refine=choice.refine.resolve(descent="local" if local else "annealed"))
+
+
+def _of_model(facts: Facts, request: Request) -> Choice:
+    """Return the method of a table that looks like samples of the model."""
+    n, width = facts.rows.shape
+    why = f"the {width} columns look like samples of a Gaussian process"
+    refinement = Likelihood() if _may_use_graph(request) else None
+    choice = _choice(request, Geodesic(), "correlation", refinement)
+    choice = replace(choice, model_based=True).explain(strategy=why, affinity=why, refine=why)
+    if not has_significant_correlation(facts.rows):
+        text = (
+            f"no two of {min(n, limits.SAMPLED)} rows are correlated more than unrelated rows are "
+            f"by chance: the {width} columns carry no distance between rows, and the embedding is "
+            "noise; measure more columns, or average rows that belong together"
+        )
+        refinement = None if isinstance(request.refine, str) else request.refine
+        choice = replace(choice, refine=refinement, warnings=(text,))
+        return choice.explain(refine="no rows are significantly correlated")
+    if "auto" not in (request.affinity, request.refine) and not isinstance(
+        choice.refine, Likelihood
+    ):
+        return choice
+    choice = replace(choice, agreement=agreement_of_halves(facts.sample, choice, request))
+    if choice.agreement < SUPPORTED:
+        why = (
+            f"nothing in the {width} columns speaks against a Gaussian process, but two halves of "
+            "them do not agree"
+        )
+    return choice.explain(strategy=why, affinity=why, refine=why)
+
+
+def _of_table(facts: Facts, request: Request) -> Choice:
+    """Return the method of a table that is no sample of the model."""
+    options = candidates(facts, request)
+    choice = options[0]
+    why = f"the default of the {choice.strategy.name} strategy"
+    if len(options) == 1 and (request.refine is None or isinstance(request.refine, Stress)):
+        return choice.explain(strategy=why, affinity=why)
+    values = predicted_values(facts.sample, facts.rows)
+    best, tried, predicts = compare_candidates(facts.sample, values, options, request)
+    agreement = agreement_of_halves(facts.sample, options[best], request)
+    choice = replace(options[best], candidates=tried, agreement=agreement)
+    why = _why(tried) if len(tried) > 1 else why
+    choice = choice.explain(strategy=why, affinity=why, refine=why)
+    if not predicts and not agreement >= SUPPORTED:
+        text = (
+            "no method predicts held-out columns better than their mean: there may be nothing to "
+            "see"
+        )
+        return replace(choice, warnings=(text,)).explain(warning=text)
+    size = request.n_components
+    plain = size == "auto" or size <= _MOST_DIMENSIONS
+    enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+    if isinstance(request.refine, str) and enough and plain and agreement < SUPPORTED:
         weak = "the closed forms of two halves of the columns disagree"
-        settings = settings.choose(weak, strategy=Geodesic(), refine=Likelihood())
-    settings = settings.choose(
-        why, strategy=chosen.strategy, affinity=chosen.affinity, refine=chosen.refine
-    )
-    settings = _agreeing(settings, agreement)
-    return _close_call(settings) if seen else _nothing_to_see(settings)
+        strategy = _choice(request, Geodesic(), choice.affinity, None).strategy
+        choice = replace(choice, strategy=strategy, refine=Likelihood())
+        choice = choice.explain(strategy=weak, refine=weak)
+    return choice
 
 
 def _why(tried: tuple[Candidate, ...]) -> str:
@@ -194,31 +268,3 @@ def _why(tried: tuple[Candidate, ...]) -> str:
         f"{second.difference:+.3f} ± {second.difference_error:.3f})"
         + (f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out")
     )
-
-
-def _nothing_to_see(settings: Settings) -> Settings:
-    """Return settings with the warning that columns do not predict one another."""
-    text = "no method predicts held-out columns better than their mean: there may be nothing to see"
-    return settings.explain(warning=text).add_warning(text)
-
-
-def _close_call(settings: Settings) -> Settings:
-    """Return settings with a word where other candidates predict as well."""
-    close = [each for each in settings.candidates[1:] if each.difference > -each.difference_error]
-    if not close:
-        return settings
-    text = (
-        f"{len(close) + 1} of {len(settings.candidates)} candidates predict columns "
-        "equally well (within a standard error of the difference)"
-    )
-    return settings.explain(**{"close call": text})
-
-
-def _with_descent(settings: Settings, observed: Moments) -> Settings:
-    """Choose whether a likelihood descends from many starts, or from the closed form alone."""
-    if settings.refine is None:
-        return settings
-    likely = settings.model_based or observed.fit_the_model
-    annealed = likely or not settings.agreement >= SUPPORTED
-    descent = "annealed" if annealed else "local"
-    return replace(settings, refine=settings.refine.resolve(descent=descent))

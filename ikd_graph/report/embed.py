@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.format import format_seconds
+from .._base.format import count, format_seconds
 from ..datasets import Dataset
-from ..estimator import IKD, lead
+from ..estimator import IKD
 from ..jobs.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores
 from ..plotting import charts
@@ -90,7 +90,7 @@ def embed_page(
     return page.render(
         "Embedding",
         data.name,
-        lead(model, data.n_features),
+        _lead(model, data.n_features),
         [
             ("", [_pictures(model, drawn, errors)]),
             ("What was read", [page.block("list", data.notes)]),
@@ -102,6 +102,17 @@ def embed_page(
         command=command,
         described=drawn.described(more),
         **around,
+    )
+
+
+def _lead(model: IKD, n_features: int) -> str:
+    """Return the result in a sentence."""
+    n_points, n_dims = model.embedding_.shape
+    seconds = sum(model.stage_times_.values())
+    return (
+        f"{count(n_points, 'point')} of {count(n_features, 'feature')} embedded in "
+        f"{count(n_dims, 'dimension')} by the {model.settings_.strategy.name} strategy in "
+        f"{format_seconds(seconds)}."
     )
 
 

@@ -27,6 +27,8 @@ from ._holes import PairwiseSimilarity
 from ._neighbors import SEARCHES as SEARCHES
 from ._neighbors import check_count as check_count
 from ._neighbors import row_neighbors as row_neighbors
+from ._pairs import check_pairs as check_pairs
+from ._pairs import warn_of_pairs as warn_of_pairs
 from ._rows import RowSimilarity, SparseRowSimilarity
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_unit_rows as sparse_unit_rows

@@ -39,7 +39,6 @@ def test_a_broken_promise_and_a_foreign_error_are_seen(monkeypatch):
     assert (word, said) == ("kept", "")
     assert looked == 8
     assert configurations.judged("process", X, {**settings, "n_components": 99})[0] == "refused"
-    assert configurations.judged("process", X, {**settings, "color": 1})[0] == "refused"
     fitted = configurations.fitted
 
     def failing(X, settings):

@@ -383,6 +383,12 @@ def test_duplicate_rows_share_coordinates(strategy, step):
     np.testing.assert_allclose(changed, shape, atol=1e-7 * shape.max())
 
 
+def test_fewer_different_rows_than_coordinates_need_are_refused():
+    X, _ = curve()
+    with pytest.raises(ValueError, match="n_components must be less than the number of points"):
+        IKD(2, affinity="euclidean").fit(X[np.arange(12) // 6])
+
+
 # Covariances, distances and graphs that are given -------------------------------------------------
 
 

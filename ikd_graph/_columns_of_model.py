@@ -8,22 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import covariance, model_selection, refine
-from .._base import limits
-from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
-from .._base.types import Floats
-from ..gplvm.columns import ColumnRelevance, ScaledRows, columns
-from ..similarity import AFFINITIES, Affinity
+from . import covariance, model_selection, refine
+from ._base import limits
+from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
+from ._base.types import Floats
+from .gplvm.columns import ColumnRelevance, ScaledRows, columns
+from .graph import Rule
+from .missing import has_holes
+from .similarity import AFFINITIES, Affinity
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""
 
 
-def columns_of(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelevance:
+def columns_of_model(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelevance:
     """Find the columns that make the embedding of a model: of X, or of its own table."""
     own: dict[str, Any] = {"errors": model.standard_errors_}
     if X is None:
-        model._require_rows("columns")
+        model._request.require_rows("columns")
         rows = model._rows
         if has_holes(rows):
             raise ValueError(
@@ -87,7 +89,7 @@ def _settings(model: Any, some: bool) -> dict[str, Any]:
     settings = model.settings_
     rule = settings.graph
     # A graph that was given is one of all rows.
-    rule = "auto" if rule is None or (some and not hasattr(rule, "build")) else rule
+    rule = "auto" if rule is None or (some and not isinstance(rule, Rule)) else rule
     return {
         "strategy": settings.strategy,
         "graph": rule,
@@ -95,8 +97,3 @@ def _settings(model: Any, some: bool) -> dict[str, Any]:
         "random_state": model.random_state,
         "n_jobs": model.n_jobs,
     }
-
-
-def has_holes(rows: Any) -> bool:
-    """Whether a table has values that are not known; a sparse one with some was made dense."""
-    return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())

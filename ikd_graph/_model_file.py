@@ -18,18 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .. import graph, kernels, missing, refine, strategies
-from .._base.files import write_whole
-from .._base.memory import available
-from .._base.table import SparseTable
-from .._base.validation import check_nodes, check_positive, check_sparse
-from .._preprocessing import RowSteps
-from .._settings import Candidate, Settings
-from .._version import __version__
-from ..blockwise import SolvedBlocks
-from ..cliques import Blocks, check_blocks
-from ..eigen import Embedding
-from ..gplvm import (
+from . import graph, kernels, missing, refine, strategies
+from ._base.files import write_whole
+from ._base.memory import available
+from ._base.table import SparseTable
+from ._base.validation import check_nodes, check_positive, check_sparse
+from ._preprocessing import RowSteps
+from ._version import __version__
+from .blockwise import SolvedBlocks
+from .cliques import Blocks, check_blocks
+from .eigen import Embedding
+from .gplvm import (
     CoreFit,
     LatentPosterior,
     LikelihoodFit,
@@ -37,9 +36,11 @@ from ..gplvm import (
     OptimumRecord,
     SessionJoints,
 )
-from ..strategies import Solution
+from .plan import Candidate, Report
+from .similarity import KnownRows
+from .strategies import Solution
 
-_FORMAT = "ikd_graph model, format 2"
+_FORMAT = "ikd_graph model, format 3"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
@@ -52,17 +53,14 @@ _CLASSES: dict[str, Mapping[str, Any]] = {
 }
 """Classes that a parameter may be an object of, by their short names."""
 
-_SETTINGS: dict[str, tuple[type, ...]] = {
-    "n_components": (int,), "affinity": (str,), "n_landmarks": (int, type(None)),
-    "random_state": (int, type(None)), "model_based": (bool,),
-    "agreement": (float,), "strategy": (dict,), "graph": (dict, type(None)), "kernel": (dict,),
-    "refine": (dict, type(None)),
-}  # fmt: skip
-_CANDIDATE = ((str,), (str,), (str, type(None)), *[(float,)] * 6, (bool,))
-"""Types of resolved settings, and of a candidate, as JSON holds them."""
+_PLAN = (
+    "n_components", "affinity", "n_landmarks", "random_state", "model_based", "agreement",
+    "strategy", "graph", "kernel", "refine",
+)  # fmt: skip
+"""Resolved settings that are kept as JSON."""
 
 _KINDS = {
-    "u nd": "digests", "i n": "inverse equal", "f n": "scale", "i u": "labels",
+    "u nd": "digests", "i n": "inverse", "f n": "scale", "i u": "labels",
     "f um": "points errors closed.coordinates",
     "f m": "closed.eigenvalues closed.explained_variance_ratio",
     "f ": "fit.variance fit.noise fit.log_likelihood noise.variance noise.noise bars.factor",
@@ -96,13 +94,13 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
     """Write a fitted estimator, whole or not at all."""
     result, computed, settings = model._result, model._fitted.computed, model.settings_
     solution, core, noise = result.solution, result.core, computed.get("noise model")
-    given = None if model._has_rows else result.similarity
+    given = None if model._request.has_rows else result.similarity
     own = getattr(model, "preprocessor_", None)
     arrays: dict[str, Any] = {}
     learnt = {
         "rows": given._values if given else model._rows,
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
-        "digests": model._training.digests, "inverse": model._inverse, "equal": model._equal,
+        "digests": model._training.digests, "inverse": model._inverse,
         "points": model._points, "labels": result.labels, "removed": result.removed,
         "closed": result.embedding, "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
@@ -125,14 +123,13 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "version": __version__,
         "dtype": model.embedding_.dtype.name,
         "parameters": {name: _plain(name, value, arrays) for name, value in parameters.items()},
-        "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _SETTINGS},
+        "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _PLAN},
         "candidates": settings.candidates,
         "warnings": settings.warnings,
         "reasons": dict(settings.reasons),
         "noise kernel": noise and _plain("kernel", noise.kernel, arrays),
         "stage_times": model.stage_times_,
-        "names": list(map(str, getattr(model, "feature_names_in_", model._column_names))),
-        "named": hasattr(model, "feature_names_in_"),
+        "names": list(map(str, getattr(model, "feature_names_in_", ()))),
         "preprocessor": own
         and {name: value for name, value in vars(own).items() if name not in _LEARNT_OF_COLUMNS},
     }
@@ -221,13 +218,13 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
     if scale is not None:
         check_positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
-    ids = (arrays[name] for name in ("digests", "inverse", "equal"))
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
-    model._restore(rows, scale, *ids, dtype, _result(arrays, _settings(head, arrays)))
-    model.stage_times_ = {name: _of(time, float) for name, time in head["stage_times"].items()}
-    model._column_names = tuple(_of(name, str) for name in head["names"])
-    if head["named"]:
-        model.feature_names_in_ = np.array(model._column_names, dtype=object)
+    training, inverse = KnownRows(arrays["digests"]), arrays["inverse"]
+    learnt = _result(arrays, _report(head, arrays))
+    model._restore(rows, training, learnt, inverse, dtype, scale)
+    model.stage_times_ = {name: float(time) for name, time in head["stage_times"].items()}
+    if head["names"]:
+        model.feature_names_in_ = np.array([str(name) for name in head["names"]], dtype=object)
     if len(head["names"]) not in (0, p):
         raise ValueError("its names are of another number than its columns")
     if head["preprocessor"]:
@@ -271,8 +268,8 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
             known = array if kind == "f" else array[np.isfinite(array)]
             if not float(np.abs(known).max(initial=0.0)) < _LARGEST:
                 raise ValueError(f"{name} holds values that are too large, or not finite")
-    n, u = sizes["n"], sizes["u"]
-    bounds = {"inverse": u, "equal": n, "labels": u, "landmarks": u, "core": u}
+    u = sizes["u"]
+    bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
         check_nodes(name, arrays[name], bounds[name])
     if arrays["digests"].dtype != np.uint8 or np.unique(arrays["inverse"]).size != u:
@@ -298,13 +295,6 @@ def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> A
     return kind(**{key: v if v.ndim else v.item() for key, v in fields.items()}, **others)
 
 
-def _of(value: Any, *kinds: type) -> Any:
-    """Return a value of JSON that is of one of some types."""
-    if type(value) not in kinds:
-        raise ValueError(f"it holds a {type(value).__name__} in place of a {kinds[0].__name__}")
-    return value
-
-
 def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     """Return the parameter that `_plain` was given."""
     if not isinstance(value, dict):
@@ -321,20 +311,18 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     return made
 
 
-def _settings(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
-    """Return resolved settings."""
-    own = head["settings"]
-    tried = [list(zip(row, _CANDIDATE, strict=True)) for row in head["candidates"]]
-    return Settings(
-        **{name: _object(name, _of(own[name], *_SETTINGS[name]), arrays) for name in _SETTINGS},
-        candidates=tuple(Candidate(*(_of(v, *kinds) for v, kinds in row)) for row in tried),
-        warnings=tuple(_of(text, str) for text in head["warnings"]),
-        spectrum=arrays.get("spectrum"),
-        reasons={name: _of(text, str) for name, text in head["reasons"].items()},
-    )
+def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
+    """Return the plan of the fit and its reasons."""
+    own = {name: _object(name, head["settings"][name], arrays) for name in _PLAN}
+    own |= {"n_components": int(own["n_components"]), "agreement": float(own["agreement"])}
+    return Report(
+        **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
+        warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),
+        reasons={str(name): str(text) for name, text in head["reasons"].items()},
+    )  # fmt: skip
 
 
-def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
     """Return the fields of a result, the similarity aside."""
     points, numbers, core = arrays["points"], ("n_iter", "start_weight"), None
     n_iter, start_weight = (arrays[name].item() if name in arrays else None for name in numbers)

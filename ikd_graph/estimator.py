@@ -1,4 +1,4 @@
-"""`IKD`, the scikit-learn estimator: stores, checks, calls, shows itself."""
+"""`IKD`, the scikit-learn estimator: stores, checks, calls, delegates."""
 
 from __future__ import annotations
 
@@ -11,62 +11,44 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .. import _fit as pipeline
-from .. import (
+from . import (
+    _model_file,
     blockwise,
     covariance,
     eigen,
+    fingerprint,
     gplvm,
     graph,
     kernels,
     missing,
-    model_selection,
     refine,
-    strategies,
+    similarity,
 )
-from .. import fingerprint as reproducible
-from .._base import limits
-from .._base.as_table import row_names
-from .._base.dask import is_dask, placed_lazily
-from .._base.progress import Stages
-from .._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
-from .._base.threads import check_jobs, limit_threads
-from .._base.types import Floats, Integers
-from .._base.validation import (
-    check_choice,
-    check_components,
-    check_integer,
-    check_varies,
-    few_rows,
-    naming_rows,
-    validate,
-)
-from .._base.validation import seed as check_seed
-from .._base.warn import warn
-from .._settings import Result, Settings
-from ..cliques import Cliques
-from ..eigen import REFERENCES
-from ..gplvm.columns import ColumnRelevance
-from ..graph import without_weights
-from ..plotting import plot
-from ..similarity import (
-    AFFINITIES,
-    GIVEN,
-    KnownRows,
-    PairwiseSimilarity,
-    Similarity,
-    compare,
-    unique_rows,
-)
-from ..strategies import Strategy
-from . import _model_file
-from ._columns import columns_of, has_holes
-from ._duplicates import expand_graph, expand_labels, expand_optima
-from ._hints import with_hints
-from ._input import ask_about_pairs, check_pairs, read
-from ._notebook import model_html
+from . import fit as pipeline
+from ._base import limits
+from ._base import validation as check
+from ._base.as_table import Table, as_table, check_known, printable, row_names
+from ._base.dask import is_dask, placed_lazily
+from ._base.progress import Stages
+from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
+from ._base.threads import limit_threads
+from ._base.types import Floats, Integers
+from ._base.validation import few_rows, naming_rows, validate
+from ._base.warn import warn
+from ._columns_of_model import columns_of_model
+from .cliques import Cliques
+from .fit import Result
+from .gplvm.columns import ColumnRelevance
+from .graph import CsrGraph
+from .model_selection import Facts, resolve
+from .plan import Plan, Report, Request
+from .plotting import plot
+from .similarity import AFFINITIES, GIVEN, KnownRows, PairwiseSimilarity
+from .strategies import Strategy
+
+__all__ = ["IKD"]
 
 
 class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -202,7 +184,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Rows that are landmarks.
     n_iter_ : int
         Steps of the refinement.
-    settings_ : Settings
+    settings_ : Report
         The settings used, and for each that was "auto" the reason (`settings_.reasons`).
     candidates_ : tuple of Candidate
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out
@@ -228,10 +210,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (400, 2)
     """
 
+    settings_: Report
+    _request: Request
     _result: Result
     _fitted: gplvm.FittedProcess
 
-    @with_hints
     def __init__(
         self,
         n_components: int | str = 2,
@@ -283,35 +266,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        with naming_rows(row_names(X)):
-            return self._fit_or_restore(X)
-
-    def _fit_or_restore(self, X: Any) -> IKD:
-        """Fit, and leave what was fitted before as it was where that fails."""
-        before = dict(vars(self))
         stages = Stages(self.verbose)
         try:
-            settings = self._requested()
-            # What a command did to the rows of a saved model was not done to X.
-            self.__dict__.pop("preprocessor_", None)
-            table = self._checked_input(X)
-            if settings.n_components != "auto":
-                check_components(int(settings.n_components), table.shape[0])
-            if not isinstance(settings.graph, (str, graph.Rule)):
-                weight = None if without_weights(settings.graph) else "weight"
-                own = graph.as_graph(
-                    settings.graph, table.shape[0], weight=weight, names=row_names(X)
-                )
-                settings = replace(settings, graph=own)
-            with limit_threads(self.n_jobs):
-                self._fit(table, settings, stages)
-                _warn_of_neighbors(settings.graph, table.shape[0])
-                with stages("error bars"):
-                    self._report_errors()
-        except BaseException:
-            # What was fitted before stays as it was.
-            self.__dict__ = before
-            raise
+            with naming_rows(row_names(X)):
+                self._fit(X, stages)
         finally:
             stages.close()
         self.stage_times_ = stages.seconds
@@ -358,8 +316,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Only with ``return_std``; as `standard_errors_`.
 
         """
+        check_is_fitted(self)
         if is_dask(X) and not return_std:
-            check_is_fitted(self)
             return placed_lazily(self, X)
         with naming_rows(row_names(X)):
             latent, _, std = self._place(self._read_new(X), errors=return_std)
@@ -381,6 +339,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (n_new,) ndarray of float64
             In units of the embedding. A row that is like none of the training rows has a large one.
         """
+        check_is_fitted(self)
         return self._place(self._read_new(X))[1]
 
     @validate()
@@ -408,9 +367,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         check_is_fitted(self)
-        self._require_rows("inverse_transform")
-        points = check_array(Z, dtype=np.float64)
-        width = self.embedding_.shape[1]
+        self._request.require_rows("inverse_transform")
+        points, width = check_array(Z, dtype=np.float64), self.embedding_.shape[1]
         if points.shape[1] != width:
             raise ValueError(
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
@@ -444,10 +402,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             As `inverse_transform` does, and where no row can be placed.
         """
         check_is_fitted(self)
-        self._require_rows("score")
+        self._request.require_rows("score")
         rows = self._read_new(X)
         latent = self._place(rows)[0]
-        if isinstance(missing.get(self.missing), missing.Impute):
+        if isinstance(self._request.missing, missing.Impute):
             rows = missing.fill(rows, self._rows)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
         if not placed.size:
@@ -478,7 +436,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         check_is_fitted(self)
-        self._require_rows("noise_model")
+        self._request.require_rows("noise_model")
         with limit_threads(self.n_jobs):
             return self._fitted.noise_model()
 
@@ -520,7 +478,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         with limit_threads(self.n_jobs):
-            return columns_of(self, X, options)
+            return columns_of_model(self, X, options)
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.
@@ -608,32 +566,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         model: IKD = _model_file.read(path, cls)
         return model
 
-    def _restore(
-        self,
-        rows: Any,
-        scale: Any,
-        digests: NDArray[np.uint8],
-        inverse: Integers,
-        equal: Integers,
-        dtype: Any,
-        learnt: dict[str, Any],
-    ) -> None:
-        """Become the model that was saved: rows are compared again, and the rest follows."""
-        self.check_parameters()
-        # The fit has said all there was to say.
-        with warnings.catch_warnings(), limit_threads(self.n_jobs):
-            warnings.simplefilter("ignore")
-            similarity: Similarity
-            if self._has_rows:
-                rows = self._checked_input(rows)
-                first = np.unique(inverse, return_index=True)[1]
-                similarity = self._compare(some_rows(rows, first), learnt["settings"], first)
-            else:
-                similarity = compare(rows, self.affinity, scale=scale)
-                self.n_features_in_ = rows.shape[1]
-            result = Result(similarity=similarity, **learnt)
-            self._store(rows, KnownRows(digests), result, inverse, equal, dtype)
-
     def check_parameters(self) -> None:
         """Raise if a parameter breaks a rule that needs no data to be known.
 
@@ -646,9 +578,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> IKD(strategy="blockwise", graph=7).check_parameters()
         """
-        self._requested()
-
-    # Computed when it is asked for ----------------------------------------------------------------
+        Request.of(self)
 
     @property
     def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
@@ -669,275 +599,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         joints = self.joints_
         return None if joints is None else joints.fixed
 
-    # Checks ---------------------------------------------------------------------------------------
-
-    @property
-    def _has_rows(self) -> bool:
-        """Whether X is a table of rows, and not values between points."""
-        affinity: Any = self.affinity
-        return not (isinstance(affinity, str) and affinity in GIVEN)
-
-    def _require_rows(self, what: str) -> None:
-        if not self._has_rows:
-            raise ValueError(
-                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
-                "itself, with affinity='correlation' or 'cosine'"
-            )
-
-    def _requested(self) -> Settings:
-        """Check the parameters; a graph is taken with X."""
-        size = self.n_components
-        if not (isinstance(size, str) and size == "auto"):
-            size = check_integer("n_components", size, 1, cure="'auto' chooses")
-        strategy = _object("strategy", self.strategy, strategies.STRATEGIES, (Strategy,))
-        refinement = self.refine
-        if refinement is not None:
-            kinds = refine.REFINEMENTS
-            refinement = _object("refine", refinement, kinds, tuple(kinds.values()))
-        if getattr(refinement, "needs_rows", False):
-            self._require_rows("refine='likelihood'")
-        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
-            kernels.get(self.kernel)
-        affinity = check_choice("affinity", self.affinity, ("auto", *AFFINITIES, *GIVEN))
-        rule = _graph_rule(self.graph)
-        if getattr(rule, "fdr", None) is not None:
-            check_choice("affinity", affinity, ("auto", "correlation", "covariance"))
-            affinity = "correlation" if affinity == "auto" else affinity
-        if affinity == "shared_neighbors" and (
-            getattr(rule, "uses_values", False) or not getattr(strategy, "uses_graph", True)
-        ):
-            raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
-                f"graph must be a number of neighbors, got {strategy!r} and {self.graph!r}; only "
-                "edges to neighbors are weighted"
-            )
-        strategies.check_landmarks(self.n_landmarks, 1 if size == "auto" else int(size))
-        if missing.get(self.missing) is not None:
-            self._require_rows(f"missing={self.missing!r}")
-        if not isinstance(self.verbose, bool):
-            check_integer("verbose", self.verbose, 0)
-        check_jobs(self.n_jobs)
-        if not isinstance(self.random_state, np.random.RandomState):
-            check_seed("random_state", self.random_state)
-        return Settings(
-            n_components=size,
-            strategy=strategy,
-            graph=rule,
-            kernel=self.kernel,
-            affinity=affinity,
-            refine=refinement,
-            n_landmarks=self.n_landmarks,
-            random_state=self.random_state,
-        )
-
-    def _checked_input(self, X: Any) -> Any:
-        """X as an array of floats, a large sparse table, or a sparse precomputed matrix."""
-        if not self._has_rows:
-            X = read(
-                self,
-                X,
-                dtype=np.float64,
-                accept_sparse=["csr", "csc", "coo"],
-                ensure_min_samples=2,
-            )
-            check_pairs(X, self.affinity)
-            # A distance below 0 is one of 0 up to rounding.
-            return abs(X) if self.affinity == "precomputed_distance" else X
-        least = 2 if self.affinity == "auto" else AFFINITIES[self.affinity].least_columns
-        X = read(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr",
-            ensure_min_samples=2,
-            ensure_min_features=least,
-        )
-        ask_about_pairs(X)
-        X = rows_of(X)
-        if missing.get(self.missing) is not None and isinstance(X, np.ndarray):
-            missing.check_holes(X)
-        return X
-
-    # Fit and placement ----------------------------------------------------------------------------
-
-    def _fit(self, table: Any, settings: Settings, stages: Stages) -> None:
-        """Fit distinct rows, and keep what was learnt of all rows."""
-        dtype = table.dtype
-        if dtype == np.float32 and table.shape[0] <= limits.SOLVED_WHOLE:
-            table = table.astype(np.float64)
-        rule = missing.get(self.missing)
-        rows = missing.fill(table, table) if isinstance(rule, missing.Impute) else table
-        holes = isinstance(rule, missing.Pairwise) and has_holes(rows)
-        first = inverse = equal = np.arange(rows.shape[0])
-        # Pairs of rows of X have values of their own.
-        noise: Any = getattr(settings.refine, "noise", None)
-        paired = sp.issparse(rows) or np.ndim(noise) == 2
-        if isinstance(settings.graph, graph.CsrGraph) or paired:
-            distinct = rows
-        else:
-            first, inverse, equal = _distinct_rows(rows, settings.n_components)
-            distinct = some_rows(rows, first)
-            distinct = distinct if self._has_rows else distinct[:, first]
-        if self._has_rows and isinstance(rows, np.ndarray) and not holes:
-            _check_columns(rows)
-        resolve = model_selection.resolve_pairwise if holes else model_selection.resolve
-        settings = resolve(distinct, _with_reference(settings, inverse), stages)
-        # Those of the pipeline, and similarity, placement and error bars.
-        stages.expect(pipeline.count_stages(settings) + 3)
-        for text in settings.warnings:
-            warn(text)
-        with stages("similarity"):
-            try:
-                similarity = self._compare(distinct, settings, first)
-            except ValueError:
-                # Rows that cannot be compared are named by their numbers in X.
-                if not holes:
-                    self._compare(rows, settings, first)
-                raise
-        if similarity.has_rows and equal.any():
-            after = np.arange(1, first.size)
-            if similarity.between(after - 1, after).min() > 1.0 - 1e-12:
-                warn(
-                    f"all {settings.affinity} similarities are 1 up to rounding: the embedding is "
-                    "noise; subtract the mean of every column from X if it is large"
-                )
-        result = pipeline.fit(similarity, distinct, settings, stages)
-        with stages("placement"):
-            frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
-            result = replace(result, coordinates=frame[first])
-            training = KnownRows.of(table if self._has_rows else sp.csr_array(table))
-            # A copy: changing X after the fit changes nothing.
-            rows = np.array(rows) if isinstance(rows, np.ndarray) and self._has_rows else rows
-            self._store(rows, training, result, inverse, equal, dtype)
-            self._warn_open()
-
-    def _compare(self, rows: Any, settings: Settings, names: Integers) -> Similarity:
-        """Compare rows, those with holes over the columns that both have."""
-        rule = missing.get(self.missing)
-        if not isinstance(rule, missing.Pairwise) or not has_holes(rows):
-            # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
-            few = evenly_spaced(rows.shape[0], limits.SAMPLED)
-            counts = self._has_rows and whole_multiples(some_rows(rows, few)) is not None
-            return compare(rows, settings.affinity, counts=counts, model_based=settings.model_based)
-        least = rule.least(rows.shape[1])
-        similarity = PairwiseSimilarity(AFFINITIES[settings.affinity], rows, least)
-        similarity.check_groups(names)
-        return similarity
-
-    def _store(
-        self,
-        rows: Any,
-        training: KnownRows,
-        result: Result,
-        inverse: Integers,
-        equal: Integers,
-        dtype: Any,
-    ) -> None:
-        """Keep what was learnt; the one function where distinct rows become all rows."""
-        solution, settings, g = result.solution, result.settings, result.graph
-        strategy, closed_form = settings.strategy, solution.embedding
-        first = np.unique(inverse, return_index=True)[1]
-        self._result, self._training = result, training
-        self._first, self._inverse, self._equal = first, inverse, equal
-        self._points = result.coordinates
-        self._rows: Any = rows if self._has_rows else None
-        self._fitted = gplvm.FittedProcess(
-            self._points,
-            self._rows,
-            first,
-            result.similarity,
-            result.kernel,
-            graph=g,
-            core=result.core,
-            model_based=settings.model_based,
-            is_refined=result.n_iter is not None,
-            is_local=getattr(settings.refine, "descent", "") == "local",
-            is_linear=result.n_iter is None and not strategy.uses_kernel,
-            random_state=settings.random_state,
-        )
-        every = self._points[inverse]
-        self.embedding_ = every[equal].astype(dtype, copy=False)
-        self.n_components_ = self.embedding_.shape[1]
-        self.eigenvalues_ = np.sum(every**2, axis=0)
-        ratio = closed_form.explained_variance_ratio
-        refined = result.n_iter is not None
-        if refined or first.size < inverse.size:
-            total = 1.0 if refined else float(ratio.sum())
-            squares = self.eigenvalues_ ** (2 if strategy.uses_kernel else 1)
-            ratio = total * squares / (float(squares.sum()) or 1.0)
-        self.explained_variance_ratio_ = ratio
-        self.negative_mass_ = None if refined else closed_form.negative_mass
-        spectrum = settings.spectrum
-        self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
-        self.kernel_: kernels.StationaryKernel = result.kernel
-        self.settings_ = settings.explain(**result.notes)
-        negative = getattr(result.similarity, "n_negative", 0)
-        if negative:
-            text = (
-                f"{negative} of the pairs that are stored are negatively correlated, and no edges"
-            )
-            self.settings_ = self.settings_.explain(**{"negative correlations": text})
-        self.candidates_ = settings.candidates
-        self.agreement_ = settings.agreement
-        self.graph_ = None if g is None else expand_graph(g, first, inverse)
-        self.removed_edges_ = result.removed
-        labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
-        self.component_labels_ = expand_labels(labels, inverse)
-        self._warn_components()
-        self._warn_dominant()
-        self.cliques_: Cliques | None = None
-        self.merge_residuals_: Floats | None = None
-        self.merge_start_weight_ = solution.start_weight
-        if solution.solved is not None and solution.residuals is not None:
-            self.cliques_ = Cliques(solution.solved.blocks.renamed(first), inverse.size)
-            self.merge_residuals_ = solution.residuals[inverse]
-        self.n_iter_ = result.n_iter or 0
-        self.optima_: tuple[gplvm.OptimumRecord, ...] = ()
-        if result.core is not None:
-            self.optima_ = expand_optima(result.core, self._points, inverse)
-        marks = solution.landmarks
-        self.landmarks_ = None if marks is None else first[marks]
-
-    def _warn_open(self) -> None:
-        """Say which points given distances, or sessions, leave open.
-
-        Noisy cliques of one table leave much open, which the geodesic solution settles.
-        """
-        has_unknown = isinstance(missing.get(self.missing), missing.Pairwise)
-        joints = self.joints_ if self.affinity == "precomputed_distance" or has_unknown else None
-        text = "" if joints is None else blockwise.describe_open(joints.fixed, joints.n_open)
-        if text:
-            self.settings_ = self.settings_.explain(joints=text)
-            warn(text)
-
-    def _warn_components(self) -> None:
-        """Say that components were joined: a warning where the graph was named, else a reason."""
-        sizes = np.bincount(self.component_labels_)
-        if sizes.size < 2:
-            return
-        text = (
-            f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
-            f"{int(sizes.sum())} points); they were joined by links between their nearest points, "
-            "which alone fix their relative positions; more neighbors or a lower threshold leaves "
-            "fewer"
-        )
-        self.settings_ = self.settings_.explain(components=text)
-        if not isinstance(self.graph, str):
-            warn(text)
-
-    def _warn_dominant(self) -> None:
-        """Warn of the few rows of X that make a dimension alone."""
-        points, axis, fraction = eigen.dominant_points(self._points)
-        if not points.size or not self._has_rows:
-            return
-        rows = np.flatnonzero(np.isin(self._inverse, points))
-        text = (
-            f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} {few_rows(rows)} from all "
-            f"others ({fraction:.0%} of its variance); look at the values, and drop an error"
-        )
-        self.settings_ = self.settings_.add_warning(text)
-        warn(text)
-
     @property
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
@@ -947,9 +608,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def fingerprint_(self) -> str:
-        """Few digits by which the embedding is recognized in any frame (`reproducible`)."""
+        """Few digits by which the embedding is recognized in any frame (`fingerprint`)."""
         check_is_fitted(self)
-        return reproducible.fingerprint(self.embedding_)
+        return fingerprint.fingerprint(self.embedding_)
 
     @property
     def reliability_(self) -> float:
@@ -958,8 +619,211 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with limit_threads(self.n_jobs):
             return self._fitted.reliability(self.agreement_)
 
+    # Input ----------------------------------------------------------------------------------------
+
+    def _read(self, X: Any, request: Request, *, new: bool = False) -> tuple[Table, Any]:
+        """Table of rows, or of values between points, by the rules of scikit-learn; its values."""
+        affinity, has_rows = request.affinity, request.has_rows
+        options: dict[str, Any] = {} if has_rows else {"dtype": np.float64}
+        if new:
+            options = {"dtype": self._rows.dtype if has_rows else np.float64}
+        else:
+            known = has_rows and affinity != "auto"
+            least = AFFINITIES[affinity].least_columns if known else 2
+            options |= {"ensure_min_samples": 2, "ensure_min_features": least}
+        table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
+        values, steps = table.values, getattr(self, "preprocessor_", None)
+        if new:
+            self._know_columns(table, reset=False)
+        if new and steps is not None:
+            values = steps.apply(table.dense).astype(values.dtype, copy=False)
+        ways = "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
+        cure = ways if has_rows else "a scipy sparse matrix stores only the pairs that are known"
+        check_known(values, "Input X", cure, holes=request.missing is not None)
+        # What is small next to the rows of the fit is placed alone as it is among others.
+        bound = 1e140 if affinity == "precomputed" else 1e70
+        stored = values.data if sp.issparse(values) else values
+        check.check_magnitude("X", stored, bound, 0.0 if new else 1.0 / bound)
+        return table, values
+
+    def _know_columns(self, table: Table, reset: bool) -> None:
+        """Learn the number and names of columns, or raise where they are not those of the fit."""
+        named = table.values
+        if table.column_names:
+            import pandas as pd
+
+            # scikit-learn looks at names of a frame that are text.
+            named = pd.DataFrame(columns=table.column_names)
+        try:
+            validate_data(self, named, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            raise ValueError(printable(str(error))) from None
+
+    def _read_table(self, X: Any, request: Request) -> tuple[Table, Any]:
+        """Input of a fit, and its values: floats, a large sparse table, or a sparse matrix."""
+        table, values = self._read(X, request)
+        if not request.has_rows:
+            similarity.check_pairs(values, request.affinity)
+            # A distance below 0 is one of 0 up to rounding.
+            return table, abs(values) if request.affinity == "precomputed_distance" else values
+        if sp.issparse(values) and isinstance(request.missing, missing.Impute):
+            raise ValueError(
+                "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a "
+                "sparse X does not store is zero: pass a dense X with NaN"
+            )
+        similarity.warn_of_pairs(values)
+        rows = rows_of(values)
+        if request.missing is not None and isinstance(rows, np.ndarray):
+            missing.check_holes(rows)
+        return table, rows
+
+    def _read_new(self, X: Any) -> Any:
+        """Return new rows as `_place` takes them."""
+        rows = self._read(X, self._request, new=True)[1]
+        rows = rows_of(rows) if self._request.has_rows else rows
+        # The bits of a product depend on how a row lies in memory.
+        return np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+
+    # Fit ------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, stages: Stages) -> None:
+        """Fit distinct rows, and keep what was learnt of all rows."""
+        request = Request.of(self)
+        table, rows = self._read_table(X, request)
+        if not isinstance(request.graph, str | graph.Rule):
+            weight = None if graph.without_weights(request.graph) else "weight"
+            g = graph.as_graph(request.graph, rows.shape[0], weight=weight, names=row_names(X))
+            request = replace(request, graph=g)
+        with limit_threads(self.n_jobs):
+            dtype = rows.dtype
+            if dtype == np.float32 and rows.shape[0] <= limits.SOLVED_WHOLE:
+                rows = rows.astype(np.float64)
+            training = KnownRows.of(rows if request.has_rows else sp.csr_array(rows))
+            if isinstance(request.missing, missing.Impute):
+                rows = missing.fill(rows, rows)
+            first, inverse = _distinct_rows(rows, request)
+            distinct = some_rows(rows, first)
+            distinct = distinct if request.has_rows else distinct[:, first]
+            facts = Facts(distinct, request.has_rows, missing.has_holes(rows))
+            report = resolve(facts, _with_reference(request, inverse), stages)
+            # Those of the pipeline, and similarity, placement and error bars.
+            stages.expect(pipeline.count_stages(report) + 3)
+            for text in report.warnings:
+                warn(text)
+            with stages("similarity"):
+                try:
+                    compared = _compare(distinct, request, report, first)
+                except ValueError:
+                    # Rows that cannot be compared are named by their numbers in X.
+                    if not facts.has_holes:
+                        _compare(rows, request, report, first)
+                    raise
+            result = pipeline.fit(compared, distinct, report, stages)
+            with stages("placement"):
+                frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
+                result = replace(result, coordinates=frame[first])
+                # A copy: changing X after the fit changes nothing.
+                own = np.array(rows) if isinstance(rows, np.ndarray) else rows
+                self._store(own, training, result, inverse, dtype)
+                self._know_columns(table, reset=True)
+            self.settings_ = self._reported(self.settings_.explain(result.notes))
+            with stages("error bars"):
+                self._report_errors()
+
+    def _store(
+        self, rows: Any, training: KnownRows, result: Result, inverse: Integers, dtype: Any
+    ) -> None:
+        """Keep what was learnt; the one function where distinct rows become all rows."""
+        solution, report, g = result.solution, result.settings, result.graph
+        assert isinstance(report, Report)
+        first = np.unique(inverse, return_index=True)[1]
+        self._request, self._result, self._training = Request.of(self), result, training
+        self._first, self._inverse, self._points = first, inverse, result.coordinates
+        self._rows: Any = rows if self._request.has_rows else None
+        self._fitted = gplvm.FittedProcess(
+            self._points,
+            self._rows,
+            first,
+            result.similarity,
+            result.kernel,
+            graph=g,
+            core=result.core,
+            model_based=report.model_based,
+            is_refined=result.n_iter is not None,
+            is_local=getattr(report.refine, "descent", "") == "local",
+            is_linear=result.n_iter is None and not report.strategy.uses_kernel,
+            random_state=report.random_state,
+        )
+        # What a command did to the rows of a saved model was not done to these.
+        self.__dict__.pop("preprocessor_", None)
+        every = self._points[inverse]
+        self.embedding_ = every.astype(dtype, copy=False)
+        self.n_components_ = every.shape[1]
+        self.eigenvalues_ = np.sum(every**2, axis=0)
+        closed_form, refined = solution.embedding, result.n_iter is not None
+        ratio = closed_form.explained_variance_ratio
+        if refined or first.size < inverse.size:
+            squares = self.eigenvalues_ ** (2 if report.strategy.uses_kernel else 1)
+            ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
+        self.explained_variance_ratio_ = ratio
+        self.negative_mass_ = None if refined else closed_form.negative_mass
+        spectrum = report.spectrum
+        self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
+        self.kernel_ = result.kernel
+        self.settings_ = report
+        self.candidates_, self.agreement_ = report.candidates, report.agreement
+        self.n_iter_, self.removed_edges_ = result.n_iter or 0, result.removed
+        self.graph_ = None if g is None else _expand_graph(g, first, inverse)
+        labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
+        # Numbered by their first row.
+        _, starts, number = np.unique(labels[inverse], return_index=True, return_inverse=True)
+        self.component_labels_ = np.asarray(np.argsort(np.argsort(starts))[number])
+        solved, residuals = solution.solved, solution.residuals
+        self.cliques_ = (
+            None if solved is None else Cliques(solved.blocks.renamed(first), inverse.size)
+        )
+        self.merge_residuals_ = None if residuals is None else residuals[inverse]
+        self.merge_start_weight_ = solution.start_weight
+        self.optima_: tuple[gplvm.OptimumRecord, ...] = ()
+        if result.core is not None:
+            self.optima_ = _expand_optima(result.core, self._points, inverse)
+        marks = solution.landmarks
+        self.landmarks_ = None if marks is None else first[marks]
+
+    def _reported(self, report: Report) -> Report:
+        """Report with what the embedding is to be read with; warn where that is likely to harm."""
+        notes: dict[str, str] = {}
+        sizes = np.bincount(self.component_labels_)
+        if sizes.size > 1:
+            text = notes["components"] = (
+                f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
+                f"{int(sizes.sum())} points); they were joined by links between their nearest "
+                "points, which alone fix their relative positions; more neighbors or a lower "
+                "threshold leaves fewer"
+            )
+            if not isinstance(self._request.graph, str):
+                warn(text)
+        points, axis, fraction = eigen.dominant_points(self._points)
+        if points.size and self._request.has_rows:
+            rows = np.flatnonzero(np.isin(self._inverse, points))
+            text = (
+                f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} {few_rows(rows)} "
+                f"from all others ({fraction:.0%} of its variance); look at the values, and drop "
+                "an error"
+            )
+            report = replace(report, warnings=(*report.warnings, text))
+            warn(text)
+        # Noisy cliques of one table leave much open, which the geodesic solution settles.
+        unknown = isinstance(self._request.missing, missing.Pairwise)
+        distances = self._request.affinity == "precomputed_distance"
+        joints = self.joints_ if unknown or distances else None
+        if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
+            notes["joints"] = text
+            warn(text)
+        return report.explain(notes)
+
     def _report_errors(self) -> None:
-        """Say how reliable the embedding is, or why that is not known."""
+        """Report how reliable the embedding is, or why that is not known."""
         unknown, value = self._fitted.why_no_errors(), 1.0
         if unknown:
             text = f"there are no standard errors: {unknown}"
@@ -971,7 +835,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
                 "with the truth"
             )
-        self.settings_ = self.settings_.explain(**{"standard errors": text})
+        self.settings_ = self.settings_.explain({"standard errors": text})
         if value < gplvm.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
@@ -979,22 +843,33 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "measure more columns, or average rows that belong together"
             )
 
-    def _read_new(self, X: Any) -> Any:
-        """Return new rows as `_place` takes them."""
-        check_is_fitted(self)
-        dtype = self._rows.dtype if self._has_rows else np.float64
-        X = read(self, X, dtype=dtype, reset=False, accept_sparse="csr")
-        X = rows_of(X) if self._has_rows else X
-        if isinstance(X, np.ndarray):
-            # The bits of a product depend on how a row lies in memory.
-            X = np.ascontiguousarray(X)
-        return X
+    def _restore(
+        self, rows: Any, training: KnownRows, learnt: dict[str, Any], inverse: Integers, dtype: Any,
+        scale: Any,
+    ) -> None:  # fmt: skip
+        """Become the model that was saved: rows are compared again, and the rest follows."""
+        request, plan = Request.of(self), learnt["settings"]
+        first = np.unique(inverse, return_index=True)[1]
+        # The fit has said all there was to say.
+        with warnings.catch_warnings(), limit_threads(self.n_jobs):
+            warnings.simplefilter("ignore")
+            if request.has_rows:
+                table, rows = self._read_table(rows, request)
+                compared = _compare(some_rows(rows, first), request, plan, first)
+                self._know_columns(table, reset=True)
+            else:
+                compared = similarity.compare(rows, self.affinity, scale=scale)
+                self.n_features_in_ = rows.shape[1]
+            self._store(rows, training, Result(similarity=compared, **learnt), inverse, dtype)
+
+    # Placement ------------------------------------------------------------------------------------
 
     def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
         """Coordinates and residual of rows, and standard errors where requested."""
-        equal = self._training.find(X if self._has_rows else sp.csr_array(X))
+        has_rows = self._request.has_rows
+        equal = self._training.find(X if has_rows else sp.csr_array(X))
         old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.full((X.shape[0], self.embedding_.shape[1]), np.nan, self.embedding_.dtype)
+        latent = np.full((X.shape[0], self.n_components_), np.nan, self.embedding_.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
         latent[old], residual[old] = self.embedding_[equal[old]], 0.0
         if errors:
@@ -1002,10 +877,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not new.size:
             return latent, residual, std
         rows = some_rows(X, new)
-        rows = rows if self._has_rows else rows[:, self._first]
-        if isinstance(missing.get(self.missing), missing.Impute):
+        rows = rows if has_rows else rows[:, self._first]
+        if isinstance(self._request.missing, missing.Impute):
             rows = missing.fill(rows, self._rows)
-        rule = missing.get(self.missing)
+        rule = self._request.missing
         least = rule.least(rows.shape[1]) if isinstance(rule, missing.Pairwise) else None
         with limit_threads(self.n_jobs):
             placed = self._fitted.place(rows, least, errors=errors, verbose=self.verbose)
@@ -1019,29 +894,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return latent, residual, std
 
-    # What scikit-learn and notebooks ask ----------------------------------------------------------
-
-    def _repr_html_inner(self) -> str:
-        """Show a picture and reasons, before a fit the parameters."""
-        shown = ""
-        if hasattr(self, "_result"):
-            shown = model_html(self)
-        return shown or str(super()._repr_html_inner())
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Show the same to front ends that ask for all kinds at once."""
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+    # scikit-learn ---------------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.pairwise, tags.input_tags.sparse = (
-            not self._has_rows,
-            not isinstance(self.missing, missing.Impute) and self.missing != "impute",
-        )
+        tags.input_tags.pairwise = self.affinity in GIVEN
+        imputes = isinstance(self.missing, missing.Impute) or self.missing == "impute"
+        tags.input_tags.sparse = not imputes
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -1050,82 +910,71 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self.embedding_.shape[1]
 
 
-def _object(name: str, value: Any, kinds: dict[str, Any], classes: tuple[type, ...]) -> Any:
-    """Return the object that a name stands for, "auto", or the checked object itself."""
-    if isinstance(value, classes):
-        value.check()  # type: ignore[attr-defined]
-        return value
-    module = "strategies" if name == "strategy" else name
-    check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")
-    return value if value == "auto" else kinds[value]()
-
-
-def _graph_rule(value: Any) -> Any:
-    """Rule of a graph, or a graph of the rows as it was given."""
-    if value is None or isinstance(value, (str, bool, np.bool_)):
-        if value != "auto":
-            raise ValueError(
-                "graph must be 'auto', a threshold in (0, 1), a number of neighbors, an object "
-                f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
-            )
-        return value
-    if isinstance(value, (int, np.integer)):
-        check_integer("graph", value, 1, cure="a whole number is one of neighbors")
-        value = graph.Neighbors(int(value))
-    elif isinstance(value, (float, np.floating)):
-        if not 0.0 < value < 1.0:
-            raise ValueError(
-                f"graph must lie in (0, 1), got {value!r}, to be a threshold; a whole number is "
-                "one of neighbors"
-            )
-        value = graph.Threshold(float(value))
-    if isinstance(value, graph.Rule):
-        value.check()
-    return value
-
-
-def _warn_of_neighbors(rule: Any, n_samples: int) -> None:
-    """Warn of more neighbors than there are other points."""
-    k = getattr(rule, "k", None)
-    if isinstance(k, (int, np.integer)) and k >= n_samples:
-        warn(
-            f"graph={k} is more neighbors than the {n_samples - 1} other points: each point is "
-            "joined to all of them"
-        )
-
-
-def _check_columns(rows: NDArray[np.floating]) -> None:
-    """Raise if rows differ by rounding alone."""
-    if not np.any(rows != rows[0]):
-        check_varies(rows)
-        return
-    if not covariance.columns_vary(rows).any():
+def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
+    """First of every set of equal rows, and which of those each row is; all where pairs differ."""
+    size, n = request.n_components, rows.shape[0]
+    stress = request.refine if isinstance(request.refine, refine.Stress) else refine.Stress()
+    if isinstance(request.graph, CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
+        first = inverse = np.arange(n)
+    else:
+        first, inverse = similarity.unique_rows(rows)
+    whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
+    if whole and not covariance.columns_vary(rows).any():
+        check.check_varies(rows)
         raise ValueError(
             "columns of X must vary by more than rounding, got values that differ by less than "
             f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
             "where the data come from"
         )
+    if size != "auto":
+        check.check_components(size, first.size)
+    return first, inverse
 
 
-def _distinct_rows(X: Any, n_components: int | str) -> tuple[Integers, Integers, Integers]:
-    """First of every set of equal rows, which of those each row is, and the first equal row of X.
-
-    Where they are too few to be solved by themselves, all rows are solved, each by itself.
-    """
-    first, inverse = unique_rows(X)
-    equal = first[inverse]
-    if first.size > (1 if n_components == "auto" else int(n_components)):
-        return first, inverse, equal
-    order = np.argsort(inverse, kind="stable")
-    return order, np.argsort(order), equal
+def _with_reference(request: Request, inverse: Integers) -> Request:
+    """Request with the reference point, which is a row of X, among the distinct rows."""
+    strategy = request.strategy
+    if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
+        return request
+    cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
+    at = check.check_integer("reference", strategy.reference, 0, inverse.size - 1, cure)
+    own = {**strategy.get_params(), "reference": int(inverse[at])}
+    return replace(request, strategy=type(strategy)(**own))
 
 
-def _with_reference(settings: Settings, inverse: Integers) -> Settings:
-    """Return settings with the reference point, which is a row of X, among the distinct rows."""
-    reference = getattr(settings.strategy, "reference", "center")
-    if isinstance(reference, str):
-        return settings
-    cure = f"it is a row of X, or one of {', '.join(map(repr, REFERENCES))}"
-    check_integer("reference", reference, 0, inverse.size - 1, cure)
-    own = {**settings.strategy.get_params(), "reference": int(inverse[int(reference)])}
-    return replace(settings, strategy=type(settings.strategy)(**own))
+def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
+    """Similarity of rows, of those with holes over the columns that both have."""
+    rule = request.missing
+    if isinstance(rule, missing.Pairwise) and missing.has_holes(rows):
+        least = rule.least(rows.shape[1])
+        pairwise = PairwiseSimilarity(AFFINITIES[plan.affinity], rows, least)
+        pairwise.check_groups(names)
+        return pairwise
+    # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
+    few = evenly_spaced(rows.shape[0], limits.SAMPLED)
+    counts = request.has_rows and whole_multiples(some_rows(rows, few)) is not None
+    return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
+
+
+def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
+    """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
+    if np.array_equal(first, np.arange(inverse.size)):
+        return g
+    low, high, weights = graph.edges(g)
+    low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
+    expanded = graph.from_edges(inverse.size, low, high, weights)
+    copies = np.setdiff1d(np.arange(inverse.size), first)
+    copied = graph.from_edges(inverse.size, first[inverse[copies]], copies, np.ones(copies.size))
+    return graph.union(expanded, copied)
+
+
+def _expand_optima(
+    core: gplvm.CoreFit, points: Floats, inverse: Integers
+) -> tuple[gplvm.OptimumRecord, ...]:
+    """Local optima of all rows in the frame of the embedding, NaN outside the core."""
+    motion, expanded = blockwise.rigid_fit(core.fit.latent, points[core.core]), []
+    for optimum in core.fit.optima:
+        latent = np.full(points.shape, np.nan)
+        latent[core.core] = motion.apply(optimum.latent)
+        expanded.append(optimum._replace(latent=latent[inverse]))
+    return tuple(expanded)

@@ -1,0 +1,241 @@
+"""A fit with nothing left to choose: similarity -> graph -> closed form -> refinement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from . import geodesics, gplvm, graph, kernels
+from . import stress as stresses
+from ._base.memory import available
+from ._base.progress import Stages
+from ._base.table import dense_rows
+from ._base.types import Floats, Integers
+from ._base.warn import warn
+from .eigen import Embedding
+from .gplvm import CoreFit, SessionJoints
+from .graph import CsrGraph, Rule
+from .kernels import StationaryKernel
+from .plan import Plan
+from .refine import Likelihood, Stress
+from .similarity import PairwiseSimilarity, Similarity
+from .strategies import Landmarks, Solution
+
+__all__ = ["Result", "fit"]
+
+_N_SUPPORT = 25
+"""Neighbors among which short-circuit edges are searched: of fewer a surface has holes, whose rims
+look like short-circuit edges."""
+
+_MOST_NOISE = 1.5
+"""Noise, in units of what was said, above which something else must be wrong."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a fit gave for the points of one similarity."""
+
+    coordinates: Floats  # (n, m)
+    settings: Plan
+    similarity: Similarity
+    solution: Solution  # the closed form
+    kernel: StationaryKernel  # of the coordinates
+    graph: CsrGraph | None = None  # joined where it was to be
+    labels: Integers | None = None  # (n,) component before anything was joined
+    removed: Integers | None = None  # (m, 2) edges that were pruned
+    sessions: SessionJoints | None = None  # which sessions with other columns may be mirrored
+    n_iter: int | None = None  # steps of the refinement, None without one
+    core: CoreFit | None = None  # the fit by likelihood
+    notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
+
+    @property
+    def embedding(self) -> Embedding:
+        """The closed form."""
+        return self.solution.embedding
+
+
+def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result:
+    """Find coordinates of the points of a similarity.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        How the points are compared.
+    rows : (n, p) table or None
+        Rows that were compared, None where only covariances or distances were given.
+    plan : Plan
+        What is done.
+    stages : Stages
+        Clock and progress bar.
+
+    Returns
+    -------
+    Result
+        Coordinates (n, M) float64 and how they came about.
+    """
+    kernel = similarity.inverse(plan.kernel)
+    _check_noise(similarity, plan)
+    g, labels, removed, notes = None, None, None, {}
+    if plan.graph is not None:
+        with stages("graph"):
+            g, labels, removed = _connected_graph(similarity, plan.graph)
+        if removed is not None and len(removed):
+            notes["prune"] = (
+                f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as "
+                "short-circuit edges (removed_edges_); prune=False keeps them"
+            )
+    with stages("closed form"):
+        marks = _landmarks(similarity.n_samples, plan)
+        solution = plan.strategy.solve(similarity, g, kernel, plan.n_components, marks)
+    result = Result(
+        solution.embedding.coordinates, plan, similarity, solution, kernel,
+        graph=g, labels=labels, removed=removed, notes=notes,
+    )  # fmt: skip
+    if plan.refine is not None and (g is not None or similarity.name == "precomputed_distance"):
+        with stages("stress"):
+            result = _by_stress(result)
+    if isinstance(plan.refine, Likelihood):
+        with stages("likelihood"):
+            result = _by_likelihood(result, rows, plan.refine)
+    return replace(result, settings=replace(plan, kernel=result.kernel))
+
+
+def count_stages(plan: Plan) -> int:
+    """Count the stages of `fit`."""
+    on_graph = plan.strategy.uses_graph
+    return 1 + on_graph + (on_graph and plan.refine is not None) + plan.by_likelihood
+
+
+def _by_stress(result: Result) -> Result:
+    """Return a result of less stress, over the edges of the graph or over all distances."""
+    plan, g, similarity, kernel = result.settings, result.graph, result.similarity, result.kernel
+    stress = plan.refine
+    if not isinstance(stress, Stress):
+        stress = Stress("precision" if plan.model_based else "uniform")
+    latent, noise = result.coordinates, stress.noise
+    if g is not None:
+        shared = similarity.shared_columns(g.rows, g.indices)
+        refined = stress.run(latent, g, kernel, shared, plan.strategy.path)
+    else:
+        distances = np.sqrt(similarity.sq_distances(kernel))
+        refined = stresses.stress_of_distances(latent, distances, noise)
+    notes = dict(result.notes)
+    if noise is not None:
+        upper = np.triu_indices(len(latent), 1)
+        known = (
+            (*upper, distances[upper])
+            if g is None
+            else graph.edges(geodesics.distance_lengths(g, kernel))
+        )
+        ratio = stresses.noise_ratio(refined.latent, known, noise)
+        text = f"the distances differ from those given by {ratio:.2g} times their noise"
+        notes["refine"] = text
+        if _MOST_NOISE < ratio < np.inf:
+            warn(
+                f"{text}: the noise is larger than said, the points need more dimensions, or a "
+                "part of the embedding is folded; compare with other strategies, or with more noise"
+            )
+    return replace(result, coordinates=refined.latent, n_iter=refined.n_iter, notes=notes)
+
+
+def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
+    """Return a result of largest likelihood of the rows, or of their known entries."""
+    plan, similarity = result.settings, result.similarity
+    if isinstance(similarity, PairwiseSimilarity):
+        table = gplvm.centered_known(similarity.modeled(rows))
+        known, sessions = gplvm.search_mirrored(result.coordinates, table, result.kernel)
+        return replace(result, coordinates=known.latent, n_iter=known.n_iter, sessions=sessions)
+    core = likelihood.run(
+        result.coordinates / similarity.unit,
+        similarity.modeled(dense_rows(rows)),
+        plan.likelihood_kernel,
+        centered=similarity.centers_rows,
+        random_state=plan.random_state or 0,
+    )
+    notes = dict(result.notes)
+    if plan.likelihood_kernel == "auto":
+        notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
+    return replace(
+        result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel,
+        core=core, notes=notes,
+    )  # fmt: skip
+
+
+def _check_noise(similarity: Similarity, plan: Plan) -> None:
+    """Raise where a fit has no distances that a noise could be of."""
+    if not isinstance(plan.refine, Stress) or plan.refine.noise is None:
+        return
+    one = np.ndim(plan.refine.noise) == 0
+    between_rows = one and plan.graph is not None
+    if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
+        kind = "a number" if one else "a matrix"
+        raise ValueError(
+            "noise must be one number for distances between rows on a graph, and one for each "
+            f"pair only for affinity='precomputed_distance', got {kind} for "
+            f"affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
+            "errors of correlations are known"
+        )
+
+
+def _landmarks(n_samples: int, plan: Plan) -> Landmarks | None:
+    """Landmarks of a closed form, or MemoryError where the distances do not fit in memory."""
+    if not plan.strategy.holds_distances:
+        return None
+    count = plan.n_landmarks
+    # A table of distances and its intermediate results.
+    columns, tables = (n_samples, 4.0) if count is None else (count, 1.2)
+    needed, free = 8.0 * n_samples * columns * tables, available()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"distances between {n_samples} points and {columns} must fit into memory, got "
+            f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
+            f"({free * 1e-9:.1f} GB); strategy='geodesic' with fewer n_landmarks, such as 300, "
+            "needs less"
+        )
+    return None if count is None else Landmarks(count, plan.random_state or 0)
+
+
+def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:
+    """Graph that was given, its edges weighted by how similar their ends are if all weigh 1.
+
+    A graph of nearest neighbors says who is joined; as lengths, weights of 1 put all points on one
+    place. The mean with its transpose weighs 1/2 what is an edge one way round only.
+    """
+    if not np.isin(g.weights, (0.5, 1.0)).all() or not np.any(g.weights == 1.0):
+        return g
+    low, high, _ = graph.edges(g)
+    known = np.asarray(similarity.weights(similarity.between(low, high)))
+    return graph.from_edges(g.n_nodes, low, high, np.clip(known, graph.WEIGHT_FLOOR, 1.0))
+
+
+def _connected_graph(
+    similarity: Similarity, rule: Rule | CsrGraph
+) -> tuple[CsrGraph, Integers, Integers | None]:
+    """Graph of a rule, connected; with components before joining, and pruned edges."""
+    removed = None
+    if isinstance(rule, CsrGraph):
+        g = _weighted(similarity, rule)
+    else:
+        g = rule.build(similarity)
+        if rule.prune:
+            support = graph.neighbor_graph(similarity, _N_SUPPORT) if similarity.has_rows else None
+            g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
+    labels = np.asarray(graph.component_labels(g), dtype=np.int64)
+    if not labels.any():
+        return g, labels, removed
+    sizes = np.bincount(labels)
+    counted = f"got {sizes.size} components (largest {sizes.max()} of {labels.size} points)"
+    if similarity.is_graph:
+        raise ValueError(
+            f"a sparse precomputed X must be one connected graph, {counted} with no covariance "
+            "stored between them; store some, or fit each component by itself"
+        )
+    if isinstance(rule, Rule) and rule.disconnected == "raise":
+        raise ValueError(
+            f"the graph must be connected for disconnected='raise', {counted}; more neighbors or "
+            "a lower threshold leaves fewer, disconnected='join' links them"
+        )
+    return graph.join(g, similarity).graph, labels, removed

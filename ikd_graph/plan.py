@@ -1,0 +1,225 @@
+"""Request, plan and report of a fit: what was asked for, what is done, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from . import graph, kernels, missing, refine, strategies
+from ._base.threads import check_jobs
+from ._base.types import Floats
+from ._base.validation import check_choice, check_fraction, check_integer, seed
+from .graph import CsrGraph
+from .kernels import StationaryKernel
+from .refine import Likelihood, Stress
+from .similarity import AFFINITIES, GIVEN
+from .strategies import Strategy, check_landmarks
+
+__all__ = ["Candidate", "Plan", "Report", "Request"]
+
+Auto: TypeAlias = Literal["auto"]
+Refinement: TypeAlias = Stress | Likelihood | None
+GraphRule: TypeAlias = graph.Threshold | graph.Neighbors
+
+
+class Candidate(NamedTuple):
+    """Settings that "auto" tried, and how well they predict columns that were held out."""
+
+    affinity: str
+    strategy: str
+    refine: str | None
+    score: float  # mean R² over principal directions of the held-out columns, which ranks
+    score_error: float  # its standard error
+    difference: float  # score less that of the chosen candidate
+    difference_error: float  # standard error of that, paired over points
+    r2: float  # of the held-out columns, each by its variance
+    r2_error: float  # its standard error
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings of a fit with nothing left to choose."""
+
+    n_components: int
+    strategy: Strategy
+    graph: GraphRule | CsrGraph | None
+    kernel: StationaryKernel  # of the closed form, then of the result
+    affinity: str
+    refine: Refinement
+    n_landmarks: int | None = None
+    random_state: int | None = None
+    # Of the likelihood; "auto" compares the four.
+    likelihood_kernel: StationaryKernel | Auto = field(default="auto", repr=False, compare=False)
+    model_based: bool = False  # whether similarities estimate the kernel of the model
+
+    @property
+    def by_likelihood(self) -> bool:
+        """Whether the likelihood of the rows refines the closed form."""
+        return isinstance(self.refine, Likelihood)
+
+
+@dataclass(frozen=True)
+class Report(Plan):
+    """The plan of a fit with its reasons: of each choice, and of what happened on the way."""
+
+    candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
+    agreement: float = np.nan  # Procrustes R² of embeddings of two halves of the columns
+    warnings: tuple[str, ...] = ()  # what the user has to be told
+    spectrum: Floats | None = field(default=None, repr=False, compare=False)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        settings = ("strategy", "affinity", "refine", "graph", "kernel", "n_components")
+        values = {name: f"{name}={getattr(self, name)!r}" for name in settings}
+        lines = [value for name, value in values.items() if name not in self.reasons]
+        for reason, names in self._names_by_reason().items():
+            chosen = ", ".join(values[name] for name in names if name in values)
+            lines.append(f"{chosen}: {reason}" if chosen else reason)
+        return "\n".join(lines)
+
+    def explain(self, reasons: Mapping[str, str]) -> Report:
+        """Return the report with more reasons."""
+        return replace(self, reasons={**self.reasons, **reasons})
+
+    def reasons_in_words(self) -> dict[str, str]:
+        """Why each setting that was "auto" is what it is; settings with one reason together."""
+        return {", ".join(n).replace("_", " "): r for r, n in self._names_by_reason().items()}
+
+    def _names_by_reason(self) -> dict[str, list[str]]:
+        """Return the settings that each reason is for."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.reasons.items():
+            names.setdefault(reason, []).append(name)
+        return names
+
+
+@dataclass(frozen=True)
+class Request:
+    """Checked parameters of `IKD`: objects in place of names, "auto" where a fit has to choose."""
+
+    n_components: int | Auto
+    strategy: Strategy | Auto
+    graph: Any  # Threshold, Neighbors, "auto" or a graph of the rows
+    kernel: StationaryKernel | Auto
+    affinity: str
+    refine: Refinement | Auto
+    missing: missing.Rule | None
+    n_landmarks: float | Auto | None
+    random_state: int | None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether X is a table of rows, and not values between points."""
+        return self.affinity not in GIVEN
+
+    @classmethod
+    def of(cls, model: Any) -> Request:
+        """Return the request that the parameters of an estimator make.
+
+        Parameters
+        ----------
+        model : IKD
+            Its parameters are checked, but for what needs data to be known.
+
+        Returns
+        -------
+        Request
+            What is asked for.
+
+        Raises
+        ------
+        ValueError
+            The message names the parameter, the rule and the cure.
+        """
+        size: Any = model.n_components
+        if not is_auto(size):
+            size = check_integer("n_components", size, 1, cure="'auto' chooses")
+        check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
+        if not isinstance(model.verbose, bool):
+            check_integer("verbose", model.verbose, 0)
+        check_jobs(model.n_jobs)
+        state = model.random_state
+        drawn = isinstance(state, np.random.RandomState)
+        request = cls(
+            n_components=size,
+            strategy=_object("strategy", model.strategy, strategies.STRATEGIES, (Strategy,)),
+            graph=_graph(model.graph),
+            kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
+            affinity=check_choice("affinity", model.affinity, ("auto", *AFFINITIES, *GIVEN)),
+            refine=_refinement(model.refine),
+            missing=missing.get(model.missing),
+            n_landmarks=model.n_landmarks,
+            random_state=int(state.randint(2**31)) if drawn else seed("random_state", state),
+        )
+        return request._together()
+
+    def _together(self) -> Request:
+        """Return the request, or raise where parameters do not go together."""
+        if isinstance(self.refine, Likelihood):
+            self.require_rows("refine='likelihood'")
+        if self.missing is not None:
+            self.require_rows(f"missing={type(self.missing).__name__.lower()!r}")
+        rule, strategy = self.graph, self.strategy
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            check_choice("affinity", self.affinity, ("auto", "correlation", "covariance"))
+            affinity = "correlation" if self.affinity == "auto" else self.affinity
+            return replace(self, affinity=affinity)
+        on_pairs = isinstance(strategy, Strategy) and not strategy.uses_graph
+        if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
+            raise ValueError(
+                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
+                f"graph must be a number of neighbors, got {strategy!r} and {rule!r}; only edges "
+                "to neighbors are weighted"
+            )
+        return self
+
+    def require_rows(self, what: str) -> None:
+        """Raise where values between points were given."""
+        if not self.has_rows:
+            raise ValueError(
+                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
+                "itself, with affinity='correlation' or 'cosine'"
+            )
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the fit."""
+    return isinstance(value, str) and value == "auto"
+
+
+def _object(name: str, value: Any, kinds: Mapping[str, Any], classes: tuple[type, ...]) -> Any:
+    """Object that a name stands for, "auto", or the checked object itself."""
+    if isinstance(value, classes):
+        value.check()  # type: ignore[attr-defined]
+        return value
+    module = "strategies" if name == "strategy" else name
+    check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")
+    return value if value == "auto" else kinds[value]()
+
+
+def _refinement(value: Any) -> Any:
+    """Refinement that was asked for, "auto" or None."""
+    kinds = refine.REFINEMENTS
+    return None if value is None else _object("refine", value, kinds, tuple(kinds.values()))
+
+
+def _graph(value: Any) -> Any:
+    """Rule that was asked for, "auto", or a graph of the rows as it was given."""
+    if value is None or isinstance(value, str | bool | np.bool_):
+        if not is_auto(value):
+            raise ValueError(
+                "graph must be 'auto', a threshold in (0, 1), a number of neighbors, an object "
+                f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
+            )
+    elif isinstance(value, int | np.integer):
+        cure = "a whole number is one of neighbors"
+        return graph.Neighbors(check_integer("graph", value, 1, cure=cure))
+    elif isinstance(value, float | np.floating):
+        return graph.Threshold(check_fraction("graph", float(value)))
+    elif isinstance(value, graph.Rule):
+        value.check()
+    return value
