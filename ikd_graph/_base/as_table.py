@@ -130,6 +130,11 @@ def _as_array_like(X: Any, name: str) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X, name)
         return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"{name} must be a table of numbers, got times ({X.dtype}); (X - X[0]) / "
+            "numpy.timedelta64(1, 's') turns them into seconds"
+        )
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and "pandas" in sys.modules:
         # NA is no number: it has no place in an array of floats.
         return np.where(sys.modules["pandas"].isna(X), np.nan, X)

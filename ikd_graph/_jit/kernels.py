@@ -6,9 +6,8 @@ Both take a number, which is how the compiled loops call them, or an array: the 
 
 import numpy as np
 
+from .._base.families import RATIONAL_QUADRATIC, SQUARED_EXPONENTIAL
 from .._base.jit import helper
-
-SQUARED_EXPONENTIAL, RATIONAL_QUADRATIC, GAMMA_EXPONENTIAL, MATERN = range(4)
 
 
 @helper

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
-from .. import _jit
+from .._base import families
 from .._base.types import Floats
 from ._stationary import StationaryKernel, formula
 
@@ -55,7 +55,7 @@ class Matern(StationaryKernel):
     4.0
     """
 
-    number = _jit.kernels.MATERN
+    number = families.MATERN
 
     nu: float = 1.5
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _jit
+from .._base import families
 from .._base.types import Floats
 from .._base.validation import check_positive
 
@@ -194,7 +195,7 @@ class SquaredExponential(StationaryKernel):
     3.0
     """
 
-    number = _jit.kernels.SQUARED_EXPONENTIAL
+    number = families.SQUARED_EXPONENTIAL
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * depth
@@ -218,7 +219,7 @@ class RationalQuadratic(StationaryKernel):
     0.5
     """
 
-    number = _jit.kernels.RATIONAL_QUADRATIC
+    number = families.RATIONAL_QUADRATIC
     shape_name = "alpha"
 
     alpha: float = 1.0
@@ -249,7 +250,7 @@ class GammaExponential(StationaryKernel):
     True
     """
 
-    number = _jit.kernels.GAMMA_EXPONENTIAL
+    number = families.GAMMA_EXPONENTIAL
     shape_name = "gamma"
 
     gamma: float = 1.0
