@@ -6,7 +6,7 @@ Both take a number, which is how the compiled loops call them, or an array: the 
 
 import numpy as np
 
-from .._base.families import RATIONAL_QUADRATIC, SQUARED_EXPONENTIAL
+from .._base.families import MATERN, RATIONAL_QUADRATIC, SQUARED_EXPONENTIAL
 from .._base.jit import helper
 
 
