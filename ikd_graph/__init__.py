@@ -61,6 +61,8 @@ def __getattr__(name: str) -> Any:
     """Load the estimator, a function, or a module of the package."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name], __name__), name)
+    if name in ("alignment", "blocks"):
+        name = "blockwise"  # has the functions of both
     if not name.startswith("_"):
         try:
             return import_module(f".{name}", __name__)
