@@ -356,10 +356,12 @@ def check_symmetric(name: str, matrix: Any) -> None:
         scale = max(scale, float(rows.max()), -float(rows.min()))
         worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
     if worst > SINGLE * scale:
+        cure = "rows and columns must be the same points in the same order"
+        if not (np.any(np.triu(matrix, 1)) and np.any(np.tril(matrix, -1))):
+            cure = "K + K.T - numpy.diag(K.diagonal()) fills the empty triangle"
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
-            f"{worst:.3g}; rows and columns must be the same points in the same order, fill a "
-            "triangle that is empty, and pass (K + K.T) / 2 only where the difference is noise"
+            f"{worst:.3g}; {cure}"
         )
 
 
