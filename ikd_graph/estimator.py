@@ -123,7 +123,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None
         Seed of the landmarks and of restarts. None is the seed 0: fits repeat without one.
     verbose : int
-        1 shows a progress bar on a terminal.
+        1 shows the stage and the time on a terminal.
 
     Attributes
     ----------
@@ -706,8 +706,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             distinct = distinct if request.has_rows else distinct[:, first]
             facts = Facts(distinct, request.has_rows, missing.has_holes(rows))
             report = resolve(facts, _with_reference(request, inverse), stages)
-            # Those of the pipeline, and similarity, placement and error bars.
-            stages.expect(pipeline.count_stages(report) + 3)
             for text in report.warnings:
                 warn(text)
             with stages("similarity"):

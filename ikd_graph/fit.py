@@ -69,7 +69,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
     plan : Plan
         What is done.
     stages : Stages
-        Clock and progress bar.
+        Clock of the fit.
 
     Returns
     -------
@@ -101,12 +101,6 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         with stages("likelihood"):
             result = _by_likelihood(result, rows, plan.refine)
     return replace(result, settings=replace(plan, kernel=result.kernel))
-
-
-def count_stages(plan: Plan) -> int:
-    """Count the stages of `fit`."""
-    on_graph = plan.strategy.uses_graph
-    return 1 + on_graph + (on_graph and plan.refine is not None) + plan.by_likelihood
 
 
 def _by_stress(result: Result) -> Result:

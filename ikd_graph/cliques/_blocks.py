@@ -44,5 +44,4 @@ def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
     """Raise unless ``value`` is sets of points, the members of each ascending."""
     check_type(name, value, Blocks, "cliques.cover makes them")
     members = check_nodes(f"members of {name}", value.members, n_points).astype(np.int32)
-    indptr, _ = check_ragged(f"members of {name}", value.indptr, members)
-    return Blocks(indptr, members)
+    return Blocks(check_ragged(f"members of {name}", value.indptr, members), members)

@@ -49,7 +49,7 @@ def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
     asked : Request
         What was asked for.
     stages : Stages
-        Clock and progress bar.
+        Clock of the fit.
 
     Returns
     -------
