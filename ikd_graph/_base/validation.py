@@ -201,13 +201,6 @@ def check_positive(name: str, value: Any, high: float = np.inf) -> float:
 positive = check_positive
 
 
-def function(name: str, value: Any) -> Callable[..., Any]:
-    """Something that can be called."""
-    if not callable(value):
-        raise TypeError(f"{name} must be a function, got {type(value).__name__}")
-    return cast(Callable[..., Any], value)
-
-
 # Arrays -------------------------------------------------------------------------------------------
 
 
