@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from . import model_selection
 from ._base import validation as check
 from ._base.dataset import is_missing
 from ._base.types import Floats
@@ -170,11 +171,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     latent, wanted = centered(latent), centered(wanted)
     # Rows at equal distances are taken in their order, which may say what is alike.
     mixed = np.random.default_rng(0).permutation(latent.shape[0])
-    latent, wanted = latent[mixed], wanted[mixed]
-    near = NearestNeighbors(n_neighbors=k).fit(latent).kneighbors(return_distance=False)
-    predicted = wanted[near].mean(axis=1)
-    varies = np.ptp(wanted, axis=0).any()
-    return _whole_r2(wanted, predicted) if varies else np.nan
+    return float(model_selection.held_out_r2(latent[mixed], wanted[mixed], k).sum())
 
 
 @validate(k=check.count, seed=check.seed)

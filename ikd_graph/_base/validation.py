@@ -89,7 +89,13 @@ def optional(rule: Rule) -> Rule:
 
 def record(kind: type, cure: str) -> Rule:
     """One of a class of ours; ``cure`` says where to get one."""
-    return lambda name, value: check_type(name, value, kind, cure)
+
+    def check(name: str, value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}; {cure}")
+        return value
+
+    return check
 
 
 def one_of(choices: Iterable[str]) -> Rule:
@@ -110,13 +116,6 @@ _ANNOTATED = {
 
 
 # Single values ------------------------------------------------------------------------------------
-
-
-def check_type(name: str, value: Any, kind: type, cure: str) -> Any:
-    """Raise unless ``value`` is one of ``kind``."""
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}; {cure}")
-    return value
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> str:
