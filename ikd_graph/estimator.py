@@ -282,7 +282,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.stage_times_ = stages.seconds
         return self
 
-    @validate()
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
         """Find the coordinates of the rows of X and return them.
 
@@ -447,7 +446,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with limit_threads(self.n_jobs):
             return self._fitted.noise_model()
 
-    @validate()
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
         return float(self.noise_model().log_likelihood)
