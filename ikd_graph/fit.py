@@ -15,7 +15,6 @@ from ._base.progress import Stages
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
-from .eigen import Embedding
 from .gplvm import CoreFit, SessionJoints
 from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
@@ -50,11 +49,6 @@ class Result:
     n_iter: int | None = None  # steps of the refinement, None without one
     core: CoreFit | None = None  # the fit by likelihood
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
-
-    @property
-    def embedding(self) -> Embedding:
-        """The closed form."""
-        return self.solution.embedding
 
 
 def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result:

@@ -191,7 +191,7 @@ def is_auto(value: Any) -> bool:
 def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> Any:
     """Object that a name stands for, "auto", or the checked object itself."""
     if isinstance(value, (*kinds.values(), *classes)):
-        value.check()
+        value.check()  # type: ignore[attr-defined]
         return value
     module = "strategies" if name == "strategy" else name
     check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")

@@ -209,5 +209,5 @@ def size_by_spectrum(facts: Facts, request: Request, choice: Choice) -> tuple[in
         # There may be fewer positive eigenvalues than are computed, and the fit says the rest.
         warnings.simplefilter("ignore", UserWarning)
         similarity = compare(facts.rows, choice.affinity, counts=True)
-        spectrum = fit(similarity, None, trial, Stages()).embedding.eigenvalues
+        spectrum = fit(similarity, None, trial, Stages()).solution.embedding.eigenvalues
     return int(eigen.eigengap(spectrum)) if leading > 1 else 1, spectrum
