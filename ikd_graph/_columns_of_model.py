@@ -68,12 +68,23 @@ def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
     folds = model_selection.folds(rows)
     if len(folds) < 2:
         return []
-    own = _settings(model, sample.size < model._rows.shape[0])
+    rule = settings.graph
+    # A graph that was given is one of all rows.
+    if rule is None or (sample.size < model._rows.shape[0] and not isinstance(rule, Rule)):
+        rule = "auto"
+    part = type(model)(
+        model.n_components_,
+        strategy=settings.strategy,
+        graph=rule,
+        affinity=settings.affinity,
+        refine=None if settings.graph is None else refine.Stress(),
+        n_jobs=model.n_jobs,
+        random_state=model.random_state,
+    )
     maps = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for fold in folds:
-            part = type(model)(model.n_components_, affinity=settings.affinity, **own)
             try:
                 Z = part.fit(rows[:, ~fold]).embedding_
             except ValueError:
@@ -82,18 +93,3 @@ def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
             every[sample] = Z
             maps.append((fold, every))
     return maps
-
-
-def _settings(model: Any, some: bool) -> dict[str, Any]:
-    """Return the settings of a fit to fewer columns, and to ``some`` rows alone."""
-    settings = model.settings_
-    rule = settings.graph
-    # A graph that was given is one of all rows.
-    rule = "auto" if rule is None or (some and not isinstance(rule, Rule)) else rule
-    return {
-        "strategy": settings.strategy,
-        "graph": rule,
-        "refine": None if settings.graph is None else refine.Stress(),
-        "random_state": model.random_state,
-        "n_jobs": model.n_jobs,
-    }

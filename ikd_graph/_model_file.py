@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import graph, kernels, missing, refine, strategies
+from . import gplvm, graph, kernels, missing, refine, strategies
 from ._base.files import write_whole
 from ._base.memory import available
 from ._base.table import SparseTable
@@ -28,14 +28,6 @@ from ._version import __version__
 from .blockwise import SolvedBlocks
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
-from .gplvm import (
-    CoreFit,
-    LatentPosterior,
-    LikelihoodFit,
-    NoiseModel,
-    OptimumRecord,
-    SessionJoints,
-)
 from .plan import Candidate, Report
 from .similarity import KnownRows
 from .strategies import Solution
@@ -102,13 +94,14 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
         "digests": model._training.digests, "inverse": model._inverse,
         "points": model._points, "labels": result.labels, "removed": result.removed,
-        "closed": result.embedding, "spectrum": settings.spectrum,
+        "closed": solution.embedding, "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
         "start_weight": solution.start_weight, "n_iter": result.n_iter, "graph": result.graph,
         "solved": solution.solved,
         "sessions": result.sessions,
         "core": core and core.core, "fit": core and core.fit._replace(kernel=None, optima=None),
-        "optima": core and OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
+        "optima": core
+        and gplvm.OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
         "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
         "noise": noise and noise._replace(kernel=None),
         **{f"preprocessor.{name}": getattr(own, name, None) for name in _LEARNT_OF_COLUMNS},
@@ -231,9 +224,9 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         model.preprocessor_ = _preprocessor(head["preprocessor"], arrays, p)
     kernel = _object("kernel", head["noise kernel"], arrays)
     computed = {
-        "error bars": _record(arrays, LatentPosterior, "bars"),
+        "error bars": _record(arrays, gplvm.LatentPosterior, "bars"),
         "standard errors": arrays.get("errors"),
-        "noise model": kernel and _record(arrays, NoiseModel, "noise", kernel=kernel),
+        "noise model": kernel and _record(arrays, gplvm.NoiseModel, "noise", kernel=kernel),
     }
     bars = computed["error bars"]
     if bars and len(bars.covariances) != model._fitted.sample.size:
@@ -332,10 +325,12 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
     if points.shape[1] != settings.n_components:
         raise ValueError("its points have another number of coordinates than were asked for")
     if "core" in arrays:
-        *parts, latents = _record(arrays, OptimumRecord, "optima")
+        *parts, latents = _record(arrays, gplvm.OptimumRecord, "optima")
         optima = zip(*(part.tolist() for part in parts), latents, strict=True)
-        own = {"kernel": settings.kernel, "optima": tuple(OptimumRecord(*each) for each in optima)}
-        core = CoreFit(points, arrays["core"], _record(arrays, LikelihoodFit, "fit", **own))
+        records = tuple(gplvm.OptimumRecord(*each) for each in optima)
+        own = {"kernel": settings.kernel, "optima": records}
+        likelihood = _record(arrays, gplvm.LikelihoodFit, "fit", **own)
+        core = gplvm.CoreFit(points, arrays["core"], likelihood)
         check_positive("variance", core.fit.variance)
     if blocks:
         blocks = check_blocks("blocks", blocks, len(points))
@@ -348,7 +343,7 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
         "coordinates": points, "settings": settings, "solution": solution,
         "kernel": settings.kernel, "graph": g, "labels": arrays.get("labels"),
         "removed": arrays.get("removed"), "n_iter": n_iter, "core": core,
-        "sessions": _record(arrays, SessionJoints, "sessions"),
+        "sessions": _record(arrays, gplvm.SessionJoints, "sessions"),
     }  # fmt: skip
 
 

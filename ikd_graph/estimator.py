@@ -29,8 +29,15 @@ from . import (
 from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
-from ._base.as_table import Table, as_table, check_known, printable, row_names
-from ._base.dask import is_dask, placed_lazily
+from ._base.as_table import (
+    Table,
+    as_table,
+    check_known,
+    is_dask,
+    placed_lazily,
+    printable,
+    row_names,
+)
 from ._base.progress import Stages
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
@@ -123,7 +130,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None
         Seed of the landmarks and of restarts. None is the seed 0: fits repeat without one.
     verbose : int
-        1 shows a progress bar on a terminal.
+        1 shows the stage and the time on a terminal.
 
     Attributes
     ----------
@@ -275,7 +282,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.stage_times_ = stages.seconds
         return self
 
-    @validate()
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
         """Find the coordinates of the rows of X and return them.
 
@@ -440,7 +446,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with limit_threads(self.n_jobs):
             return self._fitted.noise_model()
 
-    @validate()
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
         return float(self.noise_model().log_likelihood)
@@ -706,8 +711,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             distinct = distinct if request.has_rows else distinct[:, first]
             facts = Facts(distinct, request.has_rows, missing.has_holes(rows))
             report = resolve(facts, _with_reference(request, inverse), stages)
-            # Those of the pipeline, and similarity, placement and error bars.
-            stages.expect(pipeline.count_stages(report) + 3)
             for text in report.warnings:
                 warn(text)
             with stages("similarity"):

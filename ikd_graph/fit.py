@@ -15,7 +15,6 @@ from ._base.progress import Stages
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
-from .eigen import Embedding
 from .gplvm import CoreFit, SessionJoints
 from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
@@ -51,11 +50,6 @@ class Result:
     core: CoreFit | None = None  # the fit by likelihood
     notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
 
-    @property
-    def embedding(self) -> Embedding:
-        """The closed form."""
-        return self.solution.embedding
-
 
 def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result:
     """Find coordinates of the points of a similarity.
@@ -69,7 +63,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
     plan : Plan
         What is done.
     stages : Stages
-        Clock and progress bar.
+        Clock of the fit.
 
     Returns
     -------
@@ -101,12 +95,6 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         with stages("likelihood"):
             result = _by_likelihood(result, rows, plan.refine)
     return replace(result, settings=replace(plan, kernel=result.kernel))
-
-
-def count_stages(plan: Plan) -> int:
-    """Count the stages of `fit`."""
-    on_graph = plan.strategy.uses_graph
-    return 1 + on_graph + (on_graph and plan.refine is not None) + plan.by_likelihood
 
 
 def _by_stress(result: Result) -> Result:

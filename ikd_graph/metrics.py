@@ -17,16 +17,11 @@ from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
+from ._base import limits
 from ._base import validation as check
 from ._base.dataset import is_missing
 from ._base.types import Floats
-from ._base.validation import (
-    as_array,
-    check_finite,
-    check_integer,
-    check_positive,
-    validate,
-)
+from ._base.validation import validate
 from ._base.warn import warn
 from .blockwise import rigid_fit
 
@@ -34,9 +29,6 @@ __all__ = [
     "affine_r2", "decoding_r2", "held_out_r2", "knn_accuracy", "knn_scores", "rigid_r2",
     "silhouette",
 ]  # fmt: skip
-
-MOST_SILHOUETTE_POINTS = 10_000
-"""Points a silhouette is taken of: its time grows with their square."""
 
 
 def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
@@ -166,7 +158,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
         where none varies.
     """
     latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
-    check_integer("k", k, 1, latent.shape[0] - 1)
+    check.check_integer("k", k, 1, latent.shape[0] - 1)
     latent, wanted = centered(latent), centered(wanted)
     # Rows at equal distances are taken in their order, which may say what is alike.
     mixed = np.random.default_rng(0).permutation(latent.shape[0])
@@ -207,8 +199,8 @@ def knn_scores(
     """
     points, codes = _as_classes(Z, y)
     smallest = max(int(np.bincount(codes).min()), 2)
-    check_integer("n_splits", n_splits, 2, smallest, "the smallest class has too few points")
-    check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
+    check.check_integer("n_splits", n_splits, 2, smallest, "the smallest class has too few points")
+    check.check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
     folds = StratifiedKFold(n_splits, shuffle=seed is not None, random_state=seed)
     return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
 
@@ -245,7 +237,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
         Between -1 (in another class) and 1 (far from other classes).
     """
     points, codes = _as_classes(Z, y)
-    size = min(codes.size, MOST_SILHOUETTE_POINTS)
+    size = min(codes.size, limits.SOLVED_WHOLE)
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
 
@@ -294,14 +286,14 @@ def decoding_r2(
     True
     """
     points, wanted = _labeled(Z, y)
-    check_integer("the number of labels", wanted.size, 2)
-    check_finite("y", wanted)
-    check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
-    check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))
+    check.check_integer("the number of labels", wanted.size, 2)
+    check.check_finite("y", wanted)
+    check.check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
+    check.check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))
     if period is None:
         target = centered(wanted[:, None])
     else:
-        angle = 2.0 * np.pi * wanted / check_positive("period", period)
+        angle = 2.0 * np.pi * wanted / check.check_positive("period", period)
         target = np.column_stack([np.sin(angle), np.cos(angle)])
     if not np.ptp(target, axis=0).any():
         raise ValueError(f"y must vary, got {wanted[0]:g} for every point; leave it out")
@@ -355,7 +347,7 @@ def _labeled(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
     """Centered points that have a label, and their labels."""
     points = centered(_as_table("Z", Z))
     # A list of words and NaN would become one of words.
-    labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else as_array("y", y)
+    labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else check.as_array("y", y)
     if labels.shape != points.shape[:1]:
         raise ValueError(
             f"y must have one label for each of the {len(points)} points, got shape {labels.shape}"

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
+from ._base import limits
 from ._base.validation import check_choice, check_integer, few, few_rows
 from .covariance import known_column_means
 
 __all__ = ["Impute", "Pairwise"]
-
-MIN_COLUMNS = 20
-"""Columns that two rows must both have to be compared: of fewer a correlation is mostly chance."""
 
 
 @dataclass(repr=False)
@@ -39,7 +37,7 @@ class Pairwise(BaseEstimator):
     Pairwise(min_columns=30)
     """
 
-    min_columns: int = MIN_COLUMNS
+    min_columns: int = limits.FEWEST_COLUMNS
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""

@@ -56,11 +56,6 @@ class Plan:
     likelihood_kernel: StationaryKernel | Auto = field(default="auto", repr=False, compare=False)
     model_based: bool = False  # whether similarities estimate the kernel of the model
 
-    @property
-    def by_likelihood(self) -> bool:
-        """Whether the likelihood of the rows refines the closed form."""
-        return isinstance(self.refine, Likelihood)
-
 
 @dataclass(frozen=True)
 class Report(Plan):
@@ -146,11 +141,13 @@ class Request:
         drawn = isinstance(state, np.random.RandomState)
         request = cls(
             n_components=size,
-            strategy=_object("strategy", model.strategy, strategies.STRATEGIES, (Strategy,)),
+            strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
             graph=_graph(model.graph),
             kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
             affinity=check_choice("affinity", model.affinity, ("auto", *AFFINITIES, *GIVEN)),
-            refine=_refinement(model.refine),
+            refine=None
+            if model.refine is None
+            else _object("refine", model.refine, refine.REFINEMENTS),
             missing=missing.get(model.missing),
             n_landmarks=model.n_landmarks,
             random_state=int(state.randint(2**31)) if drawn else seed("random_state", state),
@@ -191,20 +188,14 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _object(name: str, value: Any, kinds: Mapping[str, Any], classes: tuple[type, ...]) -> Any:
+def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> Any:
     """Object that a name stands for, "auto", or the checked object itself."""
-    if isinstance(value, classes):
+    if isinstance(value, (*kinds.values(), *classes)):
         value.check()  # type: ignore[attr-defined]
         return value
     module = "strategies" if name == "strategy" else name
     check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")
     return value if value == "auto" else kinds[value]()
-
-
-def _refinement(value: Any) -> Any:
-    """Refinement that was asked for, "auto" or None."""
-    kinds = refine.REFINEMENTS
-    return None if value is None else _object("refine", value, kinds, tuple(kinds.values()))
 
 
 def _graph(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from .dask import computed, is_dask
 from .format import count
 from .validation import check_sparse, few_rows
 
@@ -116,7 +116,7 @@ def _as_array_like(X: Any, name: str) -> Any:
     """X as numpy makes a table of numbers of it, or an error that says what to pass instead."""
     if is_dask(X):
         # First of all: what is delayed has every attribute.
-        return computed(X, name)
+        return _computed(X, name)
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         # numpy would read it cell by cell, which takes minutes.
         raise ValueError(
@@ -178,3 +178,39 @@ def _is_numeric(X: Any, position: int, dtype: str) -> bool:
         return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
     words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
     return not dtype.startswith(words)
+
+
+# Collections of Dask: brought into memory block by block, and placed lazily ----------------------
+
+
+def is_dask(X: Any) -> bool:
+    """Whether an object is a collection of Dask, which is not imported to tell."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _computed(X: Any, name: str) -> Any:
+    """Rows of a dask array in memory, or an error that says how to make one."""
+    kind = type(X).__name__
+    if kind != "Array":
+        cures = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
+        cure = cures.get(kind, "X.to_dask_array(lengths=True)")
+        raise ValueError(f"{name} must be a dask array, got a {kind} of Dask; pass {cure}")
+    return X.compute()
+
+
+def placed_lazily(model: Any, X: Any) -> Any:
+    """Coordinates of the rows of a dask array, block by block, once they are computed.
+
+    The graph of tasks holds the model as it is now: later fits change nothing.
+    """
+    import dask
+
+    width, dtype = model.embedding_.shape[1], model.embedding_.dtype
+    whole = X.rechunk({1: -1})
+    return whole.map_blocks(
+        lambda rows, placing: placing.transform(rows),
+        placing=dask.delayed(copy(model), pure=False),
+        dtype=dtype,
+        chunks=(whole.chunks[0], (width,)),
+        meta=np.empty((0, 0), dtype),
+    )

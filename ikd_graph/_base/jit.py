@@ -18,9 +18,6 @@ CACHE_SWITCH = "IKD_GRAPH_NUMBA_CACHE"
 """Environment variable: ``0`` compiles afresh in every process and writes nothing to disk."""
 
 _FLAGS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
-_FIRST_TIME = (
-    "compiling, once on this machine, about 10 to 25 s by strategy (ikd-graph warm does it ahead)"
-)
 _HOME_PROCESS = os.getpid()
 # Numba's workqueue layer aborts the process when two Python threads enter it together.
 _ONE_AT_A_TIME = threading.RLock()
@@ -47,30 +44,25 @@ def _discard_stale(cache_folder: str, source_folder: str) -> None:
     for index in Path(cache_folder).glob("*.nbi"):
         index.unlink(missing_ok=True)
     stamp.write_text(digest.hexdigest())
-    _log.info(_FIRST_TIME)
+    _log.info("compiling, once on this machine, 10 to 25 s (ikd-graph warm does it ahead)")
 
 
 def _forgive_files(cache: Any) -> None:
     """Compile quietly where a file of a cache is damaged or cannot be written."""
-    load = cache.load_overload
 
-    def load_overload(*signature: Any) -> Any:
-        try:
-            return load(*signature)
-        except Exception as error:
-            _log.debug("a file of %s is damaged: %s", cache, error)
-            cache.flush()
-            return None
+    def forgiving(method: Callable[..., Any], mend: Callable[[], None]) -> Callable[..., Any]:
+        def attempt(*arguments: Any) -> Any:
+            try:
+                return method(*arguments)
+            except Exception as error:
+                _log.debug("a file of %s was not used: %s", cache, error)
+                mend()
 
-    save = cache.save_overload
+        return attempt
 
-    def save_overload(*arguments: Any) -> None:
-        try:
-            save(*arguments)
-        except OSError as error:  # a full disk keeps nobody from computing
-            _log.debug("a file of %s was not kept: %s", cache, error)
-
-    cache.load_overload, cache.save_overload = load_overload, save_overload
+    cache.load_overload = forgiving(cache.load_overload, cache.flush)
+    # A full disk keeps nobody from computing.
+    cache.save_overload = forgiving(cache.save_overload, lambda: None)
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Named stages of a long computation: seconds of each, a bar on a terminal, a name for Ctrl-C."""
+"""Named stages of a long computation: seconds of each, a line on a terminal, a name for Ctrl-C."""
 
 import sys
 import time
@@ -8,36 +8,27 @@ from typing import Any
 
 
 def progress_bar(verbose: int, **settings: Any) -> Any:
-    """Open a ``tqdm`` bar, which the caller closes; None without a terminal or ``verbose=0``."""
-    if not verbose or sys.stderr is None or not sys.stderr.isatty():
-        return None
+    """Open a ``tqdm`` bar, which the caller closes; silent without a terminal or ``verbose=0``."""
     from tqdm import tqdm
 
-    return tqdm(leave=False, **settings)
+    silent = not verbose or sys.stderr is None or not sys.stderr.isatty()
+    return tqdm(leave=False, disable=silent, **settings)
 
 
 class Stages:
-    """Clock and progress bar over the stages of a fit.
+    """Clock of the stages of a fit.
 
-    ``verbose=0`` is silent, 1 shows a bar when standard error is a terminal. ``total`` is how many
-    stages there are, or a guess that `expect` corrects.
+    ``verbose=0`` is silent, 1 shows stage and time when standard error is a terminal.
     """
 
-    def __init__(self, verbose: int = 0, total: int = 8) -> None:
+    def __init__(self, verbose: int = 0) -> None:
         self.seconds: dict[str, float] = {}
-        shape = "{desc:<24}{bar}| {n_fmt}/{total_fmt} {elapsed}"
-        self._bar = progress_bar(verbose, total=total, bar_format=shape)
-
-    def expect(self, remaining: int) -> None:
-        """Set how many stages are still to come."""
-        if self._bar is not None:
-            self._bar.total = self._bar.n + remaining
+        self._bar = progress_bar(verbose, bar_format="{elapsed} {desc}")
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """Run a stage under a name."""
-        if self._bar is not None:
-            self._bar.set_description_str(name)
+        self._bar.set_description_str(name)
         start = time.perf_counter()
         try:
             yield
@@ -45,11 +36,7 @@ class Stages:
             raise KeyboardInterrupt(f"stopped during the stage {name!r}") from None
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-            if self._bar is not None:
-                self._bar.update(1)
-                self._bar.refresh()
 
     def close(self) -> None:
-        """Take the bar off the terminal."""
-        if self._bar is not None:
-            self._bar.close()
+        """Take the line off the terminal."""
+        self._bar.close()

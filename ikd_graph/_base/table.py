@@ -10,12 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import limits
+from .rounding import SINGLE
 from .types import Floats
 
 _ZEROS, _ONES, _ONES_TO_LARGEST = 0.01, 0.05, 10.0
 """Fraction of zeros in a table of counts, of ones in what is not zero, and ones over maxima."""
-
-_ROUNDING = 1e-6  # of a value that was divided in float32
 
 
 class SparseTable:
@@ -109,7 +108,7 @@ def whole_multiples(rows: Any) -> Floats | None:
     present = values[values != 0.0]
     units = present / np.abs(present).min(initial=np.inf)
     whole = np.rint(units)
-    return whole if (np.abs(units - whole) <= _ROUNDING * np.abs(units)).all() else None
+    return whole if (np.abs(units - whole) <= SINGLE * np.abs(units)).all() else None
 
 
 def are_counts(rows: Any) -> bool:

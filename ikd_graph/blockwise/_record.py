@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._base import validation as check
 from .._base.types import Floats
-from .._base.validation import check_finite, check_point_weights, check_rows, check_type, few
+from .._base.validation import check_finite, check_point_weights, check_rows, few, record
 from ..cliques import Blocks, any_cliques, check_blocks
 
 
@@ -41,7 +41,7 @@ class SolvedBlocks(NamedTuple):
 
 def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
-    check_type("solved", solved, SolvedBlocks, "blockwise.solve makes them")
+    record(SolvedBlocks, "blockwise.solve makes them")("solved", solved)
     sizes = check_blocks("solved.blocks", solved.blocks, n_points or 2**31 - 1).sizes
     empty = np.flatnonzero(sizes < 1)
     if empty.size:

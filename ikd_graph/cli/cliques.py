@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
         model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
 
     def progress(levels: Any) -> Any:
-        return progress_bar(arguments.verbose, iterable=levels, desc="thresholds") or levels
+        return progress_bar(arguments.verbose, iterable=levels, desc="thresholds")
 
     view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, progress=progress)
     counts, advice = view.to_record(), view.advice()

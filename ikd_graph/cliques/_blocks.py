@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.validation import check_nodes, check_ragged, check_type
+from .._base.validation import check_nodes, check_ragged, record
 
 
 class Blocks(NamedTuple):
@@ -42,7 +42,6 @@ class Blocks(NamedTuple):
 
 def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
     """Raise unless ``value`` is sets of points, the members of each ascending."""
-    check_type(name, value, Blocks, "cliques.cover makes them")
+    record(Blocks, "cliques.cover makes them")(name, value)
     members = check_nodes(f"members of {name}", value.members, n_points).astype(np.int32)
-    indptr, _ = check_ragged(f"members of {name}", value.indptr, members)
-    return Blocks(indptr, members)
+    return Blocks(check_ragged(f"members of {name}", value.indptr, members), members)

@@ -151,14 +151,10 @@ def place(
     def work(start: int, stop: int) -> None:
         batch = slice(start, stop)
         latent[batch], residual[batch] = _place_block(placement, sim, X_new[batch], process)
-        if bar is not None:
-            bar.update(stop - start)
+        bar.update(stop - start)
 
-    try:
+    with bar:
         map_blocks(work, len(latent), 512)
-    finally:
-        if bar is not None:
-            bar.close()
     return latent, residual
 
 

@@ -6,6 +6,7 @@ from .. import eigen, geodesics, graph
 from .._base.types import Floats
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
+from ..similarity import Correlations
 from ..stress import stress
 
 _NEIGHBORS = (4, 15)
@@ -36,8 +37,9 @@ def closed_form(
     (n, n_components) ndarray of float64
         Latent.
     """
-    strong = graph.threshold(corr, graph.auto_threshold(n_observed))
-    g = graph.union(strong, _neighbor_graph(corr, _JOINED))
+    similarity = Correlations(corr)
+    strong = graph.threshold(similarity, graph.auto_threshold(n_observed))
+    g = graph.union(strong, _neighbor_graph(similarity, _JOINED))
     latent = _geodesic(g, n_components, kernel)
     return stress(latent, g, kernel, n_observed).latent
 
@@ -60,14 +62,14 @@ def random_closed_form(
         Latent.
     """
     low, high = _NEIGHBORS
-    g = _neighbor_graph(corr, int(rng.integers(low, high + 1)))
+    g = _neighbor_graph(Correlations(corr), int(rng.integers(low, high + 1)))
     return _geodesic(g, n_components, kernel)
 
 
-def _neighbor_graph(corr: Floats, n_neighbors: int) -> CsrGraph:
+def _neighbor_graph(similarity: Correlations, n_neighbors: int) -> CsrGraph:
     """Return a connected graph."""
-    g = graph.neighbors(corr, min(n_neighbors, len(corr) - 1))
-    return graph.join(g, corr).graph
+    g = graph.neighbors(similarity, min(n_neighbors, similarity.n_samples - 1))
+    return graph.join(g, similarity).graph
 
 
 def _geodesic(g: CsrGraph, n_components: int, kernel: StationaryKernel) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
-from .._base.dask import is_dask
+from .._base.as_table import is_dask
 from .._base.rounding import SINGLE
 from .._base.types import Integers
 from .._base.validation import check_distinct, validate

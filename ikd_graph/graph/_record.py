@@ -47,7 +47,7 @@ class CsrGraph(_CsrArrays):
         nodes = as_array("indices", indices)
         strength = check_values("weights", weights, nodes.size)
         check_nodes("indices", nodes, min(np.size(indptr) - 1, 2**31 - 1))
-        starts, _ = check_ragged("indices", indptr, nodes)
+        starts = check_ragged("indices", indptr, nodes)
         n = starts.size - 1
         there = sp.csr_array((strength, nodes, starts), shape=(n, n))
         back = there.tocsc()

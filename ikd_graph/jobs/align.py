@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .. import blockwise, missing
+from .._base import limits
 from .._base.as_table import as_table, check_known
 from .._base.format import count
 from .._base.types import Floats, Integers
@@ -180,7 +181,7 @@ def align(
     columns: str | Sequence[Names] | None = None,
     names: Sequence[str] | None = None,
     n_components: int = 2,
-    min_columns: int = missing.MIN_COLUMNS,
+    min_columns: int = limits.FEWEST_COLUMNS,
     **settings: Any,
 ) -> AlignedSessions:
     """Bring sessions that share rows, columns, or some of both into one frame.

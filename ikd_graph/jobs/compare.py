@@ -490,7 +490,7 @@ def compare(
     fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
     whole = 0
     try:
-        for plan, level in progress_bar(verbose, iterable=fits, desc="compare") or fits:
+        for plan, level in progress_bar(verbose, iterable=fits, desc="compare"):
             bench.add(result, plan, level)
             whole = len(result.rows) if level == levels[-1] else whole
     except KeyboardInterrupt as stopped:

@@ -28,6 +28,7 @@ from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
+from ..refine import Likelihood
 from ..similarity import AFFINITIES, PairwiseSimilarity
 from .chance import LEVEL, ChanceTest, chance_test
 from .used_settings import describe_settings, used_parameters
@@ -393,7 +394,7 @@ def diagnose(
     random_state : int or None
         Seed of the test and of the fit.
     verbose : int
-        1 shows a progress bar on a terminal.
+        1 shows the stage and the time on a terminal.
 
     Returns
     -------
@@ -422,7 +423,7 @@ def diagnose(
         names = [check.few_rows(row) for row in picked[:, None]]
     check.check_components(n_components, table.shape[0])
     check.seed("random_state", random_state)
-    stages = Stages(verbose, total=3)
+    stages = Stages(verbose)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -436,7 +437,7 @@ def diagnose(
     affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
     parameters, words = used_parameters(model), cast("dict[str, Any]", describe_settings(model))
     del parameters["n_components"]
-    if model.settings_.by_likelihood:
+    if isinstance(model.settings_.refine, Likelihood):
         # The likelihood chooses it.
         parameters.pop("kernel", None)
     level = _level_fraction(data) if affinity.euclidean else 0.0

@@ -1,7 +1,14 @@
 """What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._facts import Facts, complete_block
+from ._facts import (
+    ENOUGH_COLUMNS,
+    Facts,
+    Moments,
+    complete_block,
+    has_significant_correlation,
+    moments,
+)
 from ._held_out import (
     direction_score,
     folds,
@@ -11,7 +18,6 @@ from ._held_out import (
     sample,
     sampled,
 )
-from ._moments import ENOUGH_COLUMNS, Moments, has_significant_correlation, moments
 from ._numbers import describe_effective_columns
 from ._resolve import SUPPORTED, resolve
 

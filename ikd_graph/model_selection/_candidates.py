@@ -14,7 +14,7 @@ from .._base.table import SparseTable
 from .._base.types import Floats
 from ..fit import fit
 from ..graph import CsrGraph
-from ..plan import Candidate, Refinement, Request
+from ..plan import Candidate, Request, is_auto
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, Linear, Strategy
@@ -61,21 +61,19 @@ def candidates(facts: Facts, request: Request) -> list[Choice]:
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
+    strategies: tuple[Strategy, ...] = (Geodesic(),)
     if not isinstance(request.strategy, str):
-        strategies: tuple[Strategy, ...] = (request.strategy,)
-    else:
+        strategies = (request.strategy,)
+    elif is_auto(request.graph) and is_auto(request.kernel) and request.refine in ("auto", None):
         # What has no graph is not tried where something on a graph was asked for.
-        free = isinstance(request.graph, str) and isinstance(request.kernel, str)
-        free = free and request.refine in ("auto", None)
-        strategies = (Linear(), Geodesic()) if free else (Geodesic(),)
-
-    def refinement(strategy: Strategy) -> Refinement:
-        if not isinstance(request.refine, str):
-            return request.refine
-        return Stress() if strategy.uses_graph else None
-
-    pairs = product(strategies, names)
-    return [Choice(strategy, name, refinement(strategy)) for strategy, name in pairs]
+        strategies = (Linear(), Geodesic())
+    options = []
+    for strategy, name in product(strategies, names):
+        refine = request.refine
+        if isinstance(refine, str):
+            refine = Stress() if strategy.uses_graph else None
+        options.append(Choice(strategy, name, refine))
+    return options
 
 
 def _is_possible(name: str, rows: Any) -> bool:

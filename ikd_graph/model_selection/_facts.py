@@ -1,17 +1,34 @@
-"""What a fit knows of its table before anything is chosen."""
+"""What a fit knows of its table before anything is chosen.
+
+Does it look like samples of the model, and are its rows correlated at all.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
+from .. import covariance
+from .._base import limits
+from .._base.table import are_counts, dense_rows, some_columns
 from .._base.types import Floats, Integers
+from ..graph import sure_threshold
 from ._held_out import sample
-from ._moments import Moments, moments
+
+ENOUGH_COLUMNS = 100
+"""Columns from which correlations are trusted where nothing speaks against the model."""
+
+_WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
+_BY_RARE_CHANCE = 0.001  # samples of the model whose row variances scatter more than that
+_KURTOSIS_ERRORS = 4.0
+_LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
+_BY_CHANCE = 0.05  # fraction of tables of unrelated rows in which two seem related
+_TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
 
 
 @dataclass(frozen=True)
@@ -36,6 +53,139 @@ class Facts:
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense."""
         return sample(self.rows)
+
+
+class Moments(NamedTuple):
+    """What a table says about being samples of a Gaussian process over its rows.
+
+    Under the model (Li & Wu 2024, Eq. 1) the columns are independent Gaussian samples, so that the
+    variances of rows scatter like a chi-square of N, less as the rows are correlated, and each row
+    has a normal kurtosis, as it is and about the mean of all rows.
+    """
+
+    n_observed: int  # number N of columns
+    spread_ratio: float  # scatter of the row variances over its expectation
+    kurtosis_gap: float  # mean kurtosis of rows less its expectation, the more unlikely of the two
+    n_effective: float  # independent columns, see `covariance.effective_columns`
+    kurtosis_error: float  # standard error of that mean, at least .08
+    are_counts: bool  # whether the table holds small counts
+    spread_limit: float = _WIDE  # what chance leaves of the first, more where few rows differ
+
+    @property
+    def fit_the_model(self) -> bool:
+        """Whether the table looks like samples of the model, with columns enough."""
+        return self.is_plausible and self.n_effective >= ENOUGH_COLUMNS
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether nothing speaks against samples of the model, in however few columns."""
+        normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
+        alike = self.spread_ratio <= self.spread_limit and not self.are_counts
+        return alike and normal and self.n_effective >= limits.FEWEST_COLUMNS
+
+
+def moments(X: Any) -> Moments:
+    """Compare a table, or a random sample of 2000 rows, with samples of a Gaussian process.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import model_selection
+    >>> model_selection.moments(np.random.default_rng(0).normal(size=(50, 200))).fit_the_model
+    True
+    """
+    n_observed, counts = X.shape[1], are_counts(X)
+    centered, squares = _centered(X)
+    if not squares.size:
+        return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, counts)
+    effective = covariance.effective_columns(centered)
+    rows = centered / np.sqrt(squares)[:, None]
+    # Variances of two rows have the squared correlation of the rows.
+    related = (rows @ rows.T) ** 2
+    related -= related.mean(axis=0)
+    related -= related.mean(axis=1, keepdims=True)
+    scatter = max(float(np.trace(related)), _LEAST_SCATTER * len(rows))
+    expected = float(np.sqrt(2.0 / effective * scatter / len(rows)))
+    spread = float(squares.std() / squares.mean()) / expected
+    # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
+    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
+    limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
+    # Levels of columns have a kurtosis of their own, and hide that of the rows.
+    about_mean = covariance.doubly_centered_rows(centered)
+    gaps = [_kurtosis(each, effective) for each in (rows, about_mean) if each.any()]
+    gap, error = max(gaps, key=lambda each: abs(each[0]) / each[1])
+    return Moments(n_observed, spread, gap, effective, error, counts, limit)
+
+
+def _kurtosis(rows: Floats, effective: float) -> tuple[float, float]:
+    """Mean kurtosis of unit rows less that of normal ones, and its standard error."""
+    rows = rows[rows.any(axis=1)]
+    n, width = rows.shape
+    small = rows.T @ rows if width < n else rows @ rows.T
+    # Correlated rows repeat one another: 1 / shared of them count as independent.
+    shared = float(np.einsum("ij,ij->", small, small)) / n**2
+    kurtosis = width * float(np.einsum("ij,ij->", rows**2, rows**2)) / n
+    error = max(0.08, float(np.sqrt(24.0 * shared / effective)))
+    return kurtosis - 3.0 * (effective - 1.0) / (effective + 1.0), error
+
+
+def has_significant_correlation(X: Any) -> bool:
+    """Whether rows are correlated more than unrelated ones are by chance, two of them or all.
+
+    Columns are standardized before: their levels make all rows correlate, and are no structure.
+    Two by the largest correlation of all pairs, all by the largest eigenvalue of their
+    correlations, which of unrelated rows follows the law of Tracy and Widom (Johnstone, Annals of
+    Statistics 2001), at a level of 5 % for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import model_selection
+    >>> noise = np.random.default_rng(0).normal(size=(50, 200))
+    >>> model_selection.has_significant_correlation(noise)
+    False
+    >>> model_selection.has_significant_correlation(noise.cumsum(axis=0))
+    True
+    """
+    rows = covariance.doubly_centered_rows(_centered(X)[0], scaled=True)
+    rows = rows[rows.any(axis=1)]
+    n = len(rows)
+    # Two rows are each other's opposite about their mean.
+    if n < 3:
+        return False
+    width = covariance.effective_columns(rows)
+    corr = rows @ rows.T
+    np.fill_diagonal(corr, -1.0)
+    # Unrelated rows correlate by -1 / (n - 1) about their mean: as differences of Fisher's z.
+    largest = float(corr.max())
+    largest = (largest + 1.0 / (n - 1)) / (1.0 + largest / (n - 1))
+    if largest > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+        return True
+    if width < rows.shape[1]:
+        # The law is that of independent columns.
+        return False
+    # The mean of each row and that of all rows are taken off: a degree of freedom less, either way.
+    free, others = width - 1.0, n - 1.0
+    value = float(np.linalg.norm(rows, 2)) ** 2 * free * others / n
+    roots = np.sqrt([others - 0.5, free - 0.5])
+    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
+    return bool(value > roots.sum() ** 2 + _TRACY_WIDOM * spread)
+
+
+def _centered(X: Any) -> tuple[Floats, Floats]:
+    """Rows that vary, of at most 2000 at random, less their means, and their sums of squares.
+
+    They are divided by the largest value, so that no square overflows.
+    """
+    if X.shape[0] > limits.SAMPLED:
+        X = X[np.random.default_rng(0).choice(X.shape[0], limits.SAMPLED, replace=False)]
+    X = dense_rows(some_columns(X))
+    scale = float(np.abs(X).max(initial=0.0)) or 1.0
+    centered = X / scale
+    centered -= centered.mean(axis=1, keepdims=True)
+    squares = np.einsum("ij,ij->i", centered, centered)
+    varying = squares > 1e-20 * X.shape[1]
+    return centered[varying], squares[varying]
 
 
 def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:

@@ -15,6 +15,7 @@ from .._base.types import Floats
 from ..fit import fit
 from ..graph import CsrGraph, Neighbors, Threshold
 from ..plan import Candidate, GraphRule, Plan, Refinement, Request
+from ..refine import Likelihood
 from ..similarity import AFFINITIES, compare
 from ..strategies import Strategy, number_of_landmarks
 from ._facts import Facts
@@ -100,7 +101,7 @@ def make_plan(
         size, choice.strategy, rule, kernel, choice.affinity, refine, count,
         request.random_state, likelihood_kernel, choice.model_based,
     )  # fmt: skip
-    if request.kernel != "auto" and euclidean and not plan.by_likelihood:
+    if request.kernel != "auto" and euclidean and not isinstance(refine, Likelihood):
         reasons["kernel"] = "distances are taken as they are: no kernel bends them"
     return plan, reasons
 
@@ -208,5 +209,5 @@ def size_by_spectrum(facts: Facts, request: Request, choice: Choice) -> tuple[in
         # There may be fewer positive eigenvalues than are computed, and the fit says the rest.
         warnings.simplefilter("ignore", UserWarning)
         similarity = compare(facts.rows, choice.affinity, counts=True)
-        spectrum = fit(similarity, None, trial, Stages()).embedding.eigenvalues
+        spectrum = fit(similarity, None, trial, Stages()).solution.embedding.eigenvalues
     return int(eigen.eigengap(spectrum)) if leading > 1 else 1, spectrum

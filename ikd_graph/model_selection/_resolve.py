@@ -25,10 +25,9 @@ from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
 from ..strategies import Eigen, Geodesic, Strategy
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._exact import exact_choice
-from ._facts import Facts
+from ._exact import exact_rule
+from ._facts import Facts, has_significant_correlation
 from ._held_out import predicted_values
-from ._moments import has_significant_correlation
 from ._numbers import Choice, make_plan, size_by_spectrum
 
 SUPPORTED = 0.4
@@ -49,7 +48,7 @@ def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
     asked : Request
         What was asked for.
     stages : Stages
-        Clock and progress bar.
+        Clock of the fit.
 
     Returns
     -------
@@ -130,11 +129,10 @@ def _of_values(values: Any, request: Request) -> Choice:
         return choice.explain(strategy=why, refine=why)
     unknown = "the table behind given values is not known"
     if free and not distances and _may_use_graph(request):
-        exact = exact_choice(values, request)
-        if exact is not None:
+        rule = exact_rule(values, request)
+        if rule is not None:
             why = "the covariances agree with the kernel"
-            choice = _choice(request, exact.strategy, exact.affinity, None)
-            choice = replace(choice, graph=exact.graph)
+            choice = replace(_choice(request, Eigen(), request.affinity, None), graph=rule)
             return choice.explain(strategy=why, graph=why, refine=unknown)
     why = "the default: it needs no more than a connected graph"
     choice = _choice(request, Geodesic(), request.affinity, None)

@@ -186,7 +186,7 @@ def _tried(model: IKD) -> list[page.Block]:
 
 def _shares(model: IKD) -> dict[str, float]:
     """Fractions of the squared eigenvalues of the closed form: retained, others, negative."""
-    closed = model._result.embedding
+    closed = model._result.solution.embedding
     fractions = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
     not_used = max(0.0, 1.0 - sum(fractions.values()) - closed.negative_mass)
     return {**fractions, "not used": not_used, "negative": closed.negative_mass}

@@ -20,6 +20,7 @@ from ._effective import are_ordered as are_ordered
 from ._effective import doubly_centered_rows as doubly_centered_rows
 from ._effective import effective_columns as effective_columns
 from ._equal import KnownRows, unique_rows
+from ._given import Correlations as Correlations
 from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity
 from ._given import stored_pairs as stored_pairs

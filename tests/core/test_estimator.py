@@ -1,7 +1,6 @@
 """What `IKD` promises: a scikit-learn estimator whose coordinates depend on nothing else."""
 
 import pickle
-import re
 
 import networkx
 import numpy as np
@@ -599,26 +598,3 @@ def test_a_terminal_shows_progress_and_a_file_does_not(monkeypatch, capsys):
     np.testing.assert_array_equal(model.embedding_, plain)
     quiet(IKD(2, strategy="geodesic"), X)
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"strategy": "eigen", "affinity": "euclidean", "refine": None},
-        {"strategy": "geodesic", "affinity": "correlation", "refine": None},
-        {"strategy": "blockwise", "affinity": "correlation", "refine": "stress"},
-        {"strategy": "geodesic", "affinity": "correlation", "refine": "likelihood"},
-        {"n_components": "auto", "affinity": "correlation"},
-    ],
-    ids=lambda parameters: " ".join(map(str, parameters.values())) or "default",
-)
-def test_the_progress_bar_ends_full(parameters, monkeypatch, capsys):
-    X, _ = curve()
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    quiet(IKD(**{"n_components": 2, "verbose": 1, **parameters}), X)
-    counts = re.findall(r"(\d+)/(\d+) \d\d:\d\d", capsys.readouterr().err)
-    stages = [tuple(map(int, pair)) for pair in counts]
-    done, total = stages[-1]
-    assert done == total > 3
-    assert all(done <= total for done, total in stages)

@@ -127,11 +127,11 @@ def test_infinite_values_are_named_by_their_rows():
             plain().fit(X)
 
 
-def test_names_of_the_field_are_understood_in_hints_and_verbose_may_be_true():
+def test_a_misspelt_word_is_understood_in_hints_and_verbose_may_be_true():
     for given, said in (
-        ({"kernel": "rbf"}, "squared_exponential"),
-        ({"affinity": "pearson"}, "'correlation'"),
-        ({"strategy": "isomap"}, "'geodesic'"),
+        ({"kernel": "squared_exponental"}, "squared_exponential"),
+        ({"affinity": "corelation"}, "'correlation'"),
+        ({"strategy": "geodesik"}, "'geodesic'"),
     ):
         with pytest.raises(ValueError, match=f"did you mean .*{said}"):
             IKD(**given).fit(ROWS)
