@@ -23,14 +23,17 @@ from ._groups import MOST_WORK as MOST_WORK
 from ._groups import centered_known as centered_known
 from ._groups import work_of as work_of
 from ._information import column_scores, expected_information
-from ._known import KnownFit as KnownFit
-from ._known import known_likelihood as known_likelihood
-from ._likelihood import fit_variances, log_likelihood, sample_covariance
+from ._likelihood import (
+    NoiseModel,
+    fit_noise_model,
+    fit_variances,
+    log_likelihood,
+    sample_covariance,
+)
 from ._local import MAX_ITER as MAX_ITER
 from ._local import local_likelihood as local_likelihood
 from ._nested import NESTED_NOISE as NESTED_NOISE
 from ._nested import nested_latents as nested_latents
-from ._noise_model import NoiseModel, fit_noise_model
 from ._out_of_sample import Placement, freshness, place, prepare
 from ._placement import ObservedRows
 from ._process import JITTER, GaussianProcess, Prediction

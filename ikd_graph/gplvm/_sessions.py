@@ -29,9 +29,8 @@ from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
 from ._descent import Optimum, descend
 from ._gradient import GroupLikelihood
-from ._groups import among
-from ._known import STAGES, KnownFit, known_fit, known_objective
-from ._objective import LEAST_NOISE, Objective
+from ._groups import among, column_groups
+from ._objective import LEAST_NOISE, Clock, Objective
 from ._starts import closed_form, random_closed_form
 
 OPEN_BELOW = 10.0
@@ -48,6 +47,7 @@ MOST_SESSIONS = 30
 _SMOOTH = ((0.5, 60),)
 _ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
 _ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
+_LAST = ((LEAST_NOISE, 150),)
 
 _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
@@ -57,6 +57,15 @@ _LEAST_PAIRS = 100  # of two sessions
 _SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
 _CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fold
 _HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
+
+
+class KnownFit(NamedTuple):
+    """Coordinates of largest likelihood of the known entries of a table."""
+
+    latent: Floats  # (n, m), centered
+    variance: float  # over the mean square of the table, as the noise
+    noise: float
+    n_iter: int  # evaluations of the likelihood and its gradient
 
 
 class SessionJoints(NamedTuple):
@@ -109,6 +118,14 @@ class SessionJoints(NamedTuple):
         return "\n".join(lines or ["no part of the map may be mirrored"])
 
 
+def _objective_of(
+    table: NDArray[np.floating], kernel: StationaryKernel, n_components: int
+) -> Objective:
+    """Negative log likelihood of the known entries, in units of their mean square."""
+    groups = column_groups(table / np.sqrt(np.nanmean(table**2)))
+    return Objective(GroupLikelihood(groups, len(table)), kernel, n_components, Clock())
+
+
 def _smoothed(objective: Objective, latent: Floats) -> float:
     """Negative log likelihood of a column, with as much noise as signal."""
     return objective.exact(objective.vector(latent, 0.5, 0.5))
@@ -130,7 +147,7 @@ def search_mirrored(
     reach is kept where it is better, and says how sure each part is.
     """
     sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
-    objective = known_objective(rows, kernel, latent.shape[1])
+    objective = _objective_of(rows, kernel, latent.shape[1])
     searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
     with single_threaded_blas():
         starts = [latent]
@@ -143,8 +160,11 @@ def search_mirrored(
             best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
             if before - best.value <= _TOLERANCE * abs(before):
                 break
-        end = descend(objective, objective.latent(best.vector), STAGES[1:])
-        fit = known_fit(objective, end, rows)
+        end = descend(objective, objective.latent(best.vector), _LAST).vector
+    latent = objective.latent(end)
+    fit = KnownFit(
+        latent - latent.mean(axis=0), *objective.variances(end), objective.clock.n_evaluations
+    )
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
         misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
@@ -288,7 +308,7 @@ def _assembled(
     for session in range(int(sessions.max()) + 1):
         inside = np.flatnonzero(sessions == session)
         own = rows[np.ix_(inside, np.isfinite(rows[inside[0]]))]
-        alone = known_objective(own, objective.kernel, given.shape[1])
+        alone = _objective_of(own, objective.kernel, given.shape[1])
         latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.shape[1], given[inside])
     placed = sessions == np.bincount(sessions).argmax()
     near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
