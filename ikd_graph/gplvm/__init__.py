@@ -35,8 +35,7 @@ from ._local import local_likelihood as local_likelihood
 from ._nested import NESTED_NOISE as NESTED_NOISE
 from ._nested import nested_latents as nested_latents
 from ._out_of_sample import Placement, freshness, place, prepare
-from ._placement import ObservedRows
-from ._process import JITTER, GaussianProcess, Prediction
+from ._process import JITTER, GaussianProcess, ObservedRows, Prediction
 from ._restarts import LikelihoodFit as LikelihoodFit
 from ._restarts import OptimumRecord as OptimumRecord
 from ._restarts import likelihood as likelihood

@@ -21,7 +21,11 @@ def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Float
         cov, change = np.empty((2, len(points), len(points)))
         _jit.likelihood.covariances(points, *form, kernel.length_scale**2, cov, change)
         return cov, change
-    sq_dist = cdist(points, points, "sqeuclidean")
+    return plain_covariances(kernel, cdist(points, points, "sqeuclidean"))
+
+
+def plain_covariances(kernel: StationaryKernel, sq_dist: Floats) -> tuple[Floats, Floats]:
+    """f and f' of squared distances; f' is 0, its mean, for a pair in one place."""
     together = sq_dist == 0.0
     # Distance 1 stands in for 0, where the slope of some kernels is infinite.
     change = kernel.derivative(np.where(together, 1.0, sq_dist))

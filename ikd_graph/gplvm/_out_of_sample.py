@@ -31,8 +31,7 @@ from .._base.types import Floats, Integers
 from .._base.validation import optional, validate
 from ..graph import CsrGraph, check_graph
 from ..similarity import Similarity
-from ._placement import ObservedRows
-from ._process import GaussianProcess
+from ._process import GaussianProcess, ObservedRows
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
