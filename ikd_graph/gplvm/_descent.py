@@ -54,12 +54,9 @@ def anneal(
     Optimum
         Near a local optimum, of the last floor.
     """
-    at = Optimum(np.inf, objective.vector(latent), start)
-    try:
-        at = at._replace(vector=objective.best_scale(latent - latent.mean(axis=0)))
-    except TimeUp:
-        return at
-    return cool(objective, at, floors)
+    points = latent - latent.mean(axis=0)
+    vector = objective.vector(objective.best_scale(points) * points)
+    return cool(objective, Optimum(np.inf, vector, start), floors)
 
 
 def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> Optimum:

@@ -31,6 +31,7 @@ from ._descent import Optimum, descend
 from ._gradient import GroupLikelihood
 from ._groups import among, column_groups
 from ._objective import LEAST_NOISE, Clock, Objective
+from ._restarts import same
 from ._starts import closed_form, random_closed_form
 
 OPEN_BELOW = 10.0
@@ -186,7 +187,7 @@ def _mirror_parts(
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
         latent = objective.latent(tried[k].vector)
-        if not any(_same(latent, other) for other in seen):
+        if not any(same(latent, other, _SAME) for other in seen):
             gaps[k] = n_columns * (tried[k].value - best.value)
             seen.append(latent)
     return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))
@@ -273,14 +274,6 @@ def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[n
         moved = latent.copy()
         moved[side] -= 2.0 * np.outer((moved[side] - center) @ normal, normal)
         yield side, moved
-
-
-def _same(first: Floats, second: Floats) -> bool:
-    """Whether two embeddings are the same up to a rigid motion and small moves."""
-    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
-    fitted = np.linalg.svd(a.T @ b, compute_uv=False).sum()
-    left = (a**2).sum() + (b**2).sum() - 2.0 * fitted
-    return bool(left <= _SAME * (b**2).sum())
 
 
 def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
