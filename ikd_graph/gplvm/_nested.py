@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 from .. import eigen
-from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import validate
-from ..kernels import StationaryKernel, as_kernel
+from ..kernels import StationaryKernel
 from ._descent import anneal, minimize
 from ._gradient import SampleLikelihood
 from ._objective import Clock, Objective
@@ -19,11 +17,6 @@ _SOFT = (1.0, 0.3, 0.1)
 """Noise floors, in units of the mean variance, under which coordinates are dropped."""
 
 
-def _check_points(sample_cov: Floats, latent: Floats, **_: object) -> None:
-    check.check_rows("latent", latent, len(sample_cov))
-
-
-@validate(_check_points, sample_cov=check.symmetric, latent=check.table, kernel=as_kernel)
 def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> list[Floats]:
     """Find latents of 1 to M coordinates, each from the next larger one.
 
@@ -36,24 +29,13 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
         S = X X^T / N with a mean variance of 1, see `ikd_graph.gplvm.sample_covariance`.
     latent : (n, M) ndarray of float64
         Where to begin.
-    kernel : str or StationaryKernel
+    kernel : StationaryKernel
         Kernel of the model.
 
     Returns
     -------
     list of (n, m) ndarray of float64
         m = 1 to M. The noise is at least ``NESTED_NOISE``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import gplvm, kernels, refine
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 100)) / 2**0.5
-    >>> cov = gplvm.sample_covariance(rows, centered=False)
-    >>> latents = refine.nested_latents(cov, rows[:, :3], kernels.SquaredExponential())
-    >>> [each.shape for each in latents]
-    [(30, 1), (30, 2), (30, 3)]
     """
     objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []

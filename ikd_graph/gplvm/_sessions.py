@@ -60,15 +60,6 @@ _CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fo
 _HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
 
 
-class KnownFit(NamedTuple):
-    """Coordinates of largest likelihood of the known entries of a table."""
-
-    latent: Floats  # (n, m), centered
-    variance: float  # over the mean square of the table, as the noise
-    noise: float
-    n_iter: int  # evaluations of the likelihood and its gradient
-
-
 class SessionJoints(NamedTuple):
     """Whether parts of a map may be mirrored against the others.
 
@@ -140,12 +131,13 @@ def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
 
 def search_mirrored(
     latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
-) -> tuple[KnownFit, SessionJoints | None]:
+) -> tuple[Floats, int, SessionJoints | None]:
     """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
 
     The likelier of two annealed descents, one from the closed form, one from sessions solved one by
     one, is mirrored part by part. Every mirror image is the start of another descent; what these
-    reach is kept where it is better, and says how sure each part is.
+    reach is kept where it is better, and says how sure each part is. Returns the coordinates,
+    centered, the evaluations of the likelihood, and whether parts may be mirrored.
     """
     sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
     objective = _objective_of(rows, kernel, latent.shape[1])
@@ -162,15 +154,12 @@ def search_mirrored(
             if before - best.value <= _TOLERANCE * abs(before):
                 break
         end = descend(objective, objective.latent(best.vector), _LAST).vector
-    latent = objective.latent(end)
-    fit = KnownFit(
-        latent - latent.mean(axis=0), *objective.variances(end), objective.clock.n_evaluations
-    )
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
-        misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
+        misfits[: sessions.max() + 1] = _misfits(objective, end, rows, sessions)
         joints = joints._replace(misfits=misfits)
-    return fit, joints
+    latent = objective.latent(end)
+    return latent - latent.mean(axis=0), objective.clock.n_evaluations, joints
 
 
 def _mirror_parts(
@@ -194,7 +183,7 @@ def _mirror_parts(
 
 
 def _misfits(
-    rows: NDArray[np.floating], sessions: NDArray[np.int64], fit: KnownFit, kernel: StationaryKernel
+    objective: Objective, end: Floats, rows: NDArray[np.floating], sessions: NDArray[np.int64]
 ) -> Floats:
     """Largest mean of squared standardized residuals of a session's correlations with another.
 
@@ -202,8 +191,9 @@ def _misfits(
     it; over a block of many pairs the mean of a right one is about 1.
     """
     corr, counts = pairwise(rows)
-    signal = fit.variance / (fit.variance + fit.noise)
-    model = signal * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    (variance, noise), latent = objective.variances(end), objective.latent(end)
+    model = objective.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    model *= variance / (variance + noise)
     known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
     squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
     member = (sessions[:, None] == np.arange(sessions.max() + 1)).astype(np.float64)
