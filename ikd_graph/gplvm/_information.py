@@ -8,7 +8,7 @@ from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._model import inverse_model
+from ._gradient import inverse_model
 
 
 @validate(

@@ -146,10 +146,10 @@ class Objective:
             out[np.ix_(own, own)] += group.weight * known
         return out
 
-    def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> Floats:
+    def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> float:
         """Most likely multiple of an embedding, under as much noise as signal; 1 without time."""
         try:
             values = [self(self.vector(scale * latent))[0] for scale in scales]
         except TimeUp:
-            return np.float64(1.0)
-        return scales[int(np.argmin(values))]
+            return 1.0
+        return float(scales[int(np.argmin(values))])
