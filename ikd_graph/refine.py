@@ -13,8 +13,8 @@ from ._base.threads import single_threaded_blas
 from ._base.types import Floats
 from ._base.validation import check_choice, check_integer, check_positive, flag, validate
 from .gplvm import GaussianProcess, sample_covariance
-from .gplvm._core import MAX_POINTS, CoreFit, farthest_points, place_outside
 from .gplvm._local import MAX_ITER, local_likelihood
+from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
 from .gplvm._restarts import LikelihoodFit, OptimumRecord, likelihood
 from .gplvm._starts import random_closed_form
 from .graph import CsrGraph

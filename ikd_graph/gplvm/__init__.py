@@ -13,7 +13,8 @@ sum over the groups; complete data are one group.
 """
 
 # Named as themselves: for the layers above, not for users.
-from ._core import CoreFit as CoreFit
+from ._descent import NESTED_NOISE as NESTED_NOISE
+from ._descent import nested_latents as nested_latents
 from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._groups import MOST_WORK as MOST_WORK
@@ -27,8 +28,7 @@ from ._likelihood import (
     log_likelihood,
     sample_covariance,
 )
-from ._nested import NESTED_NOISE as NESTED_NOISE
-from ._nested import nested_latents as nested_latents
+from ._out_of_sample import CoreFit as CoreFit
 from ._out_of_sample import Placement, freshness, place, prepare
 from ._process import JITTER, GaussianProcess, ObservedRows, Prediction
 from ._restarts import LikelihoodFit as LikelihoodFit

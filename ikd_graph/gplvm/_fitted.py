@@ -17,7 +17,6 @@ from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import PairwiseSimilarity, Similarity, compare
-from ._core import CoreFit
 from ._groups import centered_known, known_columns, work_of
 from ._likelihood import (
     NoiseModel,
@@ -26,7 +25,7 @@ from ._likelihood import (
     known_log_likelihood,
     sample_covariance,
 )
-from ._out_of_sample import place, prepare
+from ._out_of_sample import CoreFit, place, prepare
 from ._process import GaussianProcess, Prediction
 from ._uncertainty import (
     MAX_POINTS,
