@@ -35,6 +35,7 @@ from ._restarts import LikelihoodFit as LikelihoodFit
 from ._restarts import OptimumRecord as OptimumRecord
 from ._sessions import SessionJoints as SessionJoints
 from ._sessions import search_mirrored as search_mirrored
+from ._starts import closed_form as closed_form
 from ._starts import random_closed_form as random_closed_form
 from ._uncertainty import TRUSTED as TRUSTED
 from ._uncertainty import LatentPosterior, posterior, reliability, supported_r2
