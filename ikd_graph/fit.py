@@ -134,8 +134,8 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     plan, similarity = result.settings, result.similarity
     if isinstance(similarity, PairwiseSimilarity):
         table = gplvm.centered_known(similarity.modeled(rows))
-        known, sessions = gplvm.search_mirrored(result.coordinates, table, result.kernel)
-        return replace(result, coordinates=known.latent, n_iter=known.n_iter, sessions=sessions)
+        latent, n_iter, joints = gplvm.search_mirrored(result.coordinates, table, result.kernel)
+        return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
     core = likelihood.run(
         result.coordinates / similarity.unit,
         similarity.modeled(dense_rows(rows)),

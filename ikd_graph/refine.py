@@ -12,45 +12,26 @@ from ._base import validation
 from ._base.threads import single_threaded_blas
 from ._base.types import Floats
 from ._base.validation import check_choice, check_integer, check_positive, flag, validate
-from .gplvm import (
-    MAX_ITER,
-    MAX_POINTS,
-    MOST_WORK,
-    NESTED_NOISE,
-    CoreFit,
-    GaussianProcess,
-    KnownFit,
-    LikelihoodFit,
-    OptimumRecord,
-    farthest_points,
-    known_likelihood,
-    likelihood,
-    local_likelihood,
-    nested_latents,
-    place_outside,
-    random_closed_form,
-    sample_covariance,
-)
+from .gplvm import GaussianProcess, sample_covariance
+from .gplvm._local import MAX_ITER, local_likelihood
+from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
+from .gplvm._restarts import LikelihoodFit, OptimumRecord, likelihood
+from .gplvm._starts import random_closed_form
 from .graph import CsrGraph
 from .kernels import StationaryKernel, get
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
 
 __all__ = [
-    "MOST_WORK",
-    "NESTED_NOISE",
     "REFINEMENTS",
     "CoreFit",
-    "KnownFit",
     "Likelihood",
     "LikelihoodFit",
     "OptimumRecord",
     "Stress",
     "StressFit",
     "distance_precision",
-    "known_likelihood",
     "likelihood",
     "local_likelihood",
-    "nested_latents",
     "random_closed_form",
     "stress",
 ]

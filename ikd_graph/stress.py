@@ -111,19 +111,17 @@ def noise_of_pairs(
     first: NDArray[np.integer], second: NDArray[np.integer], n: int, noise: Noise
 ) -> Floats:
     """Return the standard errors of the distances of pairs among n points, (m,)."""
-    if not sp.issparse(noise):
-        noise = np.asarray(noise, dtype=np.float64)
-    if noise.ndim == 0:
+    matrix = sp.csr_array(noise) if sp.issparse(noise) else np.asarray(noise, dtype=np.float64)
+    if matrix.ndim == 0:
         return np.full(second.size, float(noise))
-    if noise.shape != (n, n):
+    if matrix.shape != (n, n):
         raise ValueError(
-            f"noise must be a number or have shape {(n, n)}, got shape {noise.shape}; give one "
+            f"noise must be a number or have shape {(n, n)}, got shape {matrix.shape}; give one "
             "standard error for all distances, or one for each pair"
         )
     # What is stored one way round is the same both ways, as in distances.
-    ways = (np.asarray(sp.csr_array(noise)[a, b]).ravel() if sp.issparse(noise) else noise[a, b]
-            for a, b in ((first, second), (second, first)))  # fmt: skip
-    errors = np.maximum(*ways)
+    there, back = matrix[first, second], matrix[second, first]
+    errors = np.maximum(np.asarray(there).ravel(), np.asarray(back).ravel())
     wrong = np.flatnonzero(~((errors > 0.0) & np.isfinite(errors)))
     if wrong.size:
         a, b = first[wrong[0]], second[wrong[0]]
@@ -138,17 +136,6 @@ def noise_of_pairs(
 def _by_noise(errors: Floats) -> Floats:
     """Weights of distances, in units of the median, so that a stress does not depend on theirs."""
     return np.minimum((np.median(errors) / errors) ** 2, _HEAVIEST)
-
-
-def pairs_of_distances(distances: Floats, noise: Noise = None) -> Pairs:
-    """Targets and weights of all pairs, whose distances (n, n) are known."""
-    n = len(distances)
-    weights = np.ones((n, n), dtype=np.float32)
-    np.fill_diagonal(weights, 0.0)
-    if noise is not None:
-        first, second = np.nonzero(weights)
-        weights[first, second] = _by_noise(noise_of_pairs(first, second, n, noise))
-    return Pairs(None, np.empty(0), np.arange(n), distances.astype(np.float32), weights)
 
 
 def pairs_of(
@@ -313,17 +300,28 @@ def stress(
             f"latent must have one row per node of the graph, got shape {points.shape} for "
             f"{g.n_nodes} nodes; fit both to the same points"
         )
-    # Targets are of single precision. A power of two changes no bits.
-    unit = float(np.exp2(np.round(np.log2(kernel.length_scale))))
+    # Targets are of single precision.
+    unit = _power_of_two(kernel.length_scale)
     kernel = replace(kernel, length_scale=kernel.length_scale / unit)
     pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
     return _majorize(pairs, points, unit, max_iter)
 
 
+def _power_of_two(size: float) -> float:
+    """Power of two near a size: a unit that changes no bits."""
+    return float(np.exp2(np.round(np.log2(size))))
+
+
 def stress_of_distances(latent: Floats, distances: Floats, noise: Noise = None) -> StressFit:
     """Return an embedding moved to the distances of all pairs, (n, n)."""
-    unit = float(np.exp2(np.round(np.log2(distances.mean() or 1.0))))
-    pairs = pairs_of_distances(distances / unit, noise)
+    unit, n = _power_of_two(distances.mean() or 1.0), len(distances)
+    weights = np.ones((n, n), dtype=np.float32)
+    np.fill_diagonal(weights, 0.0)
+    if noise is not None:
+        first, second = np.nonzero(weights)
+        weights[first, second] = _by_noise(noise_of_pairs(first, second, n, noise))
+    targets = (distances / unit).astype(np.float32)
+    pairs = Pairs(None, np.empty(0), np.arange(n), targets, weights)
     return _majorize(pairs, latent, unit)
 
 
@@ -394,16 +392,12 @@ def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
         if far.min() == (n - 1) * pairs.weights.max():  # all pairs alike
             return lambda force, points: force / n
 
-        def regular() -> Floats:
-            dense = far.mean() / n - pairs.weights.astype(np.float64)
-            dense.flat[:: n + 1] += far
-            return dense
-
+        dense = far.mean() / n - pairs.weights.astype(np.float64)
+        dense.flat[:: n + 1] += far
         try:
-            factor = cho_factor(regular(), lower=True, overwrite_a=True, check_finite=False)
+            factor = cho_factor(dense, lower=True, check_finite=False)
         except LinAlgError:
             # Weights of more magnitudes than a double has: what rounding leaves open stays.
-            dense = regular()
             inverse = np.linalg.pinv(dense, hermitian=True)
             return lambda force, points: points + inverse @ (force - dense @ points)
         return lambda force, points: np.ascontiguousarray(

@@ -13,30 +13,26 @@ sum over the groups; complete data are one group.
 """
 
 # Named as themselves: for the layers above, not for users.
-from ._core import MAX_POINTS as MAX_POINTS
-from ._core import CoreFit as CoreFit
-from ._core import farthest_points as farthest_points
-from ._core import place_outside as place_outside
+from ._descent import NESTED_NOISE as NESTED_NOISE
+from ._descent import nested_latents as nested_latents
 from ._fitted import FittedProcess as FittedProcess
 from ._gradient import LikelihoodGradient, SampleLikelihood
 from ._groups import MOST_WORK as MOST_WORK
 from ._groups import centered_known as centered_known
 from ._groups import work_of as work_of
 from ._information import column_scores, expected_information
-from ._known import KnownFit as KnownFit
-from ._known import known_likelihood as known_likelihood
-from ._likelihood import fit_variances, log_likelihood, sample_covariance
-from ._local import MAX_ITER as MAX_ITER
-from ._local import local_likelihood as local_likelihood
-from ._nested import NESTED_NOISE as NESTED_NOISE
-from ._nested import nested_latents as nested_latents
-from ._noise_model import NoiseModel, fit_noise_model
+from ._likelihood import (
+    NoiseModel,
+    fit_noise_model,
+    fit_variances,
+    log_likelihood,
+    sample_covariance,
+)
+from ._out_of_sample import CoreFit as CoreFit
 from ._out_of_sample import Placement, freshness, place, prepare
-from ._placement import ObservedRows
-from ._process import JITTER, GaussianProcess, Prediction
+from ._process import JITTER, GaussianProcess, ObservedRows, Prediction
 from ._restarts import LikelihoodFit as LikelihoodFit
 from ._restarts import OptimumRecord as OptimumRecord
-from ._restarts import likelihood as likelihood
 from ._sessions import SessionJoints as SessionJoints
 from ._sessions import search_mirrored as search_mirrored
 from ._starts import closed_form as closed_form

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from .. import eigen
+from .._base.threads import single_threaded_blas
 from .._base.types import Floats
-from ._objective import LEAST_NOISE, Objective, TimeUp
+from ..kernels import StationaryKernel
+from ._gradient import SampleLikelihood
+from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
 
 Pairs = deque[tuple[Floats, Floats, float]]
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
+
+NESTED_NOISE = 0.01
+"""Least noise variance over the variance of the columns: what explains less is no dimension."""
+
+_SOFT = (1.0, 0.3, 0.1)
+"""Noise floors, in units of the mean variance, under which coordinates are dropped."""
 
 _MEMORY = 20  # steps that L-BFGS remembers
 _DECREASE = 1e-4  # fraction of the expected decrease that a step must reach (Armijo)
@@ -54,12 +65,9 @@ def anneal(
     Optimum
         Near a local optimum, of the last floor.
     """
-    at = Optimum(np.inf, objective.vector(latent), start)
-    try:
-        at = at._replace(vector=objective.best_scale(latent - latent.mean(axis=0)))
-    except TimeUp:
-        return at
-    return cool(objective, at, floors)
+    points = latent - latent.mean(axis=0)
+    vector = objective.vector(objective.best_scale(points) * points)
+    return cool(objective, Optimum(np.inf, vector, start), floors)
 
 
 def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> Optimum:
@@ -129,6 +137,46 @@ def converge(
     """
     scored = objective.size <= _SCORED and objective.shape is None
     return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
+
+
+def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> list[Floats]:
+    """Find latents of 1 to M coordinates, each from the next larger one.
+
+    The coordinate of least variance is shrunk and dropped. Curves that cross in fewer dimensions
+    have passed each other in more, so that descents from above end in good optima.
+
+    Parameters
+    ----------
+    sample_cov : (n, n) ndarray of float64
+        S = X X^T / N with a mean variance of 1, see `ikd_graph.gplvm.sample_covariance`.
+    latent : (n, M) ndarray of float64
+        Where to begin.
+    kernel : StationaryKernel
+        Kernel of the model.
+
+    Returns
+    -------
+    list of (n, m) ndarray of float64
+        m = 1 to M. The noise is at least ``NESTED_NOISE``.
+    """
+    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
+    latents: list[Floats] = []
+    with single_threaded_blas():
+        at = anneal(objective, latent, "nested", _SOFT)
+        while True:
+            latents.insert(0, objective.latent(minimize(objective, at, 30, NESTED_NOISE).vector))
+            if objective.n_components == 1:
+                return latents
+            for factor in (0.5, 0.2):
+                points = eigen.principal_axes(objective.latent(at.vector)).coordinates
+                points[:, -1] *= factor
+                vector = objective.vector(points, *objective.variances(at.vector))
+                at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
+            points = eigen.principal_axes(objective.latent(at.vector)).coordinates[:, :-1]
+            variances = objective.variances(at.vector)
+            objective = replace(objective, n_components=points.shape[1])
+            vector = objective.vector(points, *variances)
+            at = minimize(objective, at._replace(vector=vector), 20, _SOFT[-1])
 
 
 def minimize(

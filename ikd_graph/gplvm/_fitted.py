@@ -17,12 +17,15 @@ from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import PairwiseSimilarity, Similarity, compare
-from ._core import CoreFit
 from ._groups import centered_known, known_columns, work_of
-from ._known import known_value
-from ._likelihood import fit_variances, sample_covariance
-from ._noise_model import NoiseModel, fit_noise_model
-from ._out_of_sample import place, prepare
+from ._likelihood import (
+    NoiseModel,
+    fit_noise_model,
+    fit_variances,
+    known_log_likelihood,
+    sample_covariance,
+)
+from ._out_of_sample import CoreFit, place, prepare
 from ._process import GaussianProcess, Prediction
 from ._uncertainty import (
     MAX_POINTS,
@@ -264,7 +267,7 @@ class FittedProcess:
     def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
         """Compute the log likelihood of all columns of rows of X at points."""
         model, table = self.noise_model(), self._centered(rows)
-        return known_value(table, points, model.kernel, model.variance, model.noise)
+        return known_log_likelihood(table, points, model.kernel, model.variance, model.noise)
 
     @cached_property
     def _conditioned(self) -> Integers:

@@ -4,19 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .._base import validation as check
 from .._base.types import Floats
-from .._base.validation import validate
-from ..kernels import StationaryKernel, as_kernel
-from ._model import inverse_model
+from ..kernels import StationaryKernel
+from ._gradient import inverse_model
 
 
-@validate(
-    latent=check.table,
-    kernel=as_kernel,
-    variance=check.positive,
-    noise=check.not_negative,
-)
 def expected_information(
     latent: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:
@@ -85,13 +77,6 @@ def expected_information(
     return np.asarray(np.tril(out) + np.tril(out, -1).T)
 
 
-@validate(
-    latent=check.table,
-    rows=check.table,
-    kernel=as_kernel,
-    variance=check.positive,
-    noise=check.not_negative,
-)
 def column_scores(
     latent: Floats, rows: Floats, kernel: StationaryKernel, variance: float, noise: float
 ) -> Floats:

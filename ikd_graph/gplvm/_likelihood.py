@@ -1,18 +1,25 @@
 """Likelihood of an embedding and of its variances, with the gradient."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
+from .._base import limits
 from .._base import validation as check
+from .._base.table import evenly_spaced
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._gradient import LOG_2PI, SampleLikelihood
-from ._groups import ColumnGroup
+from ._gradient import LOG_2PI, GroupLikelihood, SampleLikelihood
+from ._groups import ColumnGroup, column_groups
+
+# The length-scale is chosen on this logarithmic line.
+_LOG_SCALES = (-4.0, 1.5)
 
 
 @validate(rows=check.table, centered=check.flag)
@@ -147,6 +154,19 @@ def fit_variances(
     return variance, noise, -n_observed * value
 
 
+def known_log_likelihood(
+    table: NDArray[np.floating],
+    latent: Floats,
+    kernel: StationaryKernel,
+    variance: float,
+    noise: float,
+) -> float:
+    """Log likelihood of the known entries of a table at given coordinates."""
+    likelihood = GroupLikelihood(column_groups(table), len(table))
+    n_columns = np.count_nonzero(np.isfinite(table).any(axis=0))
+    return -n_columns * likelihood(latent, kernel, variance, noise).value
+
+
 def fit_group_variances(
     latent: Floats, groups: Sequence[ColumnGroup], kernel: StationaryKernel
 ) -> tuple[float, float, float]:
@@ -173,3 +193,50 @@ def fit_group_variances(
     variance = scale(log_ratio)
     value = 0.5 * (total * (LOG_2PI + 1.0) + cost(log_ratio))
     return variance, variance * float(np.exp(log_ratio)), value
+
+
+class NoiseModel(NamedTuple):
+    """Variances and kernel of the Gaussian process of an embedding."""
+
+    variance: float  # signal variance, in units of X squared
+    noise: float  # noise variance, in units of X squared
+    log_likelihood: float  # of all columns
+    kernel: StationaryKernel  # with the length-scale of the embedding
+
+
+def fit_noise_model(
+    latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
+) -> NoiseModel:
+    """Fit the variances and the length-scale under which an embedding explains rows best.
+
+    A closed form has the unit of the kernel only as far as covariances are those of the model.
+
+    Parameters
+    ----------
+    latent : (n, m) ndarray of float64
+        Coordinates.
+    rows : (n, n_observed) ndarray of float
+        Observations, centered, NaN where a value is not known.
+    kernel : StationaryKernel
+        Kernel of the coordinates.
+
+    Returns
+    -------
+    NoiseModel
+        The fitted process.
+    """
+    sample = evenly_spaced(len(latent), limits.SAMPLED_SCALE)
+    points, groups = latent[sample], column_groups(rows[sample])
+
+    def scaled(log_scale: float) -> StationaryKernel:
+        return replace(kernel, length_scale=kernel.length_scale * float(np.exp(log_scale)))
+
+    def cost(log_scale: float) -> float:
+        return fit_group_variances(points, groups, scaled(log_scale))[2]
+
+    best = minimize_scalar(cost, bounds=_LOG_SCALES, method="bounded", options={"xatol": 0.05})
+    if best.fun < cost(0.0):
+        kernel = scaled(best.x)
+    variance, noise, value = fit_group_variances(latent, column_groups(rows), kernel)
+    n_columns = np.count_nonzero(np.isfinite(rows).any(axis=0))
+    return NoiseModel(variance, noise, -n_columns * value, kernel)

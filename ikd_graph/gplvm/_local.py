@@ -17,8 +17,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import eigen, kernels
+from .. import kernels
 from .._base import validation as check
+from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
@@ -26,8 +27,8 @@ from ..kernels import StationaryKernel
 from ._descent import Optimum, minimize
 from ._gradient import SampleLikelihood
 from ._likelihood import sample_covariance
-from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
-from ._restarts import LikelihoodFit, OptimumRecord
+from ._objective import LEAST_NOISE, Clock, Objective
+from ._restarts import LikelihoodFit, report, scaled
 
 MAX_ITER = 25
 """Steps of a local descent: neighbors gain next to nothing after that (decision 013)."""
@@ -115,50 +116,25 @@ def local_likelihood(
     values, points = np.asarray(rows, dtype=np.float64), np.asarray(init, dtype=np.float64)
     # Sums in another order have other last bits: the order of the rows must not matter.
     order = np.lexsort(points.T)
-    cov = sample_covariance(np.ascontiguousarray(values[order]), centered)
-    scale = float(np.trace(cov)) / len(cov)
-    if not scale > 0.0:
-        raise ValueError(f"the mean variance of rows must be positive, got {scale!r}")
-    cov /= scale
+    cov, scale = scaled(sample_covariance(np.ascontiguousarray(values[order]), centered))
     auto = isinstance(kernel, str) and kernel == "auto"
     asked = kernels.get("rational_quadratic" if auto else kernel)
     unit, clock = replace(asked, length_scale=1.0), Clock(time_budget)
+    points = points[order]
+    points = points - points.mean(axis=0)
+    points /= np.sqrt((points**2).sum(axis=1).mean()) or 1.0
+    some = evenly_spaced(len(cov), _SCALED_BY)
     with single_threaded_blas():
         objective = Objective(SampleLikelihood(cov), unit, points.shape[1], clock, fit_shape)
-        begin = objective.vector(_best_radius(cov, points[order], unit, clock))
+        part = replace(objective, likelihood=SampleLikelihood(cov[np.ix_(some, some)]))
+        begin = objective.vector(part.best_scale(points[some], _RADII) * points)
         objective = replace(objective, init=begin[: objective.size], precision=PRIOR)
         at = minimize(objective, Optimum(np.inf, begin, "init"), max_iter, LEAST_NOISE)
-        value = objective.exact(at.vector)
-    # A density of values that are larger by the root of the scale is smaller by that root each.
-    total = float(-values.shape[1] * (value + 0.5 * len(cov) * np.log(scale)))
-    latent = eigen.principal_axes(asked.length_scale * objective.latent(at.vector)).coordinates
-    latent = latent[np.argsort(order)]
-    variance, noise = objective.variances(at.vector)
-    return LikelihoodFit(
+        at = at._replace(value=objective.exact(at.vector))
+    fit = report(objective, at, [at], values.shape[1], order, scale)
+    latent = asked.length_scale * fit.latent
+    return fit._replace(
         latent=latent,
-        kernel=replace(objective.kernel_of(at.vector), length_scale=asked.length_scale),
-        variance=scale * variance,
-        noise=scale * noise,
-        log_likelihood=total,
-        n_iter=clock.n_evaluations,
-        start="init",
-        optima=(OptimumRecord("init", total, 0.0, latent),),
-        complete=not clock.expired,
+        kernel=replace(fit.kernel, length_scale=asked.length_scale),
+        optima=(fit.optima[0]._replace(latent=latent, distance=0.0),),
     )
-
-
-def _best_radius(cov: Floats, points: Floats, kernel: StationaryKernel, clock: Clock) -> Floats:
-    """Centered points at the radius of largest likelihood, under as much noise as signal."""
-    points = points - points.mean(axis=0)
-    radius = float(np.sqrt((points**2).sum(axis=1).mean()))
-    tiny = float(np.finfo(np.float64).tiny)
-    points = points / max(radius, tiny)
-    some = np.linspace(0, len(cov) - 1, min(len(cov), _SCALED_BY)).astype(np.int64)
-    scale = max(float(cov[some, some].mean()), tiny)
-    part = SampleLikelihood(cov[np.ix_(some, some)] / scale)
-    objective = Objective(part, kernel, points.shape[1], clock)
-    try:
-        values = [objective(objective.vector(each * points[some]))[0] for each in _RADII]
-    except TimeUp:
-        return np.asarray(points)
-    return np.asarray(_RADII[int(np.argmin(values))] * points)

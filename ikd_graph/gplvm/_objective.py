@@ -19,6 +19,7 @@ VARIANCES = (1e-3, 1e2)
 linear model; beyond a hundred it only grows larger and smaller without end. The noise is bounded
 from above alike."""
 
+_SCALES = np.geomspace(0.5, 2.0, 7)
 _SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
 
 
@@ -145,7 +146,10 @@ class Objective:
             out[np.ix_(own, own)] += group.weight * known
         return out
 
-    def best_scale(self, latent: Floats) -> Floats:
-        """Vector of the most likely multiple of an embedding, under as much noise as signal."""
-        vectors = [self.vector(scale * latent) for scale in np.geomspace(0.5, 2.0, 7)]
-        return min(vectors, key=lambda vector: self(vector)[0])
+    def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> float:
+        """Most likely multiple of an embedding, under as much noise as signal; 1 without time."""
+        try:
+            values = [self(self.vector(scale * latent))[0] for scale in scales]
+        except TimeUp:
+            return 1.0
+        return float(scales[int(np.argmin(values))])

@@ -1,4 +1,18 @@
-"""The fitted model as one object: a Gaussian process of given points, conditioned on their rows."""
+r"""The fitted model as one object: a Gaussian process of given points, conditioned on their rows.
+
+At a point x a Gaussian process with signal variance v and noise n predicts
+
+    m(x) = k^T A^-1 Y,  s(x) = v + n - k^T A^-1 k,  A = v K + n I,  k_i = v f(\|x - z_i\|²),
+
+so that a row y of N values has the log density -N/2 log s(x) - \|y - m(x)\|² / (2 s(x)). A row may
+have more noise than the training rows had, and their points are not exact: of all variances t from
+s(x) up the most likely is t = max(s(x), \|y - m(x)\|² / N), which leaves the cost
+
+    c(x) = N/2 log t + \|y - m(x)\|² / (2 t).
+
+With s(x) alone and next to no noise, a point so far away that s(x) covers all of y would be
+more likely than a good one.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +25,23 @@ from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
+from .. import _jit
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
-from ..kernels import StationaryKernel, as_kernel
-from . import _placement
-from ._likelihood import log_likelihood, sample_covariance
-from ._model import NOT_POSITIVE, factor_of, inverse_model
-from ._placement import Conditioned, ObservedRows
+from ..kernels import StationaryKernel, as_kernel, compiled_form
+from ._gradient import NOT_POSITIVE, factor_of, inverse_model, plain_covariances
+from ._likelihood import known_log_likelihood
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""
 
 _BATCH = 1024  # points that are predicted at a time
+_MOST_STEPS = 40
+_SMALLEST_GAIN = 1e-7  # of a log density
+_LEAST_EXPECTED = 1e-12  # gain of a log density below which rounding decides
+_DAMPING = 1e-2
+_SIDE_BY_SIDE = 64  # rows: their covariances with 1 000 training rows stay in the cache
 
 
 class Prediction(NamedTuple):
@@ -31,6 +49,25 @@ class Prediction(NamedTuple):
 
     mean: Floats  # (b, n_observed)
     std: Floats  # (b,) of one noise-free value, the same in every column
+
+
+class ObservedRows(NamedTuple):
+    """New rows relative to the training rows; a single one has no first axis."""
+
+    rows: Floats  # (b, r) in the space that the training rows span
+    outside: Floats  # (b,) squared length of what lies outside of it
+    sq_dist: Floats  # (b, n) squared distances to the training rows
+
+    def row(self, index: int) -> ObservedRows:
+        """One of the rows."""
+        return ObservedRows(self.rows[index], self.outside[index], self.sq_dist[index])
+
+
+class _Costs(NamedTuple):
+    cost: Floats  # (t,)
+    slope: Floats  # (t, m)
+    curvature: Floats  # (t, m, m) expected
+    away: Floats  # (t,) squared distances to the nearest training points
 
 
 def _check_points(points: Floats, rows: NDArray[np.floating], **_: object) -> None:
@@ -121,18 +158,8 @@ class GaussianProcess:
         -------
         float
             As `gplvm.log_likelihood`.
-
-        Raises
-        ------
-        ValueError
-            If A is not positive definite to working precision.
         """
-        cov = sample_covariance(self.rows, centered=False)
-        return float(
-            log_likelihood(
-                self.points, cov, self.n_observed, self.kernel, self.variance, self.noise
-            )
-        )
+        return known_log_likelihood(self.rows, self.points, self.kernel, self.variance, self.noise)
 
     @validate(points=check.table)
     def predict(self, points: Floats) -> Prediction:
@@ -185,9 +212,7 @@ class GaussianProcess:
             In orthonormal coordinates of the space that the training rows span: its columns are
             no columns of the rows, and their lengths and angles are those of the rows.
         """
-        known = self._conditioned
-        _, _, moves = _placement.covariances_at(known, point[None])
-        return _placement.product(moves[0], known.weights)
+        return _product(_covariances_at(self, point[None])[2][0], self._weights)
 
     @validate(rows=check.table)
     def observe(self, rows: NDArray[np.floating]) -> ObservedRows:
@@ -219,12 +244,12 @@ class GaussianProcess:
         outside = np.zeros(len(values))
         training, axes = self._span
         if axes is not None:
-            inside = _placement.product(values, axes)
-            projected = _placement.product(inside, np.ascontiguousarray(axes.T))
+            inside = _product(values, axes)
+            projected = _product(inside, np.ascontiguousarray(axes.T))
             for i in range(len(values)):
                 outside[i] = np.sum((values[i] - projected[i]) ** 2)
             values = inside
-        sq_dist = _placement.sq_distances(values, training) + outside[:, None]
+        sq_dist = _sq_distances(values, training) + outside[:, None]
         return ObservedRows(values, outside, sq_dist)
 
     @validate(init=check.table)
@@ -260,7 +285,7 @@ class GaussianProcess:
                 f"init must have shape {shape}, got {init.shape}; give an initial point for each "
                 "row"
             )
-        points, cost = _placement.place(self._conditioned, observed, init)
+        points, cost = _most_likely(self, observed, init)
         return points, -cost - 0.5 * self.n_observed * float(np.log(2.0 * np.pi))
 
     def curvature(self, row: ObservedRows, point: Floats) -> Floats:
@@ -279,8 +304,7 @@ class GaussianProcess:
             Never indefinite.
         """
         outside = np.array([row.outside])
-        at = _placement.evaluate(self._conditioned, row.rows[None], outside, point[None])
-        return at.curvature[0]
+        return _evaluate(self, row.rows[None], outside, point[None]).curvature[0]
 
     @cached_property
     def _span(self) -> tuple[Floats, Floats | None]:
@@ -294,20 +318,14 @@ class GaussianProcess:
         return self.rows @ axes, axes
 
     @cached_property
-    def _conditioned(self) -> Conditioned:
-        """Arrays that placement takes."""
-        rows = self._span[0]
-        inverse = inverse_model(self.points, self.kernel, self.variance, self.noise)[0]
-        return Conditioned(
-            points=self.points,
-            rows=rows,
-            n_observed=self.n_observed,
-            inverse=inverse,
-            weights=inverse @ rows,
-            kernel=self.kernel,
-            variance=self.variance,
-            noise=self.noise,
-        )
+    def _inverse(self) -> Floats:
+        """A^-1."""
+        return inverse_model(self.points, self.kernel, self.variance, self.noise)[0]
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """A^-1 Y, of the training rows in coordinates of their space, (n, r)."""
+        return np.asarray(self._inverse @ self._span[0])
 
     @cached_property
     def _factor(self) -> Floats:
@@ -324,3 +342,126 @@ class GaussianProcess:
 def _centered(rows: NDArray[np.floating]) -> Floats:
     values = np.asarray(rows, dtype=np.float64)
     return np.asarray(values - values.mean(axis=-1, keepdims=True))
+
+
+def _most_likely(
+    process: GaussianProcess, observed: ObservedRows, init: Floats
+) -> tuple[Floats, Floats]:
+    """Points of the least cost c(x) near ``init``, (b, m), and that cost, (b,)."""
+    points, cost = np.empty(init.shape), np.empty(len(init))
+    fitted = process._span[0] - process.noise * process._weights
+    for batch in gen_batches(len(init), _SIDE_BY_SIDE):
+        rows, outside = observed.rows[batch], observed.outside[batch]
+        tried = np.concatenate([init[batch], _best_points(process, fitted, rows, outside)])
+        ends, at = _descend(process, np.tile(rows, (2, 1)), np.tile(outside, 2), tried)
+        second = at[len(rows) :] < at[: len(rows)]
+        points[batch] = np.where(second[:, None], ends[len(rows) :], ends[: len(rows)])
+        cost[batch] = np.where(second, at[len(rows) :], at[: len(rows)])
+    return points, cost
+
+
+def _best_points(process: GaussianProcess, fitted: Floats, rows: Floats, outside: Floats) -> Floats:
+    """Training points, (b, m), at which rows have the largest likelihood.
+
+    There v K A^-1 = I - n A^-1 gives m, which is ``fitted`` (n, r), and s.
+    """
+    noise, n_observed = process.noise, process.n_observed
+    squares = _sq_distances(rows, fitted) + outside[:, None]
+    spread = noise * (2.0 - noise * process._inverse.diagonal())
+    total = np.maximum(spread, squares / n_observed)
+    cost = n_observed * np.log(total) + squares / total
+    return np.asarray(process.points[np.argmin(cost, axis=1)])
+
+
+def _descend(
+    process: GaussianProcess, rows: Floats, outside: Floats, starts: Floats
+) -> tuple[Floats, Floats]:
+    """Local minima of the cost, (t, m) and (t,), by damped scoring side by side."""
+    here, at = starts.copy(), _evaluate(process, rows, outside, starts)
+    damping = np.full(len(starts), _DAMPING)
+    reach = np.maximum(process.kernel.length_scale**2, at.away)
+    open_ = np.arange(len(starts))
+    for _ in range(_MOST_STEPS):
+        step, expected = _steps(process, at.slope[open_], at.curvature[open_], damping[open_])
+        more = expected > _LEAST_EXPECTED
+        open_, step = open_[more], step[more]
+        if not open_.size:
+            break
+        new = _evaluate(process, rows[open_], outside[open_], here[open_] + step)
+        gain = at.cost[open_] - new.cost
+        down = (gain > 0.0) & (new.away <= reach[open_])
+        moved = open_[down]
+        here[moved] += step[down]
+        for field, value in zip(at, new, strict=True):
+            field[moved] = value[down]
+        damping[open_] = np.where(
+            down, 0.1 * damping[open_], 10.0 * np.maximum(damping[open_], _DAMPING)
+        )
+        open_ = open_[~(down & (gain < _SMALLEST_GAIN))]
+    return here, at.cost
+
+
+def _steps(
+    process: GaussianProcess, slope: Floats, curvature: Floats, damping: Floats
+) -> tuple[Floats, Floats]:
+    """Damped steps of Fisher scoring, at most a length-scale long, and what they may gain."""
+    tiny = float(np.finfo(np.float64).tiny)
+    metric, size = curvature.copy(), range(slope.shape[1])
+    trace = np.einsum("tcc->t", curvature)[:, None]
+    metric[:, size, size] *= 1.0 + damping[:, None]
+    metric[:, size, size] += 1e-12 * trace + tiny
+    step = -np.linalg.solve(metric, slope[:, :, None])[:, :, 0]
+    length = np.maximum(np.sqrt((step**2).sum(axis=1)), tiny)
+    step *= np.minimum(1.0, process.kernel.length_scale / length)[:, None]
+    return np.asarray(step), -(step * slope).sum(axis=1)
+
+
+def _evaluate(process: GaussianProcess, rows: Floats, outside: Floats, points: Floats) -> _Costs:
+    """Costs of rows at points, (t, m), with their slopes and expected curvatures."""
+    n_points, m = points.shape
+    squares, cov, moves = _covariances_at(process, points)
+    out = np.empty((n_points, 1 + m + m * m))
+    prediction = _jit.placement.Prediction(
+        cov,
+        moves,
+        _product(cov, process._inverse),
+        _product(cov, process._weights),
+        _product(moves.reshape(n_points * m, -1), process._weights).reshape(n_points, m, -1),
+    )
+    variances = process.variance + process.noise, process.noise
+    _jit.placement.costs(
+        np.ascontiguousarray(rows), outside, process.n_observed, variances, prediction, out
+    )
+    curvature = out[:, 1 + m :].reshape(n_points, m, m)
+    return _Costs(out[:, 0].copy(), out[:, 1 : 1 + m].copy(), curvature, squares.min(axis=1))
+
+
+def _covariances_at(process: GaussianProcess, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Squared distances of points (t, m) to the training points, covariances and their slopes."""
+    points = np.ascontiguousarray(points)
+    squares = _sq_distances(points, process.points)
+    cov, change = np.empty(squares.shape), np.empty(squares.shape)
+    form = compiled_form(process.kernel)
+    if form is not None:
+        sq_length = process.kernel.length_scale**2
+        _jit.placement.covariances(squares, *form, sq_length, cov, change)
+    else:
+        for i, row in enumerate(squares):
+            cov[i], change[i] = plain_covariances(process.kernel, row)
+    cov *= process.variance
+    change *= 2.0 * process.variance
+    return squares, cov, change[:, None] * (points[:, :, None] - process.points.T)
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """Product of two matrices, each row of it the same to the bit whatever the other rows are."""
+    out = np.empty((len(left), right.shape[1]))
+    _jit.placement.products(np.ascontiguousarray(left), np.ascontiguousarray(right), out)
+    return out
+
+
+def _sq_distances(left: Floats, right: Floats) -> Floats:
+    """Squared distances, (t, n), between rows of two tables."""
+    out = np.empty((len(left), len(right)))
+    _jit.placement.sq_distances(left, np.ascontiguousarray(right), out)
+    return out

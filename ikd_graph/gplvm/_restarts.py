@@ -8,10 +8,12 @@ wrong turn in. The most likely of all local optima is converged fully.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import cdist
 
 from .. import eigen, kernels
 from .._base import validation as check
@@ -22,7 +24,6 @@ from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..kernels import StationaryKernel
 from ._descent import Optimum, anneal, converge, cool
-from ._gaps import close_gaps
 from ._gradient import SampleLikelihood
 from ._objective import LEAST_NOISE, Clock, Objective
 from ._starts import closed_form, random_closed_form
@@ -34,6 +35,12 @@ _FLOOR_FRACTION = 0.9
 
 _SAME = 1e-6  # squared distance, over that to the middle, of latents that differ by rounding
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the most likely optimum
+
+_OPEN = 0.5
+"""Log likelihood that a distance may cost: what a standard error costs."""
+
+_GROWTH = 1.5
+"""Factor between the distances that are tried."""
 
 
 class OptimumRecord(NamedTuple):
@@ -108,9 +115,8 @@ def local_optimum(
     LocalOptimum
         Latent, kernel and variances.
     """
-    scale = float(np.trace(sample_cov)) / len(sample_cov)
-    sample = SampleLikelihood(sample_cov / scale)
-    objective = Objective(sample, kernel, latent.shape[1], Clock())
+    cov, scale = scaled(sample_cov)
+    objective = Objective(SampleLikelihood(cov), kernel, latent.shape[1], Clock())
     if variances is None:
         start = anneal(objective, latent, "")
     else:
@@ -119,6 +125,14 @@ def local_optimum(
     at = converge(objective, start)
     variance, noise = objective.variances(at.vector)
     return LocalOptimum(objective.latent(at.vector), kernel, scale * variance, scale * noise)
+
+
+def scaled(cov: Floats) -> tuple[Floats, float]:
+    """Covariance in units of the mean variance, and that; ValueError where nothing varies."""
+    scale = float(np.trace(cov)) / len(cov)
+    if not scale > 0.0:
+        raise ValueError(f"the mean variance of rows must be positive, got {scale!r}")
+    return cov / scale, scale
 
 
 def _check_starts(sample_cov: Floats, starts: object, **_: object) -> None:
@@ -136,17 +150,11 @@ def _check_starts(sample_cov: Floats, starts: object, **_: object) -> None:
             )
 
 
-def _floor(name: str, value: object) -> float | str:
-    """Require a noise floor, or "auto"."""
-    return "auto" if isinstance(value, str) and value == "auto" else check.not_negative(name, value)
-
-
 @validate(
     _check_starts,
     sample_cov=check.symmetric,
     n_observed=check.whole(1),
     fit_shape=check.flag,
-    noise_floor=_floor,
     time_budget=check.optional(check.positive),
     random_state=check.seed,
 )
@@ -158,11 +166,15 @@ def likelihood(
     starts: Mapping[str, ArrayLike],
     restarts: int = 0,
     fit_shape: bool = False,
-    noise_floor: Any = "auto",
     time_budget: float | None = None,
     random_state: int | None = None,
 ) -> LikelihoodFit:
     """Find the latent under which the observations are most likely.
+
+    The noise variance is at least 0.9 of what the spectrum tells
+    (`ikd_graph.covariance.spectral_noise`), unless the data contradict it: rough kernels have
+    eigenvalues as small as those of noise. So the floor is given up where that adds more than half
+    a unit per free coordinate to the log likelihood, which is what fitting noise adds.
 
     Parameters
     ----------
@@ -180,12 +192,6 @@ def likelihood(
         their threshold graph, if that is not among ``starts``, the others on random graphs.
     fit_shape : bool
         Also fit the kernel's alpha or gamma, at the end.
-    noise_floor : float or "auto"
-        Least noise variance, in the units of ``sample_cov``. "auto" is 0.9 of what the spectrum
-        tells (`ikd_graph.covariance.spectral_noise`), and none where the data contradict it:
-        rough kernels have eigenvalues as small as those of noise. So the floor is given up where
-        that adds more than half a unit per free coordinate to the log likelihood, which is what
-        fitting noise adds.
     time_budget : float, optional
         Seconds after which the best so far is returned. The result then depends on the machine.
     random_state : int, optional
@@ -214,24 +220,18 @@ def likelihood(
     cov = np.array(sample_cov, dtype=np.float64, order="C")
     # Random numbers belong to points, whatever order these come in.
     order = _order_of_points(cov)
-    cov = np.ascontiguousarray(cov[np.ix_(order, order)])
-    scale = float(np.trace(cov)) / len(cov)
-    if not scale > 0.0:
-        raise ValueError(f"the mean variance must be positive, got {scale!r}")
-    cov /= scale
+    cov, scale = scaled(np.ascontiguousarray(cov[np.ix_(order, order)]))
     latents = {name: np.asarray(latent, np.float64)[order] for name, latent in starts.items()}
     rng, clock = np.random.default_rng(random_state or 0), Clock(time_budget)
     with single_threaded_blas():
         sample = SampleLikelihood(cov)
-        automatic = noise_floor == "auto"
-        least = _noise_floor(sample.eigenvalues, n_observed) if automatic else noise_floor / scale
-        least = max(least, LEAST_NOISE)
+        least = max(_noise_floor(sample.eigenvalues, n_observed), LEAST_NOISE)
         first, *further = latents
         n_components = latents[first].shape[1]
 
         def fit_kernel(kernel: StationaryKernel) -> _Fitted:
             objective = Objective(sample, kernel, n_components, clock, least_noise=least)
-            return _fit_kernel(objective, latents[first], first, n_observed if automatic else None)
+            return _fit_kernel(objective, latents[first], first, n_observed)
 
         fitted = _in_threads([partial(fit_kernel, each) for each in _candidates(kernel)])
         objective, at, _ = min(fitted, key=lambda each: each.value)
@@ -251,7 +251,7 @@ def likelihood(
             objective, best = _free_shape(objective, best)
         if not np.isfinite(best.value):  # no time for any evaluation
             best = best._replace(value=objective.exact(best.vector))
-        return _report(
+        return report(
             objective, _closed(objective, best, n_observed), optima, n_observed, order, scale
         )
 
@@ -276,12 +276,10 @@ def _noise_floor(eigenvalues: Floats, n_observed: float) -> float:
     return min(_FLOOR_FRACTION * spectral_noise(eigenvalues, n_observed), most)
 
 
-def _fit_kernel(
-    objective: Objective, latent: Floats, start: str, n_observed: int | None
-) -> _Fitted:
-    """Descend under a kernel, with the noise floor and without; without N the floor is kept."""
+def _fit_kernel(objective: Objective, latent: Floats, start: str, n_observed: int) -> _Fitted:
+    """Descend under a kernel, with the noise floor and without."""
     floored = anneal(objective, latent, start)
-    if n_observed is None or objective.least_noise <= LEAST_NOISE:
+    if objective.least_noise <= LEAST_NOISE:
         at = converge(objective, floored)
         return _Fitted(objective, at, at.value)
     free = replace(objective, least_noise=LEAST_NOISE)
@@ -306,17 +304,17 @@ def _further_starts(
     starts: list[tuple[str, Floats]] = []
     if restarts:
         latent = closed_form(corr, m, kernel, n_observed)
-        if not any(_same(latent, other) for other in given):
+        if not any(same(latent, other) for other in given):
             starts.append(("threshold graph", latent))
     for number in range(1, restarts + 1 - len(starts)):
         starts.append((f"restart {number}", random_closed_form(corr, m, kernel, rng)))
     return starts
 
 
-def _same(latent: Floats, other: Floats) -> bool:
-    """Whether two latents are equal but for a rigid motion and rounding."""
+def same(latent: Floats, other: Floats, tolerance: float = _SAME) -> bool:
+    """Whether two latents are equal but for a rigid motion and a fraction of their variance."""
     gap = rigid_fit(latent, other).apply(latent) - other
-    return float(np.sum(gap**2)) <= _SAME * float(np.sum((other - other.mean(axis=0)) ** 2))
+    return float(np.sum(gap**2)) <= tolerance * float(np.sum((other - other.mean(axis=0)) ** 2))
 
 
 def _in_threads(tasks: Sequence[Callable[[], T]]) -> list[T]:
@@ -349,11 +347,58 @@ def _closed(objective: Objective, at: Optimum, n_observed: int) -> Optimum:
     """Return an optimum without the distances that the likelihood leaves open."""
     if not np.isfinite(at.value):
         return at
-    vector = close_gaps(objective, at.vector, n_observed)
+    vector = _close_gaps(objective, at.vector, n_observed)
     return at._replace(vector=vector, value=objective.exact(vector))
 
 
-def _report(
+def _close_gaps(objective: Objective, vector: Floats, n_observed: int) -> Floats:
+    """Move groups of points together as far as the likelihood lets them.
+
+    Groups of points that are not correlated are as likely at any distance beyond some
+    length-scales, and a descent drives them apart without end.
+
+    Parameters
+    ----------
+    objective : Objective
+        Negative log likelihood of a column.
+    vector : (k,) ndarray of float64
+        A local optimum.
+    n_observed : int
+        Number N of columns.
+
+    Returns
+    -------
+    (k,) ndarray of float64
+        The same with groups nearer to one another; none is nearer than where the kernel falls below
+        the variance of a correlation, 1 / N, and each costs half a unit of the log likelihood at
+        most.
+    """
+    kernel, points = objective.kernel_of(vector), objective.latent(vector).copy()
+    nearest = float(np.sqrt(kernel.sq_distance(np.array([1.0 / max(n_observed, 2)]))[0]))
+    value, n = objective.exact(vector), len(points)
+    groups = {number: [number] for number in range(n)}
+    for number, (first, second, apart, _) in enumerate(linkage(points, "single"), n):
+        here, there = groups.pop(int(first)), groups.pop(int(second))
+        groups[number] = here + there
+        if apart <= nearest:
+            continue
+        between = cdist(points[here], points[there])
+        a, b = np.unravel_index(np.argmin(between), between.shape)
+        length = float(between[a, b])
+        toward = (points[here[a]] - points[there[b]]) / length
+        gap = nearest
+        while gap < length:
+            moved = points.copy()
+            moved[there] += (length - gap) * toward
+            at = objective.exact(np.concatenate([moved.ravel(), vector[objective.size :]]))
+            if n_observed * (at - value) <= _OPEN:
+                points, value = moved, at
+                break
+            gap *= _GROWTH
+    return np.concatenate([points.ravel(), vector[objective.size :]])
+
+
+def report(
     objective: Objective,
     best: Optimum,
     reached: list[Optimum],

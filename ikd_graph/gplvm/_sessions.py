@@ -29,9 +29,9 @@ from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
 from ._descent import Optimum, descend
 from ._gradient import GroupLikelihood
-from ._groups import among
-from ._known import STAGES, KnownFit, known_fit, known_objective
-from ._objective import LEAST_NOISE, Objective
+from ._groups import among, column_groups
+from ._objective import LEAST_NOISE, Clock, Objective
+from ._restarts import same
 from ._starts import closed_form, random_closed_form
 
 OPEN_BELOW = 10.0
@@ -48,6 +48,7 @@ MOST_SESSIONS = 30
 _SMOOTH = ((0.5, 60),)
 _ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
 _ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
+_LAST = ((LEAST_NOISE, 150),)
 
 _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
@@ -109,6 +110,14 @@ class SessionJoints(NamedTuple):
         return "\n".join(lines or ["no part of the map may be mirrored"])
 
 
+def _objective_of(
+    table: NDArray[np.floating], kernel: StationaryKernel, n_components: int
+) -> Objective:
+    """Negative log likelihood of the known entries, in units of their mean square."""
+    groups = column_groups(table / np.sqrt(np.nanmean(table**2)))
+    return Objective(GroupLikelihood(groups, len(table)), kernel, n_components, Clock())
+
+
 def _smoothed(objective: Objective, latent: Floats) -> float:
     """Negative log likelihood of a column, with as much noise as signal."""
     return objective.exact(objective.vector(latent, 0.5, 0.5))
@@ -122,15 +131,16 @@ def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
 
 def search_mirrored(
     latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
-) -> tuple[KnownFit, SessionJoints | None]:
+) -> tuple[Floats, int, SessionJoints | None]:
     """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
 
     The likelier of two annealed descents, one from the closed form, one from sessions solved one by
     one, is mirrored part by part. Every mirror image is the start of another descent; what these
-    reach is kept where it is better, and says how sure each part is.
+    reach is kept where it is better, and says how sure each part is. Returns the coordinates,
+    centered, the evaluations of the likelihood, and whether parts may be mirrored.
     """
     sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
-    objective = known_objective(rows, kernel, latent.shape[1])
+    objective = _objective_of(rows, kernel, latent.shape[1])
     searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
     with single_threaded_blas():
         starts = [latent]
@@ -143,13 +153,13 @@ def search_mirrored(
             best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
             if before - best.value <= _TOLERANCE * abs(before):
                 break
-        end = descend(objective, objective.latent(best.vector), STAGES[1:])
-        fit = known_fit(objective, end, rows)
+        end = descend(objective, objective.latent(best.vector), _LAST).vector
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
-        misfits[: sessions.max() + 1] = _misfits(rows, sessions, fit, kernel)
+        misfits[: sessions.max() + 1] = _misfits(objective, end, rows, sessions)
         joints = joints._replace(misfits=misfits)
-    return fit, joints
+    latent = objective.latent(end)
+    return latent - latent.mean(axis=0), objective.clock.n_evaluations, joints
 
 
 def _mirror_parts(
@@ -166,14 +176,14 @@ def _mirror_parts(
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
         latent = objective.latent(tried[k].vector)
-        if not any(_same(latent, other) for other in seen):
+        if not any(same(latent, other, _SAME) for other in seen):
             gaps[k] = n_columns * (tried[k].value - best.value)
             seen.append(latent)
     return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))
 
 
 def _misfits(
-    rows: NDArray[np.floating], sessions: NDArray[np.int64], fit: KnownFit, kernel: StationaryKernel
+    objective: Objective, end: Floats, rows: NDArray[np.floating], sessions: NDArray[np.int64]
 ) -> Floats:
     """Largest mean of squared standardized residuals of a session's correlations with another.
 
@@ -181,8 +191,9 @@ def _misfits(
     it; over a block of many pairs the mean of a right one is about 1.
     """
     corr, counts = pairwise(rows)
-    signal = fit.variance / (fit.variance + fit.noise)
-    model = signal * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    (variance, noise), latent = objective.variances(end), objective.latent(end)
+    model = objective.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    model *= variance / (variance + noise)
     known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
     squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
     member = (sessions[:, None] == np.arange(sessions.max() + 1)).astype(np.float64)
@@ -255,14 +266,6 @@ def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[n
         yield side, moved
 
 
-def _same(first: Floats, second: Floats) -> bool:
-    """Whether two embeddings are the same up to a rigid motion and small moves."""
-    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
-    fitted = np.linalg.svd(a.T @ b, compute_uv=False).sum()
-    left = (a**2).sum() + (b**2).sum() - 2.0 * fitted
-    return bool(left <= _SAME * (b**2).sum())
-
-
 def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
     """Session of each row, -1 for rows that share their known columns with fewer than ``least``."""
     keys, inverse = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True)
@@ -288,7 +291,7 @@ def _assembled(
     for session in range(int(sessions.max()) + 1):
         inside = np.flatnonzero(sessions == session)
         own = rows[np.ix_(inside, np.isfinite(rows[inside[0]]))]
-        alone = known_objective(own, objective.kernel, given.shape[1])
+        alone = _objective_of(own, objective.kernel, given.shape[1])
         latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.shape[1], given[inside])
     placed = sessions == np.bincount(sessions).argmax()
     near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.stats import multivariate_normal
 from tables import process
 
-from ikd_graph import IKD, covariance, diagnose, graph, missing, refine
+from ikd_graph import IKD, covariance, diagnose, gplvm, graph, kernels, missing, refine
 from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
@@ -204,8 +204,8 @@ def test_a_thin_map_is_unfolded_and_a_cheap_fold_is_named():
 def test_the_likelihood_of_known_entries_is_that_of_scipy():
     X, z, _ = sessions(n_sessions=2, rows=8, width=20, shared=6)
     X[3, :2] = np.nan
-    fit = refine.known_likelihood(z, X, "squared_exponential")
-    cov = fit.variance * np.exp(-0.5 * ((fit.latent[:, None] - fit.latent) ** 2).sum(axis=-1))
+    fit = gplvm.fit_noise_model(z, X, kernels.SquaredExponential())
+    cov = fit.variance * fit.kernel.covariance(((z[:, None] - z) ** 2).sum(axis=-1))
     cov += fit.noise * np.eye(len(X))
     expected = 0.0
     for column in X.T:

@@ -116,10 +116,11 @@ def test_restarts_leave_a_folded_start():
 
 def test_a_fit_ends_where_the_gradient_vanishes():
     _, cov = sample(12, KERNELS[1], n=40, m=2, noise=0.1)
-    fit = fit_of(cov, 300, 2, KERNELS[1], noise_floor=0.0)
+    fit = fit_of(cov, 300, 2, KERNELS[1])
     at = gplvm.SampleLikelihood(cov)(fit.latent, fit.kernel, fit.variance, fit.noise)
     assert np.abs(at.latent).max() < 1e-3
-    assert abs(at.log_noise) < 1e-2
+    # The noise may end on its floor, above which the likelihood falls.
+    assert at.log_noise > -1e-2
 
 
 def test_the_noise_of_a_weak_table_does_not_collapse():
@@ -129,8 +130,6 @@ def test_the_noise_of_a_weak_table_does_not_collapse():
     cov = gplvm.sample_covariance(np.linalg.cholesky(model) @ rng.standard_normal((60, 50)))
     bounded = fit_of(cov, 50, 2, KERNELS[0])
     assert bounded.noise > 1.6
-    assert fit_of(cov, 50, 2, KERNELS[0], noise_floor=0.0).noise < bounded.noise
-    assert fit_of(cov, 50, 2, KERNELS[0], noise_floor=2.0).noise > 1.999
 
 
 def test_a_rough_kernel_without_noise_is_not_taken_for_noise():
@@ -189,8 +188,6 @@ def test_what_does_not_fit_is_refused():
         refine.likelihood(cov, 300, starts={"wide": np.zeros((10, 10))})
     with pytest.raises(ValueError, match="n_observed must be an integer"):
         refine.likelihood(cov, 0, starts=starts)
-    with pytest.raises(ValueError, match="noise_floor must be"):
-        refine.likelihood(cov, 300, starts=starts, noise_floor="none")
     with pytest.raises(ValueError, match="time_budget must be positive"):
         refine.likelihood(cov, 300, starts=starts, time_budget=0.0)
     with pytest.raises(ValueError, match="restarts must be an integer"):
