@@ -1,11 +1,10 @@
 """How a file is to be read, and what is wrong with it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from .._base.setting import setting
 from .._base.validation import check_choice
 from .._preprocessing import CHOICES as STEPS
 from .._preprocessing import TRANSFORMS
@@ -96,40 +95,21 @@ SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that are hard to type, by their names."""
 
 
-class Problem(NamedTuple):
-    """What is wrong with a table, and settings of `Reading` with which the rest can be read."""
-
-    text: str
-    cure: Mapping[str, Any]
-
-
 class TableError(ValueError):
-    """Everything that is wrong with a table, and how the rest of it can be read.
+    """Everything that is wrong with a table.
 
     Parameters
     ----------
     name : str
         Name of the file.
-    problems : sequence of Problem
-        In the order of the columns.
+    problems : sequence of str
+        A sentence on each.
     """
 
-    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+    def __init__(self, name: str, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        lines = [problem.text for problem in problems]
-        if len(lines) > 1:
-            lines = [f"{name} has {len(lines)} problems:", *(f"- {line}" for line in lines)]
-            if all(problem.cure for problem in problems):
-                drop = [each for problem in problems for each in problem.cure.get("drop", ())]
-                cure = {key: value for problem in problems for key, value in problem.cure.items()}
-                cure |= {"drop": tuple(drop)} if drop else {}
-                lines.append(f"to read the rest of it: {spell_settings(cure)}")
-        super().__init__("\n".join(lines))
-
-
-def spell_settings(settings: Mapping[str, Any]) -> str:
-    """Return parameters with their values, as the reader of a message types them."""
-    return " ".join(setting(name, value) for name, value in settings.items())
+        head = [f"{name} has {len(problems)} problems:"] if len(problems) > 1 else []
+        super().__init__("\n- ".join([*head, *problems]))
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

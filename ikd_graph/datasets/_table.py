@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,9 +11,7 @@ import pandas
 from numpy.typing import NDArray
 
 from .._base.dataset import MISSING, Labels, plain_texts, read_number
-from .._base.suggest import suggest
 from .._base.types import Floats
-from ._reading import Reading, listed
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
@@ -81,21 +79,17 @@ def from_array(
     return Table(file, frame, **more)
 
 
-def parse_numbers(
-    frame: pandas.DataFrame, na: Sequence[str]
-) -> tuple[Floats, dict[int, NDArray[np.int64]]]:
-    """Return cells as numbers, NaN where missing; rows of those that are neither, by column."""
+def parse_numbers(frame: pandas.DataFrame, na: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return cells as numbers, NaN where missing, and which are neither."""
     numeric = np.array([pandas.api.types.is_numeric_dtype(k) for k in frame.dtypes], dtype=bool)
-    X, odd = np.full(frame.shape, np.nan), {}
+    X, odd = np.full(frame.shape, np.nan), np.zeros(frame.shape, dtype=bool)
     X[:, numeric] = frame.loc[:, numeric].to_numpy(np.float64, na_value=np.nan)
     for at in np.flatnonzero(~numeric).tolist():
         column = frame.iloc[:, at]
         texts = np.array(plain_texts(column.astype(object)), dtype=object)
         known = column.notna().to_numpy() & ~np.isin(texts, ["", *na])
         X[known, at] = [as_number(text) for text in texts[known]]
-        rows = np.flatnonzero(known & np.isnan(X[:, at]))
-        if rows.size:
-            odd[at] = rows
+        odd[:, at] = known & np.isnan(X[:, at])
     if na:
         X[np.isin(X, [as_number(word) for word in na])] = np.nan
     return X, odd
@@ -144,56 +138,18 @@ def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]
     return fits
 
 
+def words_of(column: Any) -> list[str]:
+    """Return the cells of a column of words; empty if it is none."""
+    texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
+    return texts if are_words(texts) else []
+
+
 def names_rows(table: Table) -> bool:
     """Whether the first column names the rows: by its name, or by dates or words that differ."""
-    column = table.frame.iloc[:, 0]
     if table.row_names or (table.has_names and table.names[0].lower() in INDEX_NAMES):
         return not table.row_names
-    texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
-    return len(set(texts)) == len(texts) > 1 and are_words(texts)
-
-
-def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
-    """Return the table whose rows are the columns of a file, and what is left to choose.
-
-    ``index`` names a column of the file, and so may ``drop``. Columns of words are no points.
-    """
-    names, frame = table.names, table.frame
-    fits = fitting(names, reading.drop)
-    out = {at for columns in fits.values() for at in columns}
-    index = None if reading.index is None else position_of(names, reading.index)
-    if index is None and reading.index is not None:
-        raise ValueError(
-            f"index must be a column of {table.file}: {listed(names)}; got {reading.index!r}"
-            f"{suggest(str(reading.index), names)}"
-        )
-    if index is None and 0 not in out and names_rows(table):
-        index = 0
-    odd = parse_numbers(frame, reading.na)[1]
-    out |= {at for at, rows in odd.items() if at != index and 2 * len(rows) > len(frame)}
-    rest = [at for at in range(len(names)) if at != index and at not in out]
-    if not rest:
-        raise ValueError(
-            f"{table.file} must have columns of numbers to be exchanged, got {listed(names)}; they "
-            "become the points"
-        )
-    turned = frame.iloc[:, rest]
-    if index is not None:
-        turned = turned.set_axis(unique_names(plain_texts(frame.iloc[:, index])), axis=0)
-    elif not table.row_names:
-        turned = turned.reset_index(drop=True)
-    turned.columns.name = None
-    left = listed(names[at] for at in sorted(out - {index}))
-    header = "none" if index is None else f"column {names[index]!r}"
-    exchanged = replace(
-        table, frame=turned.T, header=table.header if table.row_names else header,
-        notes=(
-            *table.notes, "rows and columns of the file were exchanged",
-            *[f"left out of the points: {left}"] * bool(out - {index}),
-        ),
-    )  # fmt: skip
-    drop = tuple(pattern for pattern, columns in fits.items() if not columns)
-    return exchanged, replace(reading, index=None, drop=drop)
+    texts = words_of(table.frame.iloc[:, 0])
+    return len({*texts}) == len(texts) > 1
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

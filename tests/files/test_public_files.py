@@ -96,10 +96,9 @@ def test_archives_of_scipy_in_every_format(tmp_path, embed, form):
 def test_decimal_commas_are_one_line_whose_cure_cures(tmp_path, embed):
     table(40, 60).to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
     said = embed("t.csv", refused=True)
-    assert "60 columns of t.csv must hold numbers only" in said
-    assert "(40 of 40 cells are no numbers)" in said
+    assert "t.csv must hold numbers only, got 2400 other cell(s)" in said
     assert said.count("\n") == 1
-    assert "; --decimal , reads decimal commas" in said
+    assert "--decimal , reads decimal commas" in said
     assert embed("t.csv", "--decimal", ",")["data"]["columns"] == 60
     read = read_file(tmp_path / "t.csv", reading=Reading(decimal=","))
     np.testing.assert_array_equal(read.X, table(40, 60))
