@@ -75,8 +75,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
     if rule != "error" and given["impute"] is not None:
         raise ValueError(
             f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
-            "given together: the latter fills every missing cell before the method sees one; leave "
-            "one of them out"
+            "given together: the latter leaves no missing cells; leave one of them out"
         )
     # Missing cells are the method's where it takes them.
     return Reading(**given, keep_missing=rule != "error")

@@ -26,7 +26,8 @@ class Reading:
     ----------
     labels : tuple of str or int
         Columns (or arrays) of the labels, by name or position, the first of which colors the
-        points; by default found by its usual names.
+        points. By default a column or key called label, labels, y, class, target or cell_type (in
+        any case of letters), or else the only column of words, some of which come again.
     key : str or None
         Array of an archive, layer of an .h5ad file.
     sheet : str or None

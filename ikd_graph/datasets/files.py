@@ -1,6 +1,6 @@
 """Load a data set by name, or from a file by its ending."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +33,6 @@ _OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 def read_file(
     path: str | Path,
     *,
-    label_column: str | int | Sequence[str | int] | None = None,
     reading: Reading | None = None,
 ) -> Dataset:
     """Read a data set from a file, by its ending.
@@ -43,12 +42,8 @@ def read_file(
     path : str or Path
         A .csv, .tsv, .txt (these also as .gz or .zip), .npy, .npz, .mat, .h5ad, .parquet or .xlsx
         file.
-    label_column : str, int, sequence of these or None
-        Name (or position) of the labels, the first of several in the pictures. None takes a column
-        or key called label, labels, y, class, target or cell_type (in any case of letters) if
-        there is one, or else the only column of words, some of which come again.
     reading : Reading or None
-        How else to read the file: which columns, what to fill, scale and transform.
+        How to read the file: which columns, what to fill, scale and transform.
 
     Returns
     -------
@@ -66,9 +61,6 @@ def read_file(
         If a library that reads this kind of file is not installed.
     """
     reading = reading or Reading()
-    if label_column is not None:
-        names = [label_column] if isinstance(label_column, (str, int)) else label_column
-        reading = replace(reading, labels=tuple(names))
     table = _table(Path(path), reading)
     if reading.transpose:
         table, reading = exchange(table, reading)
@@ -135,7 +127,6 @@ BUILTIN: dict[str, Callable[[], Dataset]] = {
 def load(
     name_or_path: str | Path,
     *,
-    label_column: str | int | Sequence[str | int] | None = None,
     reading: Reading | None = None,
 ) -> Dataset:
     """Load a data set by name or from a file.
@@ -145,10 +136,8 @@ def load(
     name_or_path : str or Path
         A name in ``BUILTIN``, or a .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad, .parquet or .xlsx
         file; see ``read_file``.
-    label_column : str, int, sequence of these or None
-        Name (or position) of the labels in a file; None finds them by their usual names.
     reading : Reading or None
-        How else to read a file. A built-in data set can only be transformed and scaled.
+        How to read a file. A built-in data set can only be transformed and scaled.
 
     Returns
     -------
@@ -162,16 +151,13 @@ def load(
     """
     text = str(name_or_path)
     if text in BUILTIN:
-        reading = reading or Reading()
-        if label_column is not None:
-            reading = replace(reading, labels=(str(label_column),))
-        return _changed(BUILTIN[text](), text, reading)
+        return _changed(BUILTIN[text](), text, reading or Reading())
     if not Path(text).suffix and not Path(text).exists():
         raise ValueError(
             f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
             f"{', '.join(READERS)}; got {text!r}{suggest(text, BUILTIN)}"
         )
-    return read_file(text, label_column=label_column, reading=reading)
+    return read_file(text, reading=reading)
 
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:

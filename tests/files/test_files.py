@@ -2,6 +2,7 @@
 
 import sys
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -216,11 +217,11 @@ def test_matlab_files_of_both_formats(write, save):
     for words in (r"spikes \(30, 6\)", r"both \(30, 2\)", "key names the table"):
         with pytest.raises(ValueError, match=words):
             datasets.load(path)
-    data = datasets.load(path, label_column="place.position", reading=Reading(key="spikes"))
+    data = datasets.load(path, reading=Reading(labels=("place.position",), key="spikes"))
     np.testing.assert_array_equal(data.X, COUNTS)
     np.testing.assert_array_equal(data.y, POSITION)
     with pytest.raises(ValueError, match=r"labels must name .*place\.position.*; got no 'both'"):
-        datasets.load(path, label_column="both", reading=Reading(key="spikes"))
+        datasets.load(path, reading=Reading(labels=("both",), key="spikes"))
 
 
 def links_of_links(file, h5py):
@@ -238,9 +239,7 @@ def test_links_of_links_are_followed_once(write):
 
 def test_a_table_of_units_in_rows_is_transposed(write):
     path = write("t.mat", COUNTED)
-    with pytest.warns(UserWarning, match="position of t.mat has a value for each column of spikes"):
-        datasets.load(path)
-    data = datasets.load(path, label_column="position", reading=Reading(transpose=True))
+    data = datasets.load(path, reading=Reading(labels=("position",), transpose=True))
     np.testing.assert_array_equal(data.X, COUNTS)
     np.testing.assert_array_equal(data.y, POSITION)
     assert "exchanged" in " ".join(data.notes)
@@ -280,7 +279,7 @@ def test_everything_wrong_with_a_table_is_listed_and_the_cures_cure(write):
     assert lines[1].endswith("; drop=('when', 'kind', 'c', 'tag') reads the rest")
     assert "1 missing cell(s), the first in row 5, column 'b' ('b': 1)" in lines[2]
     reading = Reading(index="when", drop=("c", "tag"), impute="mean")
-    data = datasets.load(path, label_column="kind", reading=reading)
+    data = datasets.load(path, reading=replace(reading, labels=("kind",)))
     assert data.feature_names == ("a", "b")
     assert data.row_names[:2] == ("2020-01-01", "2020-01-02")
     assert data.X[3, 1] == pytest.approx(np.mean([k * k for k in range(12) if k != 3]))
@@ -313,7 +312,7 @@ def test_columns_are_transformed_then_scaled(write):
 
 def test_labels_keep_their_kind(write):
     path = write("t.csv", "a,b,place,kind\n1,2,.5,0\n3,4,,1\n5,6,1.5,\n7,8,2.5,1\n")
-    data = datasets.load(path, label_column=("place", "kind"))
+    data = datasets.load(path, reading=Reading(labels=("place", "kind")))
     np.testing.assert_array_equal(data.y, [0.5, np.nan, 1.5, 2.5])
     assert data.label_names == ()
     assert data.other_labels[0].names == ("0", "1", "missing")
@@ -393,7 +392,7 @@ def test_annotated_matrices_are_read_as_anndata_reads_them(tmp_path):
     cells.layers["twice"] = 2 * np.eye(3)
     cells.uns["kind_colors"] = np.array(["#ff0000", "#00ff00"])
     cells.write_h5ad(tmp_path / "t.h5ad")
-    data = datasets.load(tmp_path / "t.h5ad", label_column=("kind", "age"))
+    data = datasets.load(tmp_path / "t.h5ad", reading=Reading(labels=("kind", "age")))
     np.testing.assert_array_equal(data.X, np.eye(3))
     assert data.row_names == ("u", "v", "w")
     assert data.label_names == ("a", "b", "missing")
@@ -415,7 +414,7 @@ def test_annotated_matrices_of_old_are_read(tmp_path):
         )
         file["var"] = np.array([(b"g",), (b"h",)], [("index", "S1")])
     assert anndata.read_h5ad(path).shape == (3, 2)
-    data = datasets.load(path, label_column="age")
+    data = datasets.load(path, reading=Reading(labels=("age",)))
     assert (data.row_names, data.feature_names) == (("u", "v", "w"), ("g", "h"))
     assert data.y.tolist() == [1.5, 2.0, 4.0]
 
