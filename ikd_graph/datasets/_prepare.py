@@ -232,11 +232,10 @@ def _bad_cells(
 
 def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
-    if len(holes) != holes.shape[1] or len(holes) < 2:
-        return False
-    off = holes & ~np.eye(len(holes), dtype=np.bool_)
-    upper = np.triu(np.ones_like(off), 1)
-    return np.array_equal(off, upper) or np.array_equal(off, upper.T)
+    upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
+    off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
+    is_square = 1 < len(holes) == holes.shape[1]
+    return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
 
 
 def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:

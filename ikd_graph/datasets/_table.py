@@ -128,14 +128,12 @@ def position_of(names: Sequence[str], asked: str | int) -> int | None:
 
 def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]]:
     """Return the columns whose names fit each pattern."""
-    exact = {name: at for at, name in enumerate(names)}
-    fits = {}
-    for pattern in patterns:
-        if pattern in exact or not re.search(r"[*?[]", pattern):
-            fits[pattern] = {exact[pattern]} if pattern in exact else set()
-        else:
-            fits[pattern] = {at for at, name in enumerate(names) if fnmatchcase(name, pattern)}
-    return fits
+    exact = {name: {at} for at, name in enumerate(names)}
+    return {
+        pattern: exact.get(pattern)
+        or {at for at, name in enumerate(names) if fnmatchcase(name, pattern)}
+        for pattern in patterns
+    }
 
 
 def words_of(column: Any) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .._base.dataset import Dataset
 from .._base.files import missing_file
+from .._base.setting import setting
 from .._base.suggest import suggest
 from ._prepare import exchange, fitted_steps, prepare
 from ._reading import Reading
@@ -25,7 +26,7 @@ READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".parquet": (read_parquet, ()),
     ".xlsx": (read_sheet, ("header", "sheet")),
 }
-"""Reader of each file ending, and what it alone takes; text may end in .gz or .zip as well."""
+"""Reader of each file ending, and what it alone takes; text may end in .gz as well."""
 
 _OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 
@@ -40,7 +41,7 @@ def read_file(
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv, .txt (these also as .gz or .zip), .npy, .npz, .mat, .h5ad, .parquet or .xlsx
+        A .csv, .tsv, .txt (these also as .gz), .npy, .npz, .mat, .h5ad, .parquet or .xlsx
         file.
     reading : Reading or None
         How to read the file: which columns, what to fill, scale and transform.
@@ -73,7 +74,7 @@ def _table(path: Path, reading: Reading) -> Table:
     reader, own = READERS.get(inner.suffix.lower(), (None, ()))
     if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
-            f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
+            f"the data file must end in {', '.join(READERS)} (text also in .gz), got "
             f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
         )
     if not path.exists():
@@ -93,9 +94,10 @@ def _table(path: Path, reading: Reading) -> Table:
         # What the libraries say of a broken file does not name it.
         if isinstance(error, ValueError) and path.name in str(error):
             raise
+        told = f", or tell its {', '.join(map(setting, own))}" if own else ""
         raise ValueError(
             f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}); write it again from its source"
+            f"{' '.join(str(error).split())[:300]}); write it again from its source{told}"
         ) from error
 
 
@@ -111,7 +113,7 @@ def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
 
 def _unpacked(path: Path) -> Path:
     """Return a packed file as it is called when it is unpacked."""
-    return path.with_suffix("") if path.suffix.lower() in (".gz", ".zip") else path
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
 BUILTIN: dict[str, Callable[[], Dataset]] = {

@@ -5,7 +5,6 @@ import gzip
 import io
 import itertools
 import warnings
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,20 +41,12 @@ def read_text(path: Path, reading: Reading) -> Table:
     as_text = {index, 0 if named else index} - {None}
     # From the third version on nothing else is read but the nearest number.
     exact: Any = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
-    try:
-        frame = pandas.read_csv(
-            io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
-            sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
-            low_memory=False, converters=dict.fromkeys(as_text, str.strip),
-            **exact,
-        )  # fmt: skip
-    except pandas.errors.ParserError as error:
-        said = " ".join(str(error).split())
-        raise ValueError(
-            f"every row of {path.name} must have as many cells as the first ({len(shown)}): {said}"
-            f"; {setting('header')} names the line of the names where titles stand above, "
-            f"{setting('sep')} another separator"
-        ) from None
+    frame = pandas.read_csv(
+        io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
+        sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
+        low_memory=False, converters=dict.fromkeys(as_text, str.strip),
+        **exact,
+    )  # fmt: skip
     frame.index += above + 1
     return _from_cells(path.name, frame, names, numbers[max(at, 0)])
 
@@ -64,8 +55,6 @@ def _from_cells(file: str, cells: pandas.DataFrame, names: list[str], line: int)
     """Return the table of cells without the columns that have neither a name nor a cell."""
     kept = cells.notna().any().to_numpy() | np.array([bool(name) for name in names] or True)
     frame = cells.loc[:, kept]
-    if not frame.notna().any(axis=None):
-        raise ValueError(f"{file} must hold at least one row of numbers, got blank cells only")
     if not names:
         return Table(file, frame.set_axis(pandas.RangeIndex(frame.shape[1]), axis=1))
     unique = unique_names([name for name, keep in zip(names, kept, strict=True) if keep])
@@ -78,14 +67,6 @@ def _decoded(path: Path) -> str:
     data = path.read_bytes()
     if path.suffix.lower() == ".gz":
         data = gzip.decompress(data)
-    elif path.suffix.lower() == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) != 1:
-                raise ValueError(
-                    f"{path.name} must hold one table, got {len(members)}; unpack it first"
-                )
-            data = archive.read(members[0])
     marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     try:
         text = data.decode("utf-16" if marked else "utf-8-sig")
@@ -182,10 +163,6 @@ def _widened(names: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
 def read_parquet(path: Path, reading: Reading) -> Table:
     """Read a .parquet table; its index names the rows."""
     frame = pandas.read_parquet(path)
-    if not frame.size:
-        raise ValueError(
-            f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
-        )
     frame.columns = pandas.Index(unique_names([str(name) for name in frame.columns]))
     if not isinstance(frame.index, pandas.RangeIndex):
         frame.index = frame.index.map(str)

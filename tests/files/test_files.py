@@ -1,7 +1,6 @@
 """Files as users have them: messy tables, archives, MATLAB; what is wrong is named with a flag."""
 
 import sys
-import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -88,12 +87,6 @@ def sparse_annotated(shape=(2, 2), **members):
     return write
 
 
-def two_tables(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.csv", "1,2\n3,4\n")
-        archive.writestr("b.csv", "1,2\n3,4\n")
-
-
 CLEAN = "a,b\n1,2\n3,4\n"
 COUNTED = {"spikes": COUNTS.T, "position": POSITION}
 REFUSED = [
@@ -102,7 +95,7 @@ REFUSED = [
     ("t.csv", "\n \n", {}, "at least one row of numbers, got blank lines only"),
     ("t.csv", "a,b\n", {}, "at least one row of numbers, got a header only"),
     ("t.csv", "a,b\n1,2\n3\n", {}, "got 1 missing cell.* row 3, column 'b'"),
-    ("t.csv", "a,b\n1,2\n3,4,5\n", {}, "as the first .2.: .*Expected 2 fields in line 3, saw 3"),
+    ("t.csv", "a,b\n1,2\n3,4,5\n", {}, "Expected 2 fields in line 3, saw 3.*header, sep"),
     ("t.csv", "a,b\n1,2\n3,4\n5,oops\n", {}, "'oops' in row 4.*; correct the file, or .*; drop="),
     ("t.csv", "a,b\n1,2\n3,4\n5,\n", {}, "got 1 missing cell.* row 4, column 'b'.*impute='median'"),
     ("t.csv", "a,b\n1,2\n3,nan\n5,6\n", {}, "finite numbers .* row 3, column 'b'"),
@@ -111,7 +104,6 @@ REFUSED = [
     ("t.doc", "1,2\n", {}, "must end in .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad"),
     ("t.npy", "1,2\n", {}, "t.npy cannot be read as .npy"),
     ("t.npz", "1,2\n", {}, "t.npz cannot be read as .npz"),
-    ("t.csv.zip", two_tables, {}, "must hold one table, got 2"),
     # No row is lost.
     ("t.csv", "1,NA,3\n4,5,6\n7,8,9\n", {}, "got 1 missing cell.* row 1, column '1'"),
     ("t.csv", "1,2,5%\n4,5,6\n7,8,9\n", {}, "'5%' in row 1, column '2'"),

@@ -183,7 +183,6 @@ KINDS = {
         lambda p: p.write_text(TEXT.replace("\n", ",\n").replace(",\n", "\n", 1)),
     ),
     "comments": ("t.csv", lambda p: p.write_text("# rig 3\n# units: mV\n" + TEXT)),
-    "zip": ("t.csv.zip", lambda p: PLAIN.to_csv(p, index=False)),
     "gzip": ("t.csv.gz", lambda p: p.write_bytes(gzip.compress(PLAIN.to_csv().encode()))),
     "npy": ("t.npy", lambda p: np.save(p, PLAIN)),
     "npz": ("t.npz", lambda p: np.savez(p, table=PLAIN, when=np.arange(40.0) / 7)),
