@@ -5,7 +5,6 @@ and a page as .html.
 """
 
 import argparse
-from dataclasses import asdict
 from typing import Any
 
 from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
@@ -15,6 +14,7 @@ from .console import aligned
 from .objects import plain_settings, read_object
 
 _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
+_TABLES = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -25,12 +25,10 @@ def run(arguments: argparse.Namespace) -> None:
     parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
     diagnosis = diagnose(data.X, **parameters)
     steps = next_steps(diagnosis, arguments)
-    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
-    for name in ("trusted_pairs", "trusted_correlations", "rows", "embedding"):
-        del numbers[name]
-    for name in ("n_used", "n_trusted", "p_value"):
-        numbers[name] = getattr(diagnosis, name)
-    numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    derived = {name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value")}
+    derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    derived["parameters"] = plain_settings(diagnosis.parameters)
+    numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in _TABLES}
     png, html = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, data=data, steps=steps,

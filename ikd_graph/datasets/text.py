@@ -4,8 +4,10 @@ import csv
 import gzip
 import io
 import itertools
+import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +24,20 @@ _SAMPLE = 50
 
 def read_text(path: Path, reading: Reading) -> Table:
     """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
-    text = _decoded(path)
+    return _parsed(path.name, _decoded(path), reading)
+
+
+def _parsed(file: str, text: str, reading: Reading) -> Table:
+    """Return the table that a text holds; ``file`` is its name for messages."""
     lines = enumerate(io.StringIO(text), 1)
     begun = itertools.dropwhile(lambda line: line[1][0] == "#" or not line[1].strip(), lines)
     sample = list(itertools.islice((line for line in begun if line[1].strip()), _SAMPLE))
     if not sample:
-        raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
+        raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
     numbers = [number for number, _ in sample]
     sep = _separator([line for _, line in sample], reading)
     rows = _split([line for _, line in sample], sep)
-    at = find_names(rows, numbers, reading, path.name)
+    at = find_names(rows, numbers, reading, file)
     body, above = rows[at + 1 :], numbers[at + 1] - 1
     names = _widened(rows[at], body) if at >= 0 else []
     shown = names or [*map(str, range(len(body[0])))]
@@ -48,7 +54,7 @@ def read_text(path: Path, reading: Reading) -> Table:
         **exact,
     )  # fmt: skip
     frame.index += above + 1
-    return _from_cells(path.name, frame, names, numbers[max(at, 0)])
+    return _from_cells(file, frame, names, numbers[max(at, 0)])
 
 
 def _from_cells(file: str, cells: pandas.DataFrame, names: list[str], line: int) -> Table:
@@ -180,17 +186,11 @@ def read_sheet(path: Path, reading: Reading) -> Table:
                 f"sheet must name a sheet of {path.name}: {listed(sheets)}; got {reading.sheet!r}"
             )
         chosen = reading.sheet or sheets[0]
-        cells = book.parse(chosen, header=None, dtype=object).dropna(how="all")
+        cells = book.parse(chosen, header=None, dtype=object).dropna(axis=1, how="all")
     where = f"sheet {chosen!r} of {path.name} ({setting('sheet')} names one of {listed(sheets)})"
-    if cells.empty:
-        raise ValueError(f"{where} must hold a table, got no cells")
-    cells = cells.dropna(axis=1, how="all")
-    cells.index += 1
-    numbers = cells.index[:_SAMPLE].tolist()
-    first = cells[:_SAMPLE].astype(object)
-    sample = first.where(first.notna(), "").astype(str).to_numpy().tolist()
-    at = find_names(sample, numbers, reading, where)
-    names, below = sample[at] if at >= 0 else [], cells[at + 1 :].infer_objects()
-    table = _from_cells(path.name, below, names, numbers[max(at, 0)])
+    # Blank rows are blank lines.
+    text = re.sub("^,+$", "", cells.to_csv(header=False, index=False), flags=re.MULTILINE)
+    table = _parsed(where, text, replace(reading, sep=","))
+    table.file = path.name
     table.header += f" of sheet {chosen!r} (of {len(sheets)}: {listed(sheets, 4)})"
     return table
