@@ -7,7 +7,7 @@ and a page as .html.
 import argparse
 from typing import Any
 
-from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
+from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..report.points import paint_points
 from . import common
 from .console import aligned
@@ -24,7 +24,10 @@ def run(arguments: argparse.Namespace) -> None:
     parameters = {name: read_object(name, typed[name]) for name in _PARAMETERS if name in typed}
     parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
     diagnosis = diagnose(data.X, **parameters)
-    steps = next_steps(diagnosis, arguments)
+    steps = [
+        (step.words, common.paste_command(arguments, step.command, step.settings))
+        for step in diagnosis.steps
+    ]
     derived = {name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value")}
     derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     derived["parameters"] = plain_settings(diagnosis.parameters)
@@ -42,11 +45,3 @@ def run(arguments: argparse.Namespace) -> None:
     lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
     lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
     common.finish(arguments, data, files, lines, steps[-1], {"diagnosis": numbers, "steps": steps})
-
-
-def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """Say what to do next: a sentence and a command each."""
-    return [
-        (step.words, common.paste_command(arguments, step.command, step.settings))
-        for step in diagnosis.steps
-    ]

@@ -12,11 +12,13 @@ from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.types import Floats
 from .._preprocessing import RowSteps, learn_steps
-from ._reading import Reading, TableError, listed
 from ._table import (
+    Reading,
     Table,
+    TableError,
     as_number,
     fitting,
+    listed,
     names_rows,
     parse_numbers,
     position_of,

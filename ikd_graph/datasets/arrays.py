@@ -16,8 +16,7 @@ from .._base.dataset import NO_LABEL, Labels, plain_texts
 from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.validation import check_sparse
-from ._reading import Reading, listed
-from ._table import Table, from_array
+from ._table import Reading, Table, from_array, listed
 
 _ATTRIBUTES = ("feature_names", "row_names")
 

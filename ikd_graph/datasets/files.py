@@ -9,8 +9,7 @@ from .._base.files import missing_file
 from .._base.setting import setting
 from .._base.suggest import suggest
 from ._prepare import exchange, fitted_steps, prepare
-from ._reading import Reading
-from ._table import Table
+from ._table import Reading, Table
 from .arrays import read_annotated, read_mat, read_npy, read_npz
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text

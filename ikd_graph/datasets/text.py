@@ -15,8 +15,18 @@ import numpy as np
 import pandas
 
 from .._base.setting import setting
-from ._reading import SEPARATORS, Reading, listed
-from ._table import INDEX_NAMES, Table, are_words, as_number, is_word, position_of, unique_names
+from ._table import (
+    INDEX_NAMES,
+    SEPARATORS,
+    Reading,
+    Table,
+    are_words,
+    as_number,
+    is_word,
+    listed,
+    position_of,
+    unique_names,
+)
 
 _SAMPLE = 50
 """Rows that show the separator and the names."""
