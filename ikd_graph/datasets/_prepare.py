@@ -206,7 +206,7 @@ def _bad_cells(
         f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
         f"{setting('na')} for missing cells, {setting('decimal', ',')} reads decimal commas, "
         f"{setting('header')} names the line of the names, {setting('transpose', True)} exchanges "
-        "rows and columns"
+        "rows and columns; signs between thousands must be taken out of the file"
     )
     checks = {
         "numbers only, got {} other": (odd, f"correct the file, or tell what they are: {others}"),
@@ -225,6 +225,10 @@ def _bad_cells(
             first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
             rest = f"; {setting('drop', names)} reads the rest" * (len(names) < len(columns))
+            if bad is odd and not rest and 2 * odd.sum() <= odd.size:
+                cells = table.frame.iloc[:, choice.features].to_numpy(object)[odd]
+                na = setting("na", tuple(sorted({*map(str, cells)})))
+                rest = f"; {na} {fill} reads the rest"
             problems.append(
                 f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
                 f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"

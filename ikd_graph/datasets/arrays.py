@@ -36,7 +36,10 @@ def read_npz(path: Path, reading: Reading) -> Table:
             # Python objects could run code: they are not read.
             with suppress(ValueError):
                 arrays[name] = archive[name]
-    return _from_arrays(arrays, path, reading)
+        unread = [name for name in archive.files if name not in arrays]
+    table = _from_arrays(arrays, path, reading)
+    table.notes += tuple(f"not read, since it holds Python objects: {name}" for name in unread)
+    return table
 
 
 def read_mat(path: Path, reading: Reading) -> Table:
