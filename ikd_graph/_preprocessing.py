@@ -106,8 +106,9 @@ class RowSteps:
         bad = np.isfinite(rows) & ~np.isfinite(values)
         if bad.any():
             raise ValueError(
-                f"{self.function} must be defined for all values, got {int(bad.sum())} for which "
-                f"it is not, such as {rows[bad][0]:g}; it is for counts, leave it out"
+                f"{setting('transform', self.function)} must be defined for all values, got "
+                f"{int(bad.sum())} for which it is not, such as {rows[bad][0]:g}; it is for "
+                "counts, leave it out"
             )
         return np.asarray(values)
 

@@ -40,7 +40,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, progress=progress)
     counts, advice = view.to_record(), view.advice()
-    members = view.to_pandas()
     step = ("To embed with this graph:", embed_command(model, arguments))
     chart = report.clique_chart(view)
     png, html = common.drawings(
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
         "cliques_page", view, steps=[step], warnings=arguments.heard,
     )  # fmt: skip
     files = {
-        "cliques.csv": common.csv_text(members, members.itertuples(index=False)),
+        "cliques.csv": view.to_pandas().to_csv(index=False),
         "cliques.json": common.json_text(counts) + "\n",
         "cliques.png": png,
         "cliques.html": html,

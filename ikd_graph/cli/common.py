@@ -1,20 +1,19 @@
 """What commands on a data set share: arguments, the table, and what they leave."""
 
 import argparse
-import csv
-import io
 import json
 import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 from numpy.typing import NDArray
 
 from .. import datasets, report
@@ -24,7 +23,6 @@ from .._base.setting import setting
 from .._base.validation import name_rows
 from .._base.warn import warn
 from ..datasets import Dataset, Reading
-from ..datasets._table import unique_names
 from ..estimator import IKD
 from ..jobs.columns import ColumnRelevance
 from ..plotting import plot
@@ -77,8 +75,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
     if rule != "error" and given["impute"] is not None:
         raise ValueError(
             f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
-            "given together: the latter fills every missing cell before the method sees one; leave "
-            "one of them out"
+            "given together: the latter leaves no missing cells; leave one of them out"
         )
     # Missing cells are the method's where it takes them.
     return Reading(**given, keep_missing=rule != "error")
@@ -174,25 +171,17 @@ def finish(
         write_whole(arguments.json, text + "\n")
 
 
-def csv_text(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Table as comma-separated text with unique names of columns."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(unique_names(list(columns)))
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def coordinates_csv(
     model: IKD, Z: NDArray[np.float64], data: Dataset, errors: NDArray[np.float64] | None = None
 ) -> str:
     """Comma-separated text: names or numbers of the rows, dimensions, errors of these, labels."""
-    spreads = [] if errors is None or not np.isfinite(errors).any() else errors.T.tolist()
-    columns = [data.row_title or "row", *model.get_feature_names_out()]
-    columns += [f"se_{number + 1}" for number in range(len(spreads))]
-    columns += [column.title or "label" for column in data.all_labels]
-    names, texts = data.row_names or range(data.n_samples), [c.texts for c in data.all_labels]
-    return csv_text(columns, zip(names, *Z.T.tolist(), *spreads, *texts, strict=True))
+    names = data.row_names or range(data.n_samples)
+    table = pandas.DataFrame(Z, names, model.get_feature_names_out())
+    if errors is not None and np.isfinite(errors).any():
+        table[[f"se_{number + 1}" for number in range(errors.shape[1])]] = errors
+    for labels in data.all_labels:
+        table.insert(table.shape[1], labels.title or "label", labels.texts, allow_duplicates=True)
+    return str(table.to_csv(index_label=data.row_title or "row"))
 
 
 def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:

@@ -5,16 +5,16 @@ and a page as .html.
 """
 
 import argparse
-from dataclasses import asdict
 from typing import Any
 
-from ..jobs.diagnose import FIGURE_SIZE, Diagnosis, diagnose
+from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..report.points import paint_points
 from . import common
 from .console import aligned
 from .objects import plain_settings, read_object
 
 _PARAMETERS = ("n_components", "fdr", "missing", "random_state")
+_TABLES = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -24,13 +24,14 @@ def run(arguments: argparse.Namespace) -> None:
     parameters = {name: read_object(name, typed[name]) for name in _PARAMETERS if name in typed}
     parameters |= {"n_removed": int(arguments.remove_mean_row), "verbose": arguments.verbose}
     diagnosis = diagnose(data.X, **parameters)
-    steps = next_steps(diagnosis, arguments)
-    numbers = asdict(diagnosis) | {"parameters": plain_settings(diagnosis.parameters)}
-    for name in ("trusted_pairs", "trusted_correlations", "rows", "embedding"):
-        del numbers[name]
-    for name in ("n_used", "n_trusted", "p_value"):
-        numbers[name] = getattr(diagnosis, name)
-    numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    steps = [
+        (step.words, common.paste_command(arguments, step.command, step.settings))
+        for step in diagnosis.steps
+    ]
+    derived = {name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value")}
+    derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    derived["parameters"] = plain_settings(diagnosis.parameters)
+    numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in _TABLES}
     png, html = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
         "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
@@ -44,11 +45,3 @@ def run(arguments: argparse.Namespace) -> None:
     lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
     lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
     common.finish(arguments, data, files, lines, steps[-1], {"diagnosis": numbers, "steps": steps})
-
-
-def next_steps(diagnosis: Diagnosis, arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """Say what to do next: a sentence and a command each."""
-    return [
-        (step.words, common.paste_command(arguments, step.command, step.settings))
-        for step in diagnosis.steps
-    ]

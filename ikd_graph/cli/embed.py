@@ -13,7 +13,6 @@ import numpy as np
 from .._base.format import count, format_number, format_seconds
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..jobs.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
@@ -68,19 +67,12 @@ def run(arguments: argparse.Namespace) -> None:
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
     }
-    lines = [*summary(model, data, scores), *column_lines(relevance)]
+    lines = summary(model, data, scores)
+    if relevance is not None:
+        along = "; those that vary most along" * bool(relevance.n_significant)
+        lines.append(f"  {relevance.summary}{along}")
+        lines += [f"    {sentence}" for sentence in relevance.sentences()]
     common.finish(arguments, data, files, lines, steps[0], result)
-
-
-def column_lines(relevance: ColumnRelevance | None) -> list[str]:
-    """Name the columns that make each dimension."""
-    if relevance is None:
-        return []
-    along = "; those that vary most along" if relevance.n_significant else ""
-    return [
-        f"  {relevance.summary}{along}",
-        *(f"    {sentence}" for sentence in relevance.sentences()),
-    ]
 
 
 def embed_command(model: IKD, arguments: argparse.Namespace) -> str:

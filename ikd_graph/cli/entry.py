@@ -8,12 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .console import ended_gently, plain_messages, print_error
+from .console import ended_gently, plain_messages, print_error, release_streams
 from .parser import STDOUT, build_parser
 
 
-def run(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line: 0 if all went well, 2 for a mistake of the user, 130 after Ctrl-C."""
     typed = list(sys.argv[1:] if argv is None else argv)
     signals: list[int] = []
     flags: Mapping[str, str] = {}
@@ -44,6 +44,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             lines = text.splitlines() if len(getattr(error, "problems", ())) > 1 else [text]
             print_error("error", lines[0], lines[1:])
         return 2
+    finally:
+        release_streams()
     return 0
 
 

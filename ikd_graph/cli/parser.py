@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -90,18 +91,12 @@ METHOD: dict[str, tuple[str, str]] = {
 """Flag and help of the parameters of `IKD`."""
 
 
-class _Help(argparse.HelpFormatter):
-    """Help of a line for most flags."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=100)
-
-
 class Parser(argparse.ArgumentParser):
     """Parser that takes whole flags only and suggests the right spelling of a word."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options, allow_abbrev=False, formatter_class=_Help)
+        wide = partial(argparse.HelpFormatter, max_help_position=30, width=100)
+        super().__init__(**options, allow_abbrev=False, formatter_class=wide)
 
     @property
     def flags(self) -> dict[str, str]:

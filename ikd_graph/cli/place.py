@@ -6,6 +6,7 @@ picture as .png. Columns are matched by name, and what was done to the rows of t
 """
 
 import argparse
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,11 @@ def run(arguments: argparse.Namespace) -> None:
     # The model does to new rows what was done to its own.
     data = common.read_data(arguments, columns=columns, keep_missing=True)
     X = data.frame[[*columns]] if columns else data.X
-    has_errors = bool(np.isfinite(model.standard_errors_).any())
-    Z, errors = model.transform(X, return_std=True) if has_errors else (
-        model.transform(X), None
-    )  # fmt: skip
+    Z, errors = model.transform(X, return_std=True)
     png, _ = common.drawings(arguments, lambda ax: _draw(ax, model, Z, data), (7.2, 5.4), "")
     text = common.coordinates_csv(model, Z, data, errors)
     files = {"placed.csv": text, "placed.png": png}
     rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
-    if not has_errors:
-        why = model.settings_.reasons["standard errors"].partition(": ")[2]
-        rows.append(("standard errors", f"none: {why}"))
     if done := getattr(model, "preprocessor_", RowSteps()).steps():
         rows.append(("as in the model", "; ".join(done)))
     lines = aligned(rows)
@@ -48,13 +43,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def save_model(model: IKD, data: Dataset, path: Path) -> Path:
     """Save a model with the names of its columns and what was done to its rows."""
-    kept: dict[str, Any] = {"preprocessor_": data.steps or RowSteps()}
+    saved = copy.copy(model)
+    saved.preprocessor_ = data.steps or RowSteps()
     if data.feature_names:
-        kept["feature_names_in_"] = np.array(data.feature_names, dtype=object)
-    model.__dict__.update(kept)
-    model.save(path)
-    for name in kept:
-        del model.__dict__[name]
+        saved.feature_names_in_ = np.array(data.feature_names, dtype=object)
+    saved.save(path)
     return path
 
 

@@ -1,7 +1,7 @@
 """Data sets: files of the user's, digits, and synthetic ones with known latents."""
 
 from .._base.dataset import NO_LABEL, Dataset, Labels
-from ._reading import Reading, TableError
+from ._table import Reading, TableError
 from .files import BUILTIN, READERS, load, read_file
 from .synthetic import (
     FIXED_LATENTS,

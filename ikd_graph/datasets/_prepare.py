@@ -11,9 +11,20 @@ from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.types import Floats
-from .._preprocessing import TRANSFORMS, RowSteps, learn_steps
-from ._reading import Problem, Reading, TableError, listed, spell_settings
-from ._table import Table, are_words, as_number, fitting, names_rows, parse_numbers, position_of
+from .._preprocessing import RowSteps, learn_steps
+from ._table import (
+    Reading,
+    Table,
+    TableError,
+    as_number,
+    fitting,
+    listed,
+    names_rows,
+    parse_numbers,
+    position_of,
+    unique_names,
+    words_of,
+)  # fmt: skip
 
 LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""
@@ -30,25 +41,14 @@ class Choice(NamedTuple):
 
 def prepare(table: Table, reading: Reading, name: str) -> Dataset:
     """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
-    choice = choose_columns(table, reading)
-    X, odd = parse_numbers(table.frame.iloc[:, choice.features], reading.na)
-    names = table.names
-    if (words := _only_words(table, choice, odd)) is not None:
-        return prepare(table, replace(reading, labels=(names[words],)), name)
+    choice, names = choose_columns(table, reading), table.names
     columns = [names[c] for c in choice.features]
-    if not columns:
+    X, odd = parse_numbers(table.frame.iloc[:, choice.features], reading.na)
+    if not X.size:
         text = f"{table.file} must have a column of numbers, got {listed(names)} (header: "
         text += f"{table.header}); rows are points, {setting('header')} names the line of the names"
-        raise TableError(table.file, [Problem(text, {})])
-    problems = _odd_columns(table, choice.features, odd)
-    # What is wrong with columns of words is said once.
-    for at in odd:
-        X[:, at] = 0.0
-    problems += _bad_cells(X, columns, table, reading)
-    if {*columns} <= {name for each in problems for name in each.cure.get("drop", ())}:
-        # Nothing would be left to read.
-        problems = [each._replace(cure={}) for each in problems]
-    if problems:
+        raise TableError(table.file, [text])
+    if problems := _bad_cells(X, odd, choice, table, reading):
         raise TableError(table.file, problems)
     holes = np.isnan(X)
     own = fitted_steps(X, reading)
@@ -115,14 +115,14 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
     """
     names, own = table.names, range(table.frame.shape[1])
     known = names if table.has_names else []
-    problems: list[Problem] = []
+    problems: list[str] = []
 
     def check(option: str, absent: list[Any], valid: Sequence[str]) -> None:
         if absent:
             shown = listed(valid or [f"0 to {len(own) - 1} (no header)"])
             text = f"{setting(option)} must name columns of {table.file}: {shown}; got no "
             text += listed(map(repr, absent), 6) + suggest(str(absent[0]), valid)
-            problems.append(Problem(text, {}))
+            problems.append(text)
 
     asked = [each if each in table.beside else position_of(names, each) for each in reading.labels]
     labels = [at for at in asked if at is not None]
@@ -143,6 +143,11 @@ def choose_columns(table: Table, reading: Reading) -> Choice:
         index = 0
     used = {*labels, index}
     features = [c for c in own if c not in used and c not in dropped]
+    words = {c: texts for c in features if (texts := words_of(table.frame.iloc[:, c]))}
+    if not labels and len(words) == 1:
+        # Words that come again label the points.
+        labels = [c for c, texts in words.items() if len({*texts}) < len(texts)]
+        features = [c for c in features if c not in labels]
     return Choice(features, labels, index, sorted(dropped - used))
 
 
@@ -155,108 +160,88 @@ def _usual_labels(table: Table, dropped: set[int]) -> list[int | str]:
     return [named[name] for name in LABEL_NAMES if name in named][:1]
 
 
-def _only_words(table: Table, choice: Choice, odd: dict[int, NDArray[np.int64]]) -> int | None:
-    """Return the only column of words, if some come again and no labels are named."""
-    words = [at for at, rows in odd.items() if 2 * len(rows) > len(table.frame)]
-    if choice.labels or len(words) != 1:
-        return None
-    column = choice.features[words[0]]
-    texts = plain_texts(table.frame.iloc[:, column])
-    return column if len(set(texts)) < len(texts) and are_words(texts) else None
+def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
+    """Return the table whose rows are the columns of a file, and what is left to choose.
+
+    ``index`` names a column of the file, and so may ``drop``. Columns of words are no points.
+    """
+    names, frame = table.names, table.frame
+    fits = fitting(names, reading.drop)
+    known = tuple(pattern for pattern, columns in fits.items() if columns)
+    choice = choose_columns(table, Reading(index=reading.index, drop=known))
+    points = [at for at in choice.features if not words_of(frame.iloc[:, at])]
+    turned, header = frame.iloc[:, points], table.header if table.row_names else "none"
+    if choice.row_names is not None:
+        rows = plain_texts(frame.iloc[:, choice.row_names])
+        turned, header = turned.set_axis(unique_names(rows)), f"column {names[choice.row_names]!r}"
+    elif not table.row_names:
+        turned = turned.reset_index(drop=True)
+    turned.columns.name = None
+    left = [name for at, name in enumerate(names) if at not in (*points, choice.row_names)]
+    notes = ["rows and columns of the file were exchanged"]
+    if left:
+        notes.append(f"left out of the points: {listed(left)}")
+    drop = tuple(pattern for pattern in fits if pattern not in known)
+    exchanged = replace(table, frame=turned.T, header=header, notes=(*table.notes, *notes))
+    return exchanged, replace(reading, index=None, drop=drop)
 
 
-def _odd_columns(
-    table: Table, features: Sequence[int], odd: dict[int, NDArray[np.int64]]
-) -> list[Problem]:
-    """Describe columns with cells that are no numbers: of words, then those with a few mistakes."""
-    cells, problems = table.frame.iloc[:, [*features]], []
-    for is_many in (True, False):
-        group = {at: rows for at, rows in odd.items() if (2 * len(rows) > len(cells)) == is_many}
-        if not group:
-            continue
-        at, rows = next(iter(group.items()))
-        names = tuple(table.names[features[each]] for each in group)
-        subject = f"column {names[0]!r}" if len(names) == 1 else f"{len(names)} columns"
-        cure, rest = _odd_cure(table, cells, group)
-        text = (
-            f"{subject} of {table.file} must hold numbers only, got "
-            f"{str(cells.iloc[rows[0], at])!r} in {table.place(int(rows[0]), names[0])} "
-            f"({len(rows)} of {len(cells)} cells are no numbers); {cure}"
-        )
-        problems.append(Problem(text, rest))
-    return problems
-
-
-def _odd_cure(
-    table: Table, cells: Any, odd: dict[int, NDArray[np.int64]]
-) -> tuple[str, dict[str, Any]]:
-    """Return what to do about cells that are no numbers, and what reads the rest of the table."""
-    columns, first = cells.columns.astype(str), next(iter(odd.values()))
-    n_rows, last = len(cells), max(int(rows[-1]) for rows in odd.values())
-    rest: dict[str, Any] = {"drop": tuple(columns[[*odd]])} if len(odd) < len(columns) else {}
-    exchange = f"{setting('transpose', True)} exchanges rows and columns"
-    if not rest and last + 1 == len(first) < n_rows and not table.row_names:
-        line = int(cells.index[last])
-        skip = f"{setting('header', line)} takes that line for the names and skips what is above"
-        return f"{skip}, {exchange}", {}
-    if 2 * len(first) <= n_rows:
-        texts = {str(cells.iloc[row, at]) for at, rows in odd.items() for row in rows}
-        rest = rest or {"na": tuple(sorted(texts)), "impute": "median"}
-        return f"correct it, or {spell_settings(rest)} reads the rest", rest
-    if rest and are_words(plain_texts(cells.iloc[:, next(iter(odd))])):
-        use = f"{setting('labels')} takes words for labels, {setting('index')} for names of rows"
-        return f"{spell_settings(rest)} reads the rest, {use}", rest
-    decimal = f"{setting('decimal', ',')} reads decimal commas, {setting('na')} names words for "
-    thousands = "signs between thousands must be taken out of the file"
-    return f"{decimal}missing cells, {exchange}; {thousands}", rest
-
-
-def _bad_cells(X: Floats, columns: list[str], table: Table, reading: Reading) -> list[Problem]:
-    """Describe missing and infinite cells, and values that no transform takes."""
-    holes, empty = np.isnan(X), np.isnan(X).all(axis=0)
-    fillable = holes & ~empty & (reading.impute is None and not reading.keep_missing)
+def _bad_cells(
+    X: Floats, odd: NDArray[np.bool_], choice: Choice, table: Table, reading: Reading
+) -> list[str]:
+    """Describe cells that are no numbers, missing or infinite."""
+    columns = [table.names[c] for c in choice.features]
+    # What is wrong with columns of words is said once.
+    holes = np.isnan(X) & ~odd.any(axis=0)
     if _is_triangle(holes):
-        text = (
+        return [
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
             "D.fillna(D.T) of pandas fills the other"
-        )
-        return [Problem(text, {})]
-    finite = f"{table.file} must hold finite numbers only"
-    fill = f"{setting('impute', 'median')} (or mean) fills them"
-    leave = f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have"
-    infinite: dict[str, Any] = {"na": ("inf", "-inf"), "impute": "median"}
-    checks = [
-        (fillable, finite, "missing", f"{fill}, {leave}", {"impute": "median"}),
-        (holes & empty, finite, "missing", "the column has no others", {}),
-        (np.isinf(X), finite, "infinite", f"{spell_settings(infinite)} fills them", infinite),
-    ]
-    if reading.transform is not None:
-        with np.errstate(all="ignore"):
-            outside = np.isfinite(X) & ~np.isfinite(TRANSFORMS[reading.transform](X))
-        rule = f"{setting('transform', reading.transform)} must be defined for all values"
-        checks.append((outside, rule, "other", "it is for counts: leave it out", {}))
+        ]
+    # A column without numbers cannot be filled.
+    accepts = reading.impute is not None or reading.keep_missing
+    missing = holes & holes.all(axis=0) if accepts else holes
+    fill = setting("impute", "median")
+    others = (
+        f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
+        f"{setting('na')} for missing cells, {setting('decimal', ',')} reads decimal commas, "
+        f"{setting('header')} names the line of the names, {setting('transpose', True)} exchanges "
+        "rows and columns; signs between thousands must be taken out of the file"
+    )
+    checks = {
+        "numbers only, got {} other": (odd, f"correct the file, or tell what they are: {others}"),
+        "finite numbers only, got {} missing": (
+            missing, f"{fill} (or mean) fills those of a column that has others, "
+            f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have",
+        ),
+        "finite numbers only, got {} infinite": (
+            np.isinf(X), f"{setting('na', ('inf', '-inf'))} {fill} fills them"
+        ),
+    }  # fmt: skip
     problems = []
-    for bad, rule, kind, advice, cure in checks:
+    for rule, (bad, cure) in checks.items():
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
+            first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-            drop = {"drop": names} if 2 * len(names) <= len(columns) else {}
-            text = (
-                f"{rule}, got {int(bad.sum())} {kind} cell(s), the first "
-                f"in {table.place(row, columns[column])} ({_each(bad, columns)}); "
-                f"{advice}{f', {spell_settings(drop)} leaves them out' * bool(drop)}"
+            rest = f"; {setting('drop', names)} reads the rest" * (len(names) < len(columns))
+            if bad is odd and not rest and 2 * odd.sum() <= odd.size:
+                cells = table.frame.iloc[:, choice.features].to_numpy(object)[odd]
+                na = setting("na", tuple(sorted({*map(str, cells)})))
+                rest = f"; {na} {fill} reads the rest"
+            problems.append(
+                f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
+                f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"
             )
-            problems.append(Problem(text, cure or drop))
     return problems
 
 
 def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
-    if len(holes) != holes.shape[1] or len(holes) < 2:
-        return False
-    off = holes & ~np.eye(len(holes), dtype=np.bool_)
-    upper = np.triu(np.ones_like(off), 1)
-    return np.array_equal(off, upper) or np.array_equal(off, upper.T)
+    upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
+    off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
+    is_square = 1 < len(holes) == holes.shape[1]
+    return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
 
 
 def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
-"""What every kind of file is turned into: a frame of cells, and what names and labels its rows."""
+"""How a file is to be read, and what it is turned into: a frame of cells, names and labels."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,9 +11,121 @@ import pandas
 from numpy.typing import NDArray
 
 from .._base.dataset import MISSING, Labels, plain_texts, read_number
-from .._base.suggest import suggest
 from .._base.types import Floats
-from ._reading import Reading, listed
+from .._base.validation import check_choice
+from .._preprocessing import CHOICES as STEPS
+from .._preprocessing import TRANSFORMS
+
+CHOICES = {
+    "impute": STEPS["impute"],
+    "scale": STEPS["scale"],
+    "transform": tuple(TRANSFORMS),
+    "decimal": (".", ","),
+}
+"""Valid values of fields of `Reading`, None aside."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read.
+
+    Attributes
+    ----------
+    labels : tuple of str or int
+        Columns (or arrays) of the labels, by name or position, the first of which colors the
+        points. By default a column or key called label, labels, y, class, target or cell_type (in
+        any case of letters), or else the only column of words, some of which come again.
+    key : str or None
+        Array of an archive, layer of an .h5ad file.
+    sheet : str or None
+        Sheet of an .xlsx file, by default the first.
+    transpose : bool
+        Whether rows of the file are columns of the data.
+    header : str, int or None
+        Line of the file with the names of the columns, the first being 1; what is above is left
+        out. "none": there are no names. By default the first line, if it has words.
+    index : str, int or None
+        Column of the row names, by name or position.
+    columns, drop : tuple of str
+        Columns to keep and to leave out; ``*`` and ``?`` stand for any letters.
+    sep : str or None
+        Separator between the cells, also "tab" or "space"; by default found.
+    decimal : {".", ","}
+        Sign before the decimals.
+    na : tuple of str
+        Further cells that stand for a missing value, such as -999.
+    impute : {"mean", "median"} or None
+        What fills the missing cells of a column; by default none are accepted.
+    scale : {"standard", "robust"} or None
+        Divide centered columns by their standard deviation, or by their interquartile range.
+    transform : {"sqrt", "log1p"} or None
+        Function of every value, before columns are scaled, such as sqrt for counts.
+    standardize_rows : bool
+        Center every row and divide it by its standard deviation, after the columns.
+    remove_mean_row : bool
+        Take off what the mean row (a market, a season, a global signal) explains of every row.
+    keep_missing : bool
+        Whether missing cells stay as NaN.
+    """
+
+    labels: tuple[str | int, ...] = ()
+    key: str | None = None
+    sheet: str | None = None
+    transpose: bool = False
+    header: str | int | None = None
+    index: str | int | None = None
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    sep: str | None = None
+    decimal: str = "."
+    na: tuple[str, ...] = ()
+    impute: str | None = None
+    scale: str | None = None
+    transform: str | None = None
+    standardize_rows: bool = False
+    remove_mean_row: bool = False
+    keep_missing: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        if self.header is not None and not re.fullmatch(r"none|[1-9][0-9]*", str(self.header)):
+            raise ValueError(
+                f"header must be the number of a line, the first being 1, got {self.header!r}; "
+                "'none' says that there are no names"
+            )
+        if self.sep is not None and len(self.sep) != 1 and self.sep not in SEPARATORS:
+            raise ValueError(f"sep must be one character, tab or space, got {self.sep!r}")
+
+
+SEPARATORS = {"tab": "\t", "space": " "}
+"""Separators that are hard to type, by their names."""
+
+
+class TableError(ValueError):
+    """Everything that is wrong with a table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    problems : sequence of str
+        A sentence on each.
+    """
+
+    def __init__(self, name: str, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        head = [f"{name} has {len(problems)} problems:"] if len(problems) > 1 else []
+        super().__init__("\n- ".join([*head, *problems]))
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """Return names between commas, the first few of many."""
+    texts = [str(name) for name in names]
+    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
+    return ", ".join([*texts[: most if more else None], *more]) or "none"
+
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
@@ -81,21 +193,17 @@ def from_array(
     return Table(file, frame, **more)
 
 
-def parse_numbers(
-    frame: pandas.DataFrame, na: Sequence[str]
-) -> tuple[Floats, dict[int, NDArray[np.int64]]]:
-    """Return cells as numbers, NaN where missing; rows of those that are neither, by column."""
+def parse_numbers(frame: pandas.DataFrame, na: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return cells as numbers, NaN where missing, and which are neither."""
     numeric = np.array([pandas.api.types.is_numeric_dtype(k) for k in frame.dtypes], dtype=bool)
-    X, odd = np.full(frame.shape, np.nan), {}
+    X, odd = np.full(frame.shape, np.nan), np.zeros(frame.shape, dtype=bool)
     X[:, numeric] = frame.loc[:, numeric].to_numpy(np.float64, na_value=np.nan)
     for at in np.flatnonzero(~numeric).tolist():
         column = frame.iloc[:, at]
         texts = np.array(plain_texts(column.astype(object)), dtype=object)
         known = column.notna().to_numpy() & ~np.isin(texts, ["", *na])
         X[known, at] = [as_number(text) for text in texts[known]]
-        rows = np.flatnonzero(known & np.isnan(X[:, at]))
-        if rows.size:
-            odd[at] = rows
+        odd[:, at] = known & np.isnan(X[:, at])
     if na:
         X[np.isin(X, [as_number(word) for word in na])] = np.nan
     return X, odd
@@ -134,66 +242,26 @@ def position_of(names: Sequence[str], asked: str | int) -> int | None:
 
 def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]]:
     """Return the columns whose names fit each pattern."""
-    exact = {name: at for at, name in enumerate(names)}
-    fits = {}
-    for pattern in patterns:
-        if pattern in exact or not re.search(r"[*?[]", pattern):
-            fits[pattern] = {exact[pattern]} if pattern in exact else set()
-        else:
-            fits[pattern] = {at for at, name in enumerate(names) if fnmatchcase(name, pattern)}
-    return fits
+    exact = {name: {at} for at, name in enumerate(names)}
+    return {
+        pattern: exact.get(pattern)
+        or {at for at, name in enumerate(names) if fnmatchcase(name, pattern)}
+        for pattern in patterns
+    }
+
+
+def words_of(column: Any) -> list[str]:
+    """Return the cells of a column of words; empty if it is none."""
+    texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
+    return texts if are_words(texts) else []
 
 
 def names_rows(table: Table) -> bool:
     """Whether the first column names the rows: by its name, or by dates or words that differ."""
-    column = table.frame.iloc[:, 0]
     if table.row_names or (table.has_names and table.names[0].lower() in INDEX_NAMES):
         return not table.row_names
-    texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
-    return len(set(texts)) == len(texts) > 1 and are_words(texts)
-
-
-def exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
-    """Return the table whose rows are the columns of a file, and what is left to choose.
-
-    ``index`` names a column of the file, and so may ``drop``. Columns of words are no points.
-    """
-    names, frame = table.names, table.frame
-    fits = fitting(names, reading.drop)
-    out = {at for columns in fits.values() for at in columns}
-    index = None if reading.index is None else position_of(names, reading.index)
-    if index is None and reading.index is not None:
-        raise ValueError(
-            f"index must be a column of {table.file}: {listed(names)}; got {reading.index!r}"
-            f"{suggest(str(reading.index), names)}"
-        )
-    if index is None and 0 not in out and names_rows(table):
-        index = 0
-    odd = parse_numbers(frame, reading.na)[1]
-    out |= {at for at, rows in odd.items() if at != index and 2 * len(rows) > len(frame)}
-    rest = [at for at in range(len(names)) if at != index and at not in out]
-    if not rest:
-        raise ValueError(
-            f"{table.file} must have columns of numbers to be exchanged, got {listed(names)}; they "
-            "become the points"
-        )
-    turned = frame.iloc[:, rest]
-    if index is not None:
-        turned = turned.set_axis(unique_names(plain_texts(frame.iloc[:, index])), axis=0)
-    elif not table.row_names:
-        turned = turned.reset_index(drop=True)
-    turned.columns.name = None
-    left = listed(names[at] for at in sorted(out - {index}))
-    header = "none" if index is None else f"column {names[index]!r}"
-    exchanged = replace(
-        table, frame=turned.T, header=table.header if table.row_names else header,
-        notes=(
-            *table.notes, "rows and columns of the file were exchanged",
-            *[f"left out of the points: {left}"] * bool(out - {index}),
-        ),
-    )  # fmt: skip
-    drop = tuple(pattern for pattern, columns in fits.items() if not columns)
-    return exchanged, replace(reading, index=None, drop=drop)
+    texts = words_of(table.frame.iloc[:, 0])
+    return len({*texts}) == len(texts) > 1
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

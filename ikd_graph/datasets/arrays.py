@@ -16,9 +16,7 @@ from .._base.dataset import NO_LABEL, Labels, plain_texts
 from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.validation import check_sparse
-from .._base.warn import warn
-from ._reading import Reading, listed
-from ._table import Table, from_array
+from ._table import Reading, Table, from_array, listed
 
 _ATTRIBUTES = ("feature_names", "row_names")
 
@@ -129,17 +127,11 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Readin
     extra = {name: np.ravel(arrays[name]) for name in _ATTRIBUTES if name in arrays}
     others = {name: each for name, each in arrays.items() if name not in (key, *_ATTRIBUTES)}
     shape = X.shape if X.ndim == 2 else (0, 0)
-    n_points, n_others = shape[::-1] if reading.transpose else shape
+    n_points = shape[reading.transpose]
     beside = {
         name: each.ravel() for name, each in others.items()
         if each.shape in ((n_points,), (n_points, 1), (1, n_points)) and each.dtype.kind in "biufUS"
     }  # fmt: skip
-    turned = [name for name, each in others.items() if n_others in each.shape != shape]
-    if turned and not beside:
-        warn(
-            f"{listed(turned)} of {path.name} has a value for each column of {key} and nothing "
-            f"has one for each row; if columns are points, {setting('transpose', True)}"
-        )
     return from_array(
         path.name, X, key, extra.get("row_names", ()), extra.get("feature_names", ()),
         beside=beside, header="feature_names" if "feature_names" in extra else "none",

@@ -1,15 +1,15 @@
 """Load a data set by name, or from a file by its ending."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from .._base.dataset import Dataset
 from .._base.files import missing_file
+from .._base.setting import setting
 from .._base.suggest import suggest
-from ._prepare import fitted_steps, prepare
-from ._reading import Reading
-from ._table import Table, exchange
+from ._prepare import exchange, fitted_steps, prepare
+from ._table import Reading, Table
 from .arrays import read_annotated, read_mat, read_npy, read_npz
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
@@ -25,7 +25,7 @@ READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
     ".parquet": (read_parquet, ()),
     ".xlsx": (read_sheet, ("header", "sheet")),
 }
-"""Reader of each file ending, and what it alone takes; text may end in .gz or .zip as well."""
+"""Reader of each file ending, and what it alone takes; text may end in .gz as well."""
 
 _OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 
@@ -33,7 +33,6 @@ _OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 def read_file(
     path: str | Path,
     *,
-    label_column: str | int | Sequence[str | int] | None = None,
     reading: Reading | None = None,
 ) -> Dataset:
     """Read a data set from a file, by its ending.
@@ -41,14 +40,10 @@ def read_file(
     Parameters
     ----------
     path : str or Path
-        A .csv, .tsv, .txt (these also as .gz or .zip), .npy, .npz, .mat, .h5ad, .parquet or .xlsx
+        A .csv, .tsv, .txt (these also as .gz), .npy, .npz, .mat, .h5ad, .parquet or .xlsx
         file.
-    label_column : str, int, sequence of these or None
-        Name (or position) of the labels, the first of several in the pictures. None takes a column
-        or key called label, labels, y, class, target or cell_type (in any case of letters) if
-        there is one, or else the only column of words, some of which come again.
     reading : Reading or None
-        How else to read the file: which columns, what to fill, scale and transform.
+        How to read the file: which columns, what to fill, scale and transform.
 
     Returns
     -------
@@ -66,9 +61,6 @@ def read_file(
         If a library that reads this kind of file is not installed.
     """
     reading = reading or Reading()
-    if label_column is not None:
-        names = [label_column] if isinstance(label_column, (str, int)) else label_column
-        reading = replace(reading, labels=tuple(names))
     table = _table(Path(path), reading)
     if reading.transpose:
         table, reading = exchange(table, reading)
@@ -81,7 +73,7 @@ def _table(path: Path, reading: Reading) -> Table:
     reader, own = READERS.get(inner.suffix.lower(), (None, ()))
     if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
-            f"the data file must end in {', '.join(READERS)} (text also in .gz or .zip), got "
+            f"the data file must end in {', '.join(READERS)} (text also in .gz), got "
             f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
         )
     if not path.exists():
@@ -101,9 +93,10 @@ def _table(path: Path, reading: Reading) -> Table:
         # What the libraries say of a broken file does not name it.
         if isinstance(error, ValueError) and path.name in str(error):
             raise
+        told = f", or tell its {', '.join(map(setting, own))}" if own else ""
         raise ValueError(
             f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}); write it again from its source"
+            f"{' '.join(str(error).split())[:300]}); write it again from its source{told}"
         ) from error
 
 
@@ -119,7 +112,7 @@ def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
 
 def _unpacked(path: Path) -> Path:
     """Return a packed file as it is called when it is unpacked."""
-    return path.with_suffix("") if path.suffix.lower() in (".gz", ".zip") else path
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
 BUILTIN: dict[str, Callable[[], Dataset]] = {
@@ -135,7 +128,6 @@ BUILTIN: dict[str, Callable[[], Dataset]] = {
 def load(
     name_or_path: str | Path,
     *,
-    label_column: str | int | Sequence[str | int] | None = None,
     reading: Reading | None = None,
 ) -> Dataset:
     """Load a data set by name or from a file.
@@ -145,10 +137,8 @@ def load(
     name_or_path : str or Path
         A name in ``BUILTIN``, or a .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad, .parquet or .xlsx
         file; see ``read_file``.
-    label_column : str, int, sequence of these or None
-        Name (or position) of the labels in a file; None finds them by their usual names.
     reading : Reading or None
-        How else to read a file. A built-in data set can only be transformed and scaled.
+        How to read a file. A built-in data set can only be transformed and scaled.
 
     Returns
     -------
@@ -162,16 +152,13 @@ def load(
     """
     text = str(name_or_path)
     if text in BUILTIN:
-        reading = reading or Reading()
-        if label_column is not None:
-            reading = replace(reading, labels=(str(label_column),))
-        return _changed(BUILTIN[text](), text, reading)
+        return _changed(BUILTIN[text](), text, reading or Reading())
     if not Path(text).suffix and not Path(text).exists():
         raise ValueError(
             f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
             f"{', '.join(READERS)}; got {text!r}{suggest(text, BUILTIN)}"
         )
-    return read_file(text, label_column=label_column, reading=reading)
+    return read_file(text, reading=reading)
 
 
 def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:

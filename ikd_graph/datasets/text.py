@@ -4,9 +4,10 @@ import csv
 import gzip
 import io
 import itertools
+import re
 import warnings
-import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,18 @@ import numpy as np
 import pandas
 
 from .._base.setting import setting
-from ._reading import SEPARATORS, Reading, listed
-from ._table import INDEX_NAMES, Table, are_words, as_number, is_word, position_of, unique_names
+from ._table import (
+    INDEX_NAMES,
+    SEPARATORS,
+    Reading,
+    Table,
+    are_words,
+    as_number,
+    is_word,
+    listed,
+    position_of,
+    unique_names,
+)
 
 _SAMPLE = 50
 """Rows that show the separator and the names."""
@@ -23,16 +34,20 @@ _SAMPLE = 50
 
 def read_text(path: Path, reading: Reading) -> Table:
     """Read a table whose cells stand between commas, semicolons, tabs, bars or blanks."""
-    text = _decoded(path)
+    return _parsed(path.name, _decoded(path), reading)
+
+
+def _parsed(file: str, text: str, reading: Reading) -> Table:
+    """Return the table that a text holds; ``file`` is its name for messages."""
     lines = enumerate(io.StringIO(text), 1)
     begun = itertools.dropwhile(lambda line: line[1][0] == "#" or not line[1].strip(), lines)
     sample = list(itertools.islice((line for line in begun if line[1].strip()), _SAMPLE))
     if not sample:
-        raise ValueError(f"{path.name} must hold at least one row of numbers, got blank lines only")
+        raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
     numbers = [number for number, _ in sample]
     sep = _separator([line for _, line in sample], reading)
     rows = _split([line for _, line in sample], sep)
-    at = find_names(rows, numbers, reading, path.name)
+    at = find_names(rows, numbers, reading, file)
     body, above = rows[at + 1 :], numbers[at + 1] - 1
     names = _widened(rows[at], body) if at >= 0 else []
     shown = names or [*map(str, range(len(body[0])))]
@@ -42,30 +57,20 @@ def read_text(path: Path, reading: Reading) -> Table:
     as_text = {index, 0 if named else index} - {None}
     # From the third version on nothing else is read but the nearest number.
     exact: Any = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
-    try:
-        frame = pandas.read_csv(
-            io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
-            sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
-            low_memory=False, converters=dict.fromkeys(as_text, str.strip),
-            **exact,
-        )  # fmt: skip
-    except pandas.errors.ParserError as error:
-        said = " ".join(str(error).split())
-        raise ValueError(
-            f"every row of {path.name} must have as many cells as the first ({len(shown)}): {said}"
-            f"; {setting('header')} names the line of the names where titles stand above, "
-            f"{setting('sep')} another separator"
-        ) from None
+    frame = pandas.read_csv(
+        io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
+        sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
+        low_memory=False, converters=dict.fromkeys(as_text, str.strip),
+        **exact,
+    )  # fmt: skip
     frame.index += above + 1
-    return _from_cells(path.name, frame, names, numbers[max(at, 0)])
+    return _from_cells(file, frame, names, numbers[max(at, 0)])
 
 
 def _from_cells(file: str, cells: pandas.DataFrame, names: list[str], line: int) -> Table:
     """Return the table of cells without the columns that have neither a name nor a cell."""
     kept = cells.notna().any().to_numpy() | np.array([bool(name) for name in names] or True)
     frame = cells.loc[:, kept]
-    if not frame.notna().any(axis=None):
-        raise ValueError(f"{file} must hold at least one row of numbers, got blank cells only")
     if not names:
         return Table(file, frame.set_axis(pandas.RangeIndex(frame.shape[1]), axis=1))
     unique = unique_names([name for name, keep in zip(names, kept, strict=True) if keep])
@@ -78,14 +83,6 @@ def _decoded(path: Path) -> str:
     data = path.read_bytes()
     if path.suffix.lower() == ".gz":
         data = gzip.decompress(data)
-    elif path.suffix.lower() == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) != 1:
-                raise ValueError(
-                    f"{path.name} must hold one table, got {len(members)}; unpack it first"
-                )
-            data = archive.read(members[0])
     marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     try:
         text = data.decode("utf-16" if marked else "utf-8-sig")
@@ -182,10 +179,6 @@ def _widened(names: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
 def read_parquet(path: Path, reading: Reading) -> Table:
     """Read a .parquet table; its index names the rows."""
     frame = pandas.read_parquet(path)
-    if not frame.size:
-        raise ValueError(
-            f"{path.name} must hold at least one row of numbers, got shape {frame.shape}"
-        )
     frame.columns = pandas.Index(unique_names([str(name) for name in frame.columns]))
     if not isinstance(frame.index, pandas.RangeIndex):
         frame.index = frame.index.map(str)
@@ -203,17 +196,11 @@ def read_sheet(path: Path, reading: Reading) -> Table:
                 f"sheet must name a sheet of {path.name}: {listed(sheets)}; got {reading.sheet!r}"
             )
         chosen = reading.sheet or sheets[0]
-        cells = book.parse(chosen, header=None, dtype=object).dropna(how="all")
+        cells = book.parse(chosen, header=None, dtype=object).dropna(axis=1, how="all")
     where = f"sheet {chosen!r} of {path.name} ({setting('sheet')} names one of {listed(sheets)})"
-    if cells.empty:
-        raise ValueError(f"{where} must hold a table, got no cells")
-    cells = cells.dropna(axis=1, how="all")
-    cells.index += 1
-    numbers = cells.index[:_SAMPLE].tolist()
-    first = cells[:_SAMPLE].astype(object)
-    sample = first.where(first.notna(), "").astype(str).to_numpy().tolist()
-    at = find_names(sample, numbers, reading, where)
-    names, below = sample[at] if at >= 0 else [], cells[at + 1 :].infer_objects()
-    table = _from_cells(path.name, below, names, numbers[max(at, 0)])
+    # Blank rows are blank lines.
+    text = re.sub("^,+$", "", cells.to_csv(header=False, index=False), flags=re.MULTILINE)
+    table = _parsed(where, text, replace(reading, sep=","))
+    table.file = path.name
     table.header += f" of sheet {chosen!r} (of {len(sheets)}: {listed(sheets, 4)})"
     return table

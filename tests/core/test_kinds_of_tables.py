@@ -41,7 +41,6 @@ class File(NamedTuple):
     rows: tuple[str, ...] = PLACES
     columns: tuple[str, ...] = COLUMNS
     labels: tuple[str, ...] = ()
-    label: str | None = None
     X: Any = X
     needs: str = ""
 
@@ -87,7 +86,7 @@ FILES = {
     "packed, with a group": File(
         "t.csv.gz",
         lambda p: p.write_bytes(gzip.compress(FRAME.assign(group=GROUPS).to_csv().encode())),
-        label="group", labels=("x", "y", "z"),
+        reading={"labels": ("group",)}, labels=("x", "y", "z"),
     ),
     # Typesetters and word processors write the sign of mathematics.
     "minus signs of typeset tables": File(
@@ -101,10 +100,10 @@ FILES = {
     ),
     "parquet with classes": File(
         "t.parquet", lambda p: FRAME.assign(group=pd.Categorical(GROUPS)).to_parquet(p),
-        label="group", labels=("x", "y", "z"), needs="pyarrow",
+        reading={"labels": ("group",)}, labels=("x", "y", "z"), needs="pyarrow",
     ),
     "AnnData": File(
-        "t.h5ad", annotated, label="group", labels=("x", "y", "z"), needs="anndata"
+        "t.h5ad", annotated, reading={"labels": ("group",)}, labels=("x", "y", "z"), needs="anndata"
     ),
     "npz with names of rows": File(
         "t.npz",
@@ -120,7 +119,7 @@ def test_a_file_gives_its_rows_names_labels_and_embedding(tmp_path, kind):
     if what.needs:
         pytest.importorskip(what.needs)
     what.write(tmp_path / what.name)
-    data = read_file(tmp_path / what.name, label_column=what.label, reading=Reading(**what.reading))
+    data = read_file(tmp_path / what.name, reading=Reading(**what.reading))
     np.testing.assert_allclose(data.X, what.X, rtol=1e-6)
     assert data.row_names == what.rows
     assert data.feature_names == what.columns

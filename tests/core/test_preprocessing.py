@@ -123,7 +123,7 @@ def test_wrong_parameters_and_values_are_refused(tmp_path):
     X = counts()
     with pytest.raises(ValueError, match="scale must be one of 'standard'"):
         Reading(scale="none")
-    with pytest.raises(ValueError, match="sqrt must be defined for all values, got 1"):
+    with pytest.raises(ValueError, match=r"sqrt. must be defined for all values, got 1"):
         learn(tmp_path, X, transform="sqrt").apply(-1.0 * (np.arange(24) == 3)[None])
 
 

@@ -46,10 +46,11 @@ def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys)
     assert run(command, table, "-o", tmp_path / "out") == 2
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "ikd-graph: error: sensors.csv has 2 problems:"
-    assert "2 columns of sensors.csv must hold numbers only, got 'south'" in said[1]
-    assert "--drop site,note reads the rest, --labels takes words for labels" in said[1]
+    assert "sensors.csv must hold numbers only, got 96 other cell(s), the first 'south'" in said[1]
+    assert "--labels takes words for labels" in said[1]
+    assert said[1].endswith("; --drop site,note reads the rest")
     assert "3 missing cell(s), the first in row 5, column 's1' ('s1': 2, 's4': 1)" in said[2]
-    assert said[3] == "  to read the rest of it: --drop site,note --impute median"
+    assert "--impute median (or mean) fills" in said[2]
     assert not (tmp_path / "out").exists()
 
 

@@ -110,7 +110,7 @@ def test_missing_standard_errors_are_explained(files, capsys):
     # Nobody wonders why there are no columns se_1, se_2.
     run("embed", files / "old.csv", "-o", files, "--save-model", "-q", *FAST)
     assert run("place", files / "old_model.ikd", files / "new.csv", "-o", files) == 0
-    assert "standard errors  none: they " in capsys.readouterr().out
+    assert "the standard errors of all rows are NaN: they " in capsys.readouterr().err
     X = made_table()
     model = IKD(strategy="linear").fit(X)
     with pytest.warns(UserWarning, match="the standard errors of all rows are NaN: they "):

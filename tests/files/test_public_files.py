@@ -96,10 +96,9 @@ def test_archives_of_scipy_in_every_format(tmp_path, embed, form):
 def test_decimal_commas_are_one_line_whose_cure_cures(tmp_path, embed):
     table(40, 60).to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
     said = embed("t.csv", refused=True)
-    assert "60 columns of t.csv must hold numbers only" in said
-    assert "(40 of 40 cells are no numbers)" in said
+    assert "t.csv must hold numbers only, got 2400 other cell(s)" in said
     assert said.count("\n") == 1
-    assert "; --decimal , reads decimal commas" in said
+    assert "--decimal , reads decimal commas" in said
     assert embed("t.csv", "--decimal", ",")["data"]["columns"] == 60
     read = read_file(tmp_path / "t.csv", reading=Reading(decimal=","))
     np.testing.assert_array_equal(read.X, table(40, 60))
@@ -184,7 +183,6 @@ KINDS = {
         lambda p: p.write_text(TEXT.replace("\n", ",\n").replace(",\n", "\n", 1)),
     ),
     "comments": ("t.csv", lambda p: p.write_text("# rig 3\n# units: mV\n" + TEXT)),
-    "zip": ("t.csv.zip", lambda p: PLAIN.to_csv(p, index=False)),
     "gzip": ("t.csv.gz", lambda p: p.write_bytes(gzip.compress(PLAIN.to_csv().encode()))),
     "npy": ("t.npy", lambda p: np.save(p, PLAIN)),
     "npz": ("t.npz", lambda p: np.savez(p, table=PLAIN, when=np.arange(40.0) / 7)),

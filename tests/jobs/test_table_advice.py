@@ -43,13 +43,11 @@ TABLES = {
 
 
 def advised(said):
-    """Flags that a message tells to use: of each problem the first ones, or those for all."""
-    whole = re.findall(r"to read the rest of it: (.*)", said)
-    if whole:
-        return shlex.split(whole[0])
-    found = re.search(r"; [^-;]*(--[a-z-]+ (?:'[^']*'|[^\s)]+)(?: --[a-z-]+ \w+)?)", said)
-    assert found, said
-    return [word.rstrip(",;") or word for word in shlex.split(found[1])]
+    """Flags that a message tells to use: to leave words out, to read cells, to fill them."""
+    words = re.search(r" other cell.*; (--\S.*) reads the rest", said)
+    fill = re.search(r"; ((?:--na \S+ )?--impute median) (?:.or mean. )?fills", said)
+    found = [match[1] for match in (words, fill) if match]
+    return shlex.split(" ".join(found or ["--decimal ,"]))
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -101,7 +99,7 @@ def test_vectors_in_a_column_are_no_labels(tmp_path):
     table = frame(40, 4)
     table["emb"] = frame(40, 8).to_numpy().tolist()
     table.to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"'emb' of t\.parquet must hold numbers only"):
+    with pytest.raises(ValueError, match=r"t\.parquet must hold numbers only.* column 'emb'"):
         read_file(tmp_path / "t.parquet")
 
 

@@ -15,7 +15,7 @@ from tables import process
 
 from ikd_graph import IKD, cliques, columns, datasets, diagnose, refine
 from ikd_graph.cli import main
-from ikd_graph.cli.entry import build_parser
+from ikd_graph.cli.parser import build_parser
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
