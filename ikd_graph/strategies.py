@@ -96,9 +96,6 @@ class Strategy(BaseEstimator, ABC):
     uses_kernel: ClassVar[bool] = True
     """Whether similarities are inverted to distances; else coordinates are projections of rows."""
 
-    uses_landmarks: ClassVar[bool] = False
-    """Whether distances may be measured from some of the points alone."""
-
     holds_distances: ClassVar[bool] = False
     """Whether distances between all points, or from landmarks to all, are in memory at once."""
 
@@ -111,14 +108,6 @@ class Strategy(BaseEstimator, ABC):
             check_integer("reference", self.reference, 0)
         else:
             check_choice("reference", self.reference, eigen.REFERENCES)
-
-    def with_spectrum(self) -> Strategy:
-        """Return the strategy whose spectrum tells the number of coordinates: itself, mostly."""
-        return self
-
-    def most_components(self, n_points: int, n_columns: int) -> int:
-        """Return the largest number of coordinates that a table of this size has."""
-        return n_points - 1
 
     @abstractmethod
     def solve(
@@ -212,7 +201,6 @@ class Geodesic(Strategy):
     """
 
     name: ClassVar[str] = "geodesic"
-    uses_landmarks: ClassVar[bool] = True
     holds_distances: ClassVar[bool] = True
     path: str = "distance"
     reference: str | int = "center"
@@ -323,10 +311,6 @@ class Blockwise(Strategy):
             check_integer("max_cliques", self.max_cliques, 1)
         check_choice("reference", self.reference, eigen.REFERENCES)
 
-    def with_spectrum(self) -> Strategy:
-        """See `Strategy.with_spectrum`: merged cliques have none, the paths of their graph have."""
-        return Geodesic()
-
     def solve(
         self,
         similarity: Similarity,
@@ -430,10 +414,6 @@ class Linear(Strategy):
     def paper(cls) -> Linear:
         """Return the paper's settings."""
         return cls()
-
-    def most_components(self, n_points: int, n_columns: int) -> int:
-        """See `Strategy.most_components`."""
-        return min(n_points - 1, n_columns)
 
     def solve(
         self,
