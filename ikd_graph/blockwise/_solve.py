@@ -137,11 +137,7 @@ def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return batches
 
 
-def _check_spectra(solved: SolvedBlocks) -> None:
-    check.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
-
-
-@validate(check_solved, _check_spectra)
+@validate(check_solved)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 
