@@ -357,7 +357,10 @@ class Blockwise(Strategy):
             fraction = None if greedy else merged.start_weight
             if merged.labels.any():
                 _warn_groups(merged.labels)
-        return Solution(_embedding(points, solved), solved, residuals, fraction)
+        points, values = eigen.principal_axes(points)
+        explained = values**2 / (float(np.sum(values**2)) or 1.0)
+        mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
+        return Solution(Embedding(points, values, explained, mass), solved, residuals, fraction)
 
 
 def _merged_by(
@@ -373,14 +376,6 @@ def _merged_by(
             "one row for each node of the graph"
         )
     return points
-
-
-def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
-    """Turn merged coordinates to their principal axes, with the mean negative mass of cliques."""
-    points, values = eigen.principal_axes(points)
-    fraction = values**2 / (float(np.sum(values**2)) or 1.0)
-    mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-    return Embedding(points, values, fraction, mass, eigen.CENTER)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import check_finite, check_point_weights, check_rows, check_type, few
-from ..cliques import Blocks, any_cliques, check_blocks
+from ..cliques import Blocks, as_blocks, check_blocks
 
 
 class SolvedBlocks(NamedTuple):
@@ -83,7 +83,7 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     >>> blockwise.solved_blocks([[1, 0]], [np.array([[5.0], [4.0]])]).coordinates.ravel()
     array([4., 5.])
     """
-    blocks = any_cliques("members", members)
+    blocks = as_blocks(members)
     places = [check.table(f"coordinates[{at}]", place) for at, place in enumerate(coordinates)]
     width = places[0].shape[1] if places else 0
     if not places or [place.shape for place in places] != [(len(part), width) for part in members]:

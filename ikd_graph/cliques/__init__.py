@@ -12,8 +12,8 @@ from ._export import graph_text as graph_text
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Blocks as Blocks
 from ._sequence import Cliques
-from ._sequence import any_cliques as any_cliques
 from ._sequence import arrays as arrays
+from ._sequence import as_blocks as as_blocks
 from ._sequence import check_blocks as check_blocks
 from ._stability import Stability, stability
 

@@ -206,11 +206,6 @@ def as_blocks(
     return check_blocks("cliques", Blocks(indptr, members), most)
 
 
-def any_cliques(name: str, value: Any) -> Blocks:
-    """Rule of arguments that are cliques of any kind."""
-    return as_blocks(value)
-
-
 def join(lists: Sequence[Blocks]) -> Blocks:
     """Put lists of blocks one after the other."""
     sizes = [np.zeros(1, dtype=np.int64), *(item.sizes for item in lists)]
