@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
@@ -334,16 +333,10 @@ class Blockwise(Strategy):
             chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        # Cliques of a caller are checked against the graph.
-        with validating() if self.cliques else nullcontext():
-            solved = blockwise.solve(
-                graph,
-                chosen.blocks,
-                kernel,
-                n_components,
-                str(self.reference),
-                n_observed=similarity.shared_columns(graph.rows, graph.indices),
-            )
+        counts = similarity.shared_columns(graph.rows, graph.indices)
+        solved = blockwise.solve(
+            graph, chosen.blocks, kernel, n_components, str(self.reference), n_observed=counts
+        )
         solved = blockwise.largest_first(solved)
         fraction = None
         if callable(self.merge):
