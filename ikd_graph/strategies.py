@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
@@ -96,9 +95,6 @@ class Strategy(BaseEstimator, ABC):
     uses_kernel: ClassVar[bool] = True
     """Whether similarities are inverted to distances; else coordinates are projections of rows."""
 
-    uses_landmarks: ClassVar[bool] = False
-    """Whether distances may be measured from some of the points alone."""
-
     holds_distances: ClassVar[bool] = False
     """Whether distances between all points, or from landmarks to all, are in memory at once."""
 
@@ -111,14 +107,6 @@ class Strategy(BaseEstimator, ABC):
             check_integer("reference", self.reference, 0)
         else:
             check_choice("reference", self.reference, eigen.REFERENCES)
-
-    def with_spectrum(self) -> Strategy:
-        """Return the strategy whose spectrum tells the number of coordinates: itself, mostly."""
-        return self
-
-    def most_components(self, n_points: int, n_columns: int) -> int:
-        """Return the largest number of coordinates that a table of this size has."""
-        return n_points - 1
 
     @abstractmethod
     def solve(
@@ -212,7 +200,6 @@ class Geodesic(Strategy):
     """
 
     name: ClassVar[str] = "geodesic"
-    uses_landmarks: ClassVar[bool] = True
     holds_distances: ClassVar[bool] = True
     path: str = "distance"
     reference: str | int = "center"
@@ -323,10 +310,6 @@ class Blockwise(Strategy):
             check_integer("max_cliques", self.max_cliques, 1)
         check_choice("reference", self.reference, eigen.REFERENCES)
 
-    def with_spectrum(self) -> Strategy:
-        """See `Strategy.with_spectrum`: merged cliques have none, the paths of their graph have."""
-        return Geodesic()
-
     def solve(
         self,
         similarity: Similarity,
@@ -350,16 +333,10 @@ class Blockwise(Strategy):
             chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        # Cliques of a caller are checked against the graph.
-        with validating() if self.cliques else nullcontext():
-            solved = blockwise.solve(
-                graph,
-                chosen.blocks,
-                kernel,
-                n_components,
-                str(self.reference),
-                n_observed=similarity.shared_columns(graph.rows, graph.indices),
-            )
+        counts = similarity.shared_columns(graph.rows, graph.indices)
+        solved = blockwise.solve(
+            graph, chosen.blocks, kernel, n_components, str(self.reference), n_observed=counts
+        )
         solved = blockwise.largest_first(solved)
         fraction = None
         if callable(self.merge):
@@ -373,7 +350,10 @@ class Blockwise(Strategy):
             fraction = None if greedy else merged.start_weight
             if merged.labels.any():
                 _warn_groups(merged.labels)
-        return Solution(_embedding(points, solved), solved, residuals, fraction)
+        points, values = eigen.principal_axes(points)
+        explained = values**2 / (float(np.sum(values**2)) or 1.0)
+        mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
+        return Solution(Embedding(points, values, explained, mass), solved, residuals, fraction)
 
 
 def _merged_by(
@@ -389,14 +369,6 @@ def _merged_by(
             "one row for each node of the graph"
         )
     return points
-
-
-def _embedding(points: Floats, solved: SolvedBlocks) -> Embedding:
-    """Turn merged coordinates to their principal axes, with the mean negative mass of cliques."""
-    points, values = eigen.principal_axes(points)
-    fraction = values**2 / (float(np.sum(values**2)) or 1.0)
-    mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-    return Embedding(points, values, fraction, mass, eigen.CENTER)
 
 
 def _warn_groups(labels: NDArray[np.integer]) -> None:
@@ -430,10 +402,6 @@ class Linear(Strategy):
     def paper(cls) -> Linear:
         """Return the paper's settings."""
         return cls()
-
-    def most_components(self, n_points: int, n_columns: int) -> int:
-        """See `Strategy.most_components`."""
-        return min(n_points - 1, n_columns)
 
     def solve(
         self,

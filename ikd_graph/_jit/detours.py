@@ -103,39 +103,14 @@ def restore(graph, edges, order, ratio, workspace, removed):
     ``removed`` (e,), True for all of them at first, is written.
     """
     low, high, across = edges
-    changed, searching = True, False
-    # Searches are long where they find nothing: first all that paths of two edges can tell.
-    while changed or not searching:
-        searching = not changed
+    changed = True
+    while changed:
         changed = False
         for edge in order:
-            if not removed[edge]:
-                continue
-            u, v, most = low[edge], high[edge], ratio * across[edge]
-            if two_steps(graph, u, v, most, removed) or (
-                searching and has_path(graph, u, v, most, workspace, removed)
-            ):
+            most = ratio * across[edge]
+            if removed[edge] and has_path(graph, low[edge], high[edge], most, workspace, removed):
                 removed[edge] = False
                 changed = True
-
-
-@helper
-def two_steps(graph, u, v, most, removed):
-    """Whether two edges that are not removed join two nodes by a path of at most ``most``."""
-    indptr, indices, lengths, numbers = graph
-    a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
-    while a < stop_a and b < stop_b:
-        if indices[a] < indices[b]:
-            a += 1
-        elif indices[a] > indices[b]:
-            b += 1
-        else:
-            is_short = lengths[a] + lengths[b] <= most
-            if is_short and not removed[numbers[a]] and not removed[numbers[b]]:
-                return True
-            a += 1
-            b += 1
-    return False
 
 
 @helper

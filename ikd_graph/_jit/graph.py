@@ -12,32 +12,6 @@ TIE = 1e-7
 """Fraction of a squared distance by which others are as near: what float32 leaves of them."""
 
 
-@jit
-def count_above(block, first_node, first_column, floor, counts):
-    """Count the entries of a block (b, c) above a floor beyond the diagonal, into ``counts`` (b,).
-
-    Its rows are nodes from ``first_node``, its columns nodes from ``first_column``.
-    """
-    for row in range(block.shape[0]):
-        count = 0
-        for column in range(first_node + row + 1 - first_column, block.shape[1]):
-            if block[row, column] > floor:
-                count += 1
-        counts[row] = count
-
-
-@jit
-def take_above(block, first_node, first_column, floor, indices, weights):
-    """Write the entries that `count_above` counts, row after row: both arrays are (m,)."""
-    at = 0
-    for row in range(block.shape[0]):
-        for column in range(first_node + row + 1 - first_column, block.shape[1]):
-            if block[row, column] > floor:
-                indices[at] = first_column + column
-                weights[at] = block[row, column]
-                at += 1
-
-
 @helper
 def insert(value, label, values, labels, held):
     """Insert a value into a short list sorted from the largest down; the last falls off.
@@ -145,21 +119,3 @@ def pair_dots(rows, first, second, out):
     """Write the products of pairs of rows, (m,), to ``out``."""
     for pair in range(first.size):
         out[pair] = dot(rows[first[pair]], rows[second[pair]])
-
-
-@jit
-def mirror(upper_indptr, upper_indices, upper_weights, lower, indices, weights):
-    """Store each edge from both ends, given once from its smaller end; rows are sorted.
-
-    ``lower`` (n,) is where each row starts, and becomes where its larger neighbors do.
-    """
-    # Rows are met in order: when a row's turn comes, its smaller neighbors all stand in it.
-    for node in range(lower.size):
-        at = lower[node]
-        for edge in range(upper_indptr[node], upper_indptr[node + 1]):
-            neighbor, weight = upper_indices[edge], upper_weights[edge]
-            below = lower[neighbor]
-            indices[at], weights[at] = neighbor, weight
-            indices[below], weights[below] = node, weight
-            lower[neighbor] = below + 1
-            at += 1

@@ -169,7 +169,9 @@ def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None
     points[covered] = state.coordinates[entries]
     groups = np.arange(n_points) + solved.blocks.n_blocks
     groups[covered] = state.name[state.owner[entries]]
-    labels = _numbered_by_first(groups)
+    # Numbered in the order in which they appear.
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    labels = first.argsort().argsort()[inverse]
     points = groups_centered(points, labels)
     n_weak = int(np.count_nonzero(is_open))
     return MergeResult(points, labels, np.zeros(n_points), order, n_weak, 0.0, 0, True)
@@ -199,14 +201,6 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
         n_at=counts,
         entry_at=np.argsort(blocks.members, kind="stable"),
     )
-
-
-def _numbered_by_first(groups: Integers) -> Integers:
-    """Labels 0, 1, ... in the order in which groups appear."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty_like(first)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[inverse]
 
 
 def groups_centered(points: Floats, labels: Integers) -> Floats:

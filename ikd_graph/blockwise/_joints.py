@@ -28,7 +28,7 @@ from .. import _jit
 from .._base import validation as check
 from .._base.format import count
 from .._base.types import Floats, Integers
-from .._base.validation import few_rows, validate
+from .._base.validation import validate
 from ..cliques import arrays, incidence
 from ._record import SolvedBlocks
 from ._rounds import check_places, residuals
@@ -76,19 +76,13 @@ class Joints(NamedTuple):
 
 
 def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
-    """Say how many points open joints leave mirrored or free, and which; "" where none is."""
-    rows = [np.flatnonzero(fixed == kind) for kind in KINDS[1:]]
-    verbs = "may be mirrored", "is free" if rows[1].size == 1 else "are free"
-    parts = [
-        f"{own.size} {verb}: {few_rows(own, fixed.size)}"
-        for own, verb in zip(rows, verbs, strict=True)
-        if own.size
-    ]
-    if not parts:
+    """Say how many points open joints leave mirrored or free; "" where none is."""
+    mirrored, free = (int(np.count_nonzero(fixed == kind)) for kind in KINDS[1:])
+    if not mirrored + free:
         return ""
     return (
-        f"{n_open} joint{' is' if n_open == 1 else 's are'} open, so that of {fixed.size} points "
-        f"{'; '.join(parts)}; str(joints_) lists the joints"
+        f"{count(n_open, 'joint')} left open, so that of {fixed.size} points {mirrored} may be "
+        f"mirrored and {free} may move freely; fixed_ says which, str(joints_) lists the joints"
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import check_finite, check_point_weights, check_rows, few, record
-from ..cliques import Blocks, any_cliques, check_blocks
+from ..cliques import Blocks, as_blocks, check_blocks
 
 
 class SolvedBlocks(NamedTuple):
@@ -56,27 +56,6 @@ def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
         check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
 
 
-def _check_blocks(members: list[list[int]], coordinates: list[Floats]) -> None:
-    """Raise unless every block has finite coordinates of each of its points, all of one width."""
-    if not len(members):
-        raise ValueError("members must hold at least one block, got none")
-    if len(members) != len(coordinates):
-        raise ValueError(
-            f"coordinates must be those of {len(members)} blocks, got {len(coordinates)}; pass one "
-            "array for each block"
-        )
-    width = None
-    for number, (part, place) in enumerate(zip(members, coordinates, strict=True)):
-        name = f"coordinates[{number}]"
-        values = check.table(name, place)
-        width = values.shape[1] if width is None else width
-        if values.shape != (len(part), width):
-            raise ValueError(
-                f"{name} must have shape {(len(part), width)}, a row for each point of the block, "
-                f"got {values.shape}"
-            )
-
-
 def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
     """Blocks from the points of each and their coordinates, all weighed alike.
 
@@ -104,9 +83,15 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     >>> blockwise.solved_blocks([[1, 0]], [np.array([[5.0], [4.0]])]).coordinates.ravel()
     array([4., 5.])
     """
-    _check_blocks(members, coordinates)
-    blocks = any_cliques("members", members)
-    places = [np.asarray(place, dtype=np.float64) for place in coordinates]
+    blocks = as_blocks(members)
+    places = [check.table(f"coordinates[{at}]", place) for at, place in enumerate(coordinates)]
+    width = places[0].shape[1] if places else 0
+    if not places or [place.shape for place in places] != [(len(part), width) for part in members]:
+        raise ValueError(
+            f"coordinates must be one array for each of {len(members)} blocks (at least one), a "
+            "row for each of its points and as many columns for all, got shapes "
+            f"{[place.shape for place in places][:8]}"
+        )
     own = [place[np.argsort(part)] for part, place in zip(members, places, strict=True)]
     centered = (place - place.mean(axis=0) for place in own)
     values = np.linalg.eigvalsh([place.T @ place for place in centered])[:, ::-1]

@@ -10,20 +10,14 @@ from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
-from ..cliques import Blocks, Cliques, any_cliques, check_blocks
+from ..cliques import Blocks, Cliques, as_blocks
 from ..graph import CsrGraph, GraphLike, any_graph
 from ..kernels import StationaryKernel, as_kernel
 from ._record import SolvedBlocks, check_solved
 
 
-def _check_members(graph: CsrGraph, cliques: Blocks, *_: object, **__: object) -> None:
-    check_blocks("cliques", cliques, graph.n_nodes)
-
-
 @validate(
-    _check_members,
     graph=any_graph,
-    cliques=any_cliques,
     kernel=as_kernel,
     n_components=check.count,
     reference=check.one_of(eigen.REFERENCES),
@@ -82,7 +76,8 @@ def solve(
     >>> abs(solved.coordinates[:3, 0]).round(6)
     array([1., 0., 1.])
     """
-    assert isinstance(cliques, Blocks)
+    assert isinstance(graph, CsrGraph)
+    cliques = as_blocks(cliques, graph.n_nodes)
     n, total, n_blocks = graph.n_nodes, cliques.members.size, cliques.n_blocks
     sq_dist = kernel.sq_distance(graph.weights)
     variance = _distance_variance(kernel, graph.weights, sq_dist) / np.asarray(n_observed)
@@ -137,11 +132,7 @@ def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return batches
 
 
-def _check_spectra(solved: SolvedBlocks) -> None:
-    check.check_rows("solved.eigenvalues", np.asarray(solved.eigenvalues), solved.blocks.n_blocks)
-
-
-@validate(check_solved, _check_spectra)
+@validate(check_solved)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 

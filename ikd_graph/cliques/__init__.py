@@ -1,8 +1,6 @@
 """Cliques of a graph of points: all maximal ones, a cover to solve on, and what they look like."""
 
 # Named as themselves, here and below: for the layers above, not for users.
-from ._blocks import Blocks as Blocks
-from ._blocks import check_blocks as check_blocks
 from ._communities import Communities, communities
 from ._cover import cover, covering_cliques
 from ._cover import in_large_clique as in_large_clique
@@ -12,9 +10,11 @@ from ._export import FORMATS as FORMATS
 from ._export import edge_list, export
 from ._export import graph_text as graph_text
 from ._search import iter_cliques, maximal_cliques
+from ._sequence import Blocks as Blocks
 from ._sequence import Cliques
-from ._sequence import any_cliques as any_cliques
 from ._sequence import arrays as arrays
+from ._sequence import as_blocks as as_blocks
+from ._sequence import check_blocks as check_blocks
 from ._stability import Stability, stability
 
 __all__ = [

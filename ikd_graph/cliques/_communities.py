@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from .._base import validation as check
 from .._base.dataset import is_missing
 from .._base.validation import validate
-from ._blocks import Blocks
 from ._describe import AnyCliques, incidence, joined, shared_points
-from ._sequence import Cliques, check_one_each
+from ._sequence import Blocks, Cliques, check_one_each
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,9 +21,8 @@ from ..graph import (
     read_only,
     subgraph,
 )
-from ._blocks import Blocks
 from ._search import StartGraph, fill, prepare
-from ._sequence import Cliques, arrays, as_blocks, join
+from ._sequence import Blocks, Cliques, arrays, as_blocks, join
 
 if TYPE_CHECKING:
     from .._jit.covers import Cover
@@ -96,20 +95,27 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     if max_cliques is not None:
         budget, most_entries = max_cliques, max_cliques * g.n_nodes
     names = _weakest_first(g)
-    blocks = _cover(subgraph(g, names), min_size, budget, most_entries).renamed(names)
-    return Cliques(blocks, g.n_nodes)
+    g = subgraph(g, names)
+    state, order, of_points = _cover_points(g, min_size)
+    budget -= of_points.n_blocks
+    most_entries -= of_points.members.size
+    of_edges = _edge_rounds(g, state, order, budget, most_entries)
+    return Cliques(join([of_points, *of_edges]).renamed(names), g.n_nodes)
 
 
-def _cover(g: CsrGraph, min_size: int, budget: int, most_entries: int) -> Blocks:
-    """Return the cover in the order of the points, its cliques of so many members in all."""
-    start = prepare(g)
-    state = _empty_cover(g)
+def _cover_points(g: CsrGraph, min_size: int) -> tuple[Cover, NDArray[np.int32], Blocks]:
+    """State of a cover with its cliques so far: every point is in one, large enough if it can."""
+    start, width = prepare(g), int(np.diff(g.indptr).max(initial=0))
+    state = _jit.covers.Cover(
+        covered=np.zeros(g.indices.size, dtype=np.bool_),
+        largest=np.zeros(g.n_nodes, dtype=np.int32),
+        inside=np.zeros(g.n_nodes, dtype=np.bool_),
+        candidates=np.empty(width, dtype=np.int32),
+        score=np.zeros((g.n_nodes, 3)),
+    )
     order = start.graph.order
     batches = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
-    batches += _large_enough(g, start, state, min_size)
-    budget -= sum(batch.n_blocks for batch in batches)
-    most_entries -= sum(batch.members.size for batch in batches)
-    return join([*batches, *_edge_rounds(g, state, order, budget, most_entries)])
+    return state, order, join(batches + _large_enough(g, start, state, min_size))
 
 
 def _weakest_first(g: CsrGraph) -> NDArray[np.int64]:
@@ -142,11 +148,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
-    start, state = prepare(g), _empty_cover(g)
-    for _ in _rounds(g, state, start.graph.order, True, g.n_nodes, g.n_nodes**2):
-        pass
-    _large_enough(g, start, state, min_size)
-    return np.asarray(state.largest >= min_size)
+    return np.asarray(_cover_points(g, min_size)[0].largest >= min_size)
 
 
 @validate(g=any_graph, min_shared=check.optional(check.whole(1)))
@@ -181,9 +183,8 @@ def covering_cliques(g: GraphLike, *, min_shared: int | None = None) -> Cliques:
     """
     names = _weakest_first(g)
     g = subgraph(g, names)
-    state, order = _empty_cover(g), prepare(g).graph.order
-    rounds = _rounds(g, state, order, True, g.n_nodes, g.n_nodes**2)
-    visited = [clique for batch in rounds for clique in arrays(batch)]
+    state, order, of_points = _cover_points(g, 1)
+    visited = [*arrays(of_points)]
     if min_shared is not None:
         visited += _linking_cliques(g, state, order, visited, min_shared)
     return Cliques(as_blocks(visited, g.n_nodes).renamed(names), g.n_nodes)
@@ -226,18 +227,6 @@ def _linked(
     # A group of fewer points than a link needs is linked by lying in another.
     groups = groups[(groups & ~joined).any(axis=1)]
     return np.vstack([groups, joined])
-
-
-def _empty_cover(g: CsrGraph) -> Cover:
-    """Make the state of a cover that holds nothing."""
-    width = int(np.diff(g.indptr).max(initial=0))
-    return _jit.covers.Cover(
-        covered=np.zeros(g.indices.size, dtype=np.bool_),
-        largest=np.zeros(g.n_nodes, dtype=np.int32),
-        inside=np.zeros(g.n_nodes, dtype=np.bool_),
-        candidates=np.empty(width, dtype=np.int32),
-        score=np.zeros((g.n_nodes, 3)),
-    )
 
 
 def _rounds(

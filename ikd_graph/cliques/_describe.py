@@ -14,8 +14,7 @@ from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.validation import validate
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
-from ._blocks import Blocks
-from ._sequence import Cliques, arrays, as_blocks
+from ._sequence import Blocks, Cliques, arrays, as_blocks
 
 if TYPE_CHECKING:
     import networkx as nx

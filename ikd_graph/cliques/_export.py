@@ -92,7 +92,15 @@ def graph_text(
     if ending in (".csv", ".tsv"):
         separator = "," if ending == ".csv" else "\t"
         return edge_list(g, names=names, stability=stability, separator=separator)
-    return _xml(_networkx(g, names, stability, nodes), ending)
+    import networkx as nx
+
+    G = _networkx(g, names, stability, nodes)
+    if ending == ".graphml":
+        return "\n".join(nx.generate_graphml(G)) + "\n"
+    for node, data in G.nodes(data=True):
+        # What Gephi shows next to a point.
+        data["label"] = data.get("name", str(node))
+    return "\n".join(nx.generate_gexf(G)) + "\n"
 
 
 def edge_list(
@@ -154,18 +162,6 @@ def _networkx(
         stays = zip(low.tolist(), high.tolist(), _stability_of(g, stability).tolist(), strict=True)
         nx.set_edge_attributes(G, {(a, b): value for a, b, value in stays}, "stability")
     return G
-
-
-def _xml(G: Any, ending: str) -> str:
-    """Write a networkx graph as XML."""
-    import networkx as nx
-
-    if ending == ".gexf":
-        for node, data in G.nodes(data=True):
-            # What Gephi shows next to a point.
-            data["label"] = data.get("name", str(node))
-    lines = nx.generate_gexf(G) if ending == ".gexf" else nx.generate_graphml(G)
-    return "\n".join(lines) + "\n"
 
 
 def _text(value: Any) -> str:

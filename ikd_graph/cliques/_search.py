@@ -14,11 +14,10 @@ from .._base.threads import map_blocks
 from .._base.validation import validate
 from .._base.warn import warn
 from ..graph import CsrGraph, GraphLike, any_edges, read_only
-from ._blocks import Blocks
-from ._sequence import Cliques, arrays, join
+from ._sequence import Blocks, Cliques, arrays, join
 
 if TYPE_CHECKING:
-    from .._jit.cliques import OrderedGraph, Search
+    from .._jit.cliques import OrderedGraph
 
 _MOST_MEMBERS = 1 << 24
 """Members of all cliques together that are listed where nobody gives a limit."""
@@ -158,24 +157,6 @@ def prepare(g: CsrGraph) -> StartGraph:
     return StartGraph(graph, core, int(core.max(initial=0)))
 
 
-def new_search(n_nodes: int, width: int, start: int) -> Search:
-    """State of a search that has not begun, for starts of at most ``width`` candidates."""
-    words = max(1, -(-width // 64))
-
-    return _jit.cliques.Search(
-        cursor=np.array([start - 1, -1, 0], dtype=np.int64),
-        local=np.full(n_nodes, -1, dtype=np.int32),
-        nodes=np.empty(width, dtype=np.int32),
-        rows=np.empty((width, words), dtype=np.uint64),
-        candidates=np.empty((width + 2, words), dtype=np.uint64),
-        clique=np.empty((width + 2, words), dtype=np.uint64),
-        todo=np.empty((width + 2, words), dtype=np.uint64),
-        first=np.zeros(width + 2, dtype=np.int64),
-        last=np.zeros(width + 2, dtype=np.int64),
-        masks=np.empty((1024, words), dtype=np.uint64),
-    )
-
-
 def fill(
     start: StartGraph, min_size: int, first: int, stop: int, n_most: int, *, patient: bool = True
 ) -> Iterator[Blocks]:
@@ -184,9 +165,22 @@ def fill(
     Without patience it ends where none was found for 100 000 steps.
     """
     steps = _PATIENCE if patient else _SEARCH_STEPS
-    search = new_search(start.graph.middle.size, start.width, first)
+    width = start.width
+    bits = np.empty((width + 2, max(1, -(-width // 64))), dtype=np.uint64)
+    search = _jit.cliques.Search(
+        cursor=np.array([first - 1, -1, 0], dtype=np.int64),
+        local=np.full(start.graph.middle.size, -1, dtype=np.int32),
+        nodes=np.empty(width, dtype=np.int32),
+        rows=np.empty_like(bits[:width]),
+        candidates=bits,
+        clique=np.empty_like(bits),
+        todo=np.empty_like(bits),
+        first=np.zeros(width + 2, dtype=np.int64),
+        last=np.zeros(width + 2, dtype=np.int64),
+        masks=np.empty((1024, bits.shape[1]), dtype=np.uint64),
+    )
     indptr = np.empty(n_most + 1, dtype=np.int64)
-    members = np.empty(n_most * min(16, start.width + 1) + start.width + 1, dtype=np.int32)
+    members = np.empty(n_most * min(16, width + 1) + width + 1, dtype=np.int32)
     status = None
     while status != _jit.cliques.DONE:
         count = _jit.cliques.advance(start.graph, search, stop, min_size, steps, indptr, members)

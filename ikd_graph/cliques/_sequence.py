@@ -4,17 +4,53 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._base.validation import as_array, check_integer
+from .._base.validation import as_array, check_integer, check_nodes, check_ragged, record
 from ..graph import CsrGraph
-from ._blocks import Blocks, check_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Blocks(NamedTuple):
+    """Ragged list of node sets (cliques or merged blocks), the members of each sorted."""
+
+    indptr: NDArray[np.int64]  # (n_blocks + 1,) block starts
+    members: NDArray[np.int32]  # (total,) nodes, sorted in each block
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self.indptr.size - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of nodes in each block, (n_blocks,)."""
+        return np.diff(self.indptr)
+
+    def entries(self, which: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return starts of some blocks in a row, and the place of each of their members."""
+        starts = np.zeros(which.size + 1, dtype=np.int64)
+        np.cumsum(self.sizes[which], out=starts[1:])
+        shift = np.repeat(self.indptr[which] - starts[:-1], self.sizes[which])
+        return starts, shift + np.arange(starts[-1])
+
+    def renamed(self, names: NDArray[np.integer]) -> Blocks:
+        """Return the same sets of nodes by other names, in which members ascend again."""
+        members = names[self.members].astype(np.int32)
+        owner = np.repeat(np.arange(self.n_blocks), self.sizes)
+        return Blocks(self.indptr, members[np.lexsort((members, owner))])
+
+
+def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
+    """Raise unless ``value`` is sets of points, the members of each ascending."""
+    record(Blocks, "cliques.cover makes them")(name, value)
+    members = check_nodes(f"members of {name}", value.members, n_points).astype(np.int32)
+    return Blocks(check_ragged(f"members of {name}", value.indptr, members), members)
 
 
 class Cliques(Sequence[NDArray[np.int32]]):
@@ -40,25 +76,20 @@ class Cliques(Sequence[NDArray[np.int32]]):
     """
 
     n_points: int
-    _blocks: Blocks
+    blocks: Blocks
+    """Where each clique begins, and all members, as compiled code takes them."""
 
     def __init__(
         self, cliques: Iterable[ArrayLike] | Blocks | Cliques, n_points: int | None = None
     ) -> None:
-        blocks = as_blocks(cliques, n_points)
-        n_known = getattr(cliques, "n_points", int(blocks.members.max(initial=-1)) + 1)
+        self.blocks = as_blocks(cliques, n_points)
+        n_known = getattr(cliques, "n_points", int(self.blocks.members.max(initial=-1)) + 1)
         self.n_points = n_known if n_points is None else check_integer("n_points", n_points, 0)
-        self._blocks = blocks
-
-    @property
-    def blocks(self) -> Blocks:
-        """Where each clique begins, and all members, as compiled code takes them."""
-        return self._blocks
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of points in each clique, (n_cliques,)."""
-        return self._blocks.sizes
+        return self.blocks.sizes
 
     def of_point(self, point: int) -> NDArray[np.int64]:
         """Numbers of the cliques that hold a point, ascending.
@@ -74,8 +105,8 @@ class Cliques(Sequence[NDArray[np.int32]]):
             Positions in this sequence.
         """
         check_integer("point", point, 0, self.n_points - 1)
-        entries = np.flatnonzero(self._blocks.members == point)
-        return np.searchsorted(self._blocks.indptr, entries, side="right") - 1
+        entries = np.flatnonzero(self.blocks.members == point)
+        return np.searchsorted(self.blocks.indptr, entries, side="right") - 1
 
     def to_pandas(
         self, names: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
@@ -102,7 +133,7 @@ class Cliques(Sequence[NDArray[np.int32]]):
         """
         import pandas as pd
 
-        members = self._blocks.members
+        members = self.blocks.members
         columns = {"clique": np.repeat(np.arange(len(self)), self.sizes), "member": members}
         for column, values in (("member", names), ("label", labels)):
             if values is None:
@@ -118,18 +149,18 @@ class Cliques(Sequence[NDArray[np.int32]]):
     def __getitem__(self, at: int | slice) -> NDArray[np.int32] | Cliques:
         """Points of a clique, or some of the cliques."""
         if isinstance(at, slice):
-            starts, entries = self._blocks.entries(np.arange(len(self))[at])
-            return Cliques(Blocks(starts, self._blocks.members[entries]), self.n_points)
+            starts, entries = self.blocks.entries(np.arange(len(self))[at])
+            return Cliques(Blocks(starts, self.blocks.members[entries]), self.n_points)
         at = range(len(self))[at]
-        return self._blocks.members[self._blocks.indptr[at] : self._blocks.indptr[at + 1]]
+        return self.blocks.members[self.blocks.indptr[at] : self.blocks.indptr[at + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         """Return the cliques in turn."""
-        return arrays(self._blocks)
+        return arrays(self.blocks)
 
     def __len__(self) -> int:
         """Count the cliques."""
-        return self._blocks.n_blocks
+        return self.blocks.n_blocks
 
     def __repr__(self) -> str:
         """Say how many there are, and how large."""
@@ -157,17 +188,16 @@ def as_blocks(
     if isinstance(cliques, (Blocks, Cliques)):
         blocks = cliques.blocks if isinstance(cliques, Cliques) else cliques
         return check_blocks("cliques", blocks, most)
-    if isinstance(cliques, CsrGraph):
+    if isinstance(cliques, (CsrGraph, str)) or not isinstance(cliques, Iterable):
         raise TypeError(
-            "cliques must be a list of lists of points, got a graph; pass "
-            "cliques.maximal_cliques(graph)"
+            f"cliques must be a list of lists of points, got {type(cliques).__name__}; pass "
+            "cliques.maximal_cliques(graph) for a graph"
         )
-    scalar = isinstance(cliques, (str, bytes)) or (
-        isinstance(cliques, np.ndarray) and not cliques.ndim
-    )
-    if scalar or not isinstance(cliques, Iterable):
-        raise TypeError(f"cliques must be a list of lists of points, got {type(cliques).__name__}")
-    lists = [np.sort(as_array("a clique", _listed(clique))) for clique in cliques]
+    lists = [
+        # Of sets numpy makes no arrays.
+        np.sort(as_array("a clique", list(clique) if isinstance(clique, Set) else clique))
+        for clique in cliques
+    ]
     indptr = np.zeros(len(lists) + 1, dtype=np.int64)
     np.cumsum([item.size for item in lists], out=indptr[1:])
     # An empty list is one of floats, and would make floats of all.
@@ -175,19 +205,8 @@ def as_blocks(
     return check_blocks("cliques", Blocks(indptr, members), most)
 
 
-def any_cliques(name: str, value: Any) -> Blocks:
-    """Rule of arguments that are cliques of any kind."""
-    return as_blocks(value)
-
-
-def _listed(clique: Any) -> Any:
-    """Return sets as lists, of which numpy makes arrays."""
-    return list(clique) if isinstance(clique, Set) else clique
-
-
 def join(lists: Sequence[Blocks]) -> Blocks:
     """Put lists of blocks one after the other."""
-    indptr = np.zeros(sum(item.n_blocks for item in lists) + 1, dtype=np.int64)
-    np.cumsum(np.concatenate([indptr[:0], *(item.sizes for item in lists)]), out=indptr[1:])
+    sizes = [np.zeros(1, dtype=np.int64), *(item.sizes for item in lists)]
     members = [np.empty(0, dtype=np.int32), *(item.members for item in lists)]
-    return Blocks(indptr, np.concatenate(members))
+    return Blocks(np.cumsum(np.concatenate(sizes)), np.concatenate(members))

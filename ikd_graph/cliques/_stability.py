@@ -20,10 +20,9 @@ from .._base.types import Floats
 from .._base.validation import check_integer, validate
 from ..covariance import are_ordered, centered_rows, correlation, effective_columns
 from ..graph import CsrGraph
-from ._blocks import Blocks
 from ._describe import incidence
 from ._search import maximal_cliques
-from ._sequence import Cliques, check_one_each
+from ._sequence import Blocks, Cliques, check_one_each
 
 if TYPE_CHECKING:
     import pandas as pd

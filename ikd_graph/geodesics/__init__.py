@@ -11,14 +11,16 @@ that are (paper, Section 2.4). There are two ways to measure a path, and one sea
 Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
 """
 
-from ._kernel import path_lengths, sq_distances, squares_of_lengths
 from ._paths import (
     covariance,
     covariance_lengths,
     distance_lengths,
     distances,
     farthest_nodes,
+    path_lengths,
     shortest_distances,
+    sq_distances,
+    squares_of_lengths,
 )
 
 __all__ = [

@@ -11,7 +11,7 @@ from .._base import validation as check
 from .._base.threads import map_blocks
 from .._base.types import Floats
 from .._base.validation import check_nodes, validate
-from ..graph import CsrGraph, check_graph
+from ..graph import CsrGraph, check_graph, to_sparse
 from ..kernels import StationaryKernel, as_kernel
 
 Nodes = ArrayLike | None
@@ -115,13 +115,9 @@ def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -
 
     map_blocks(to_covariance, starts.size, 64)
     if keep_edges:
-        degrees = np.diff(g.indptr)[starts]
-        # Edges of all sources, one after another: each counted on from its row's start.
-        offset = np.repeat(g.indptr[starts] - np.cumsum(degrees) + degrees, degrees)
-        edge = offset + np.arange(degrees.sum())
-        row = np.repeat(np.arange(starts.size), degrees)
-        trusted = g.weights[edge] > 0.0
-        out[row[trusted], g.indices[edge[trusted]]] = g.weights[edge[trusted]]
+        edges = to_sparse(g)[starts].tocoo()
+        trusted = edges.data > 0.0
+        out[edges.row[trusted], edges.col[trusted]] = edges.data[trusted]
     return out
 
 
@@ -290,3 +286,35 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
         if row + 1 < count:
             nodes[row + 1] = np.argmax(nearest)
     return nodes, distances
+
+
+def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
+    """Return the graph with lengths of edges whose shortest paths are the best ones."""
+    if path == "covariance":
+        return covariance_lengths(g)
+    return distance_lengths(g, kernel)
+
+
+def squares_of_lengths(
+    kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
+) -> Floats:
+    """Squared distances that the lengths of best paths stand for, see `path_lengths`."""
+    values = np.asarray(lengths, dtype=np.float64)
+    if path == "covariance":
+        return kernel.sq_distance_from_log(values)
+    return np.square(values)
+
+
+def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
+    """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
+    lengths = path_lengths(g, kernel, path)
+    out = np.asarray(shortest_distances(lengths), dtype=np.float64)
+    walkable = np.isfinite(lengths.weights)
+    out[g.rows[walkable], g.indices[walkable]] = lengths.weights[walkable]
+
+    def invert(start: int, stop: int) -> None:
+        # In place: at thousands of points a second matrix is what memory runs out on.
+        out[start:stop] = squares_of_lengths(kernel, path, out[start:stop])
+
+    map_blocks(invert, g.n_nodes, 64)
+    return out

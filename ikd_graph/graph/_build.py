@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _jit
 from .._base import validation as check
 from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.validation import validate
@@ -151,20 +150,17 @@ def pairs_above(similarity: Similarity, s0: float) -> CsrGraph:
         g = from_edges(n, *similarity.edges())
         return above(g, s0) if s0 else g
     size = block_rows(n)
-    counts = np.zeros(n, np.int64)
     batches: list[Any] = [None] * -(-n // size)
 
     def collect(start: int, stop: int) -> None:
-        block = np.ascontiguousarray(similarity.edge_weights(start, stop))
-        _jit.graph.count_above(block, start, start, s0, counts[start:stop])
-        total = int(counts[start:stop].sum())
-        batches[start // size] = np.empty(total, np.int32), np.empty(total, np.float64)
-        _jit.graph.take_above(block, start, start, s0, *batches[start // size])
+        block = similarity.edge_weights(start, stop)
+        low, high = np.nonzero(np.triu(block > np.float64(s0), 1))
+        batches[start // size] = start + low, start + high, block[low, high]
 
     map_blocks(collect, n, size)
-    indices, weights = (np.concatenate(column) for column in zip(*batches, strict=True))
+    low, high, weights = (np.concatenate(column) for column in zip(*batches, strict=True))
     # Rounding takes the correlation of duplicates a little above 1.
-    return mirrored(counts, indices, np.minimum(weights, 1.0))
+    return mirrored(n, low, high, np.minimum(weights, 1.0))
 
 
 def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> CsrGraph:
@@ -198,9 +194,7 @@ def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> C
     weights = similarity.weights(values)
     if similarity.affinity.shared:
         weights = weights * np.sqrt(_shared_fraction(near, first, second))
-    # In order already, and each once.
-    counts = np.bincount(first, minlength=n)
-    return mirrored(counts, second, np.clip(weights, similarity.floor, 1.0))
+    return mirrored(n, first, second, np.clip(weights, similarity.floor, 1.0))
 
 
 def _shared_fraction(

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _jit
 from .._base import validation as check
 from .._base.as_table import is_dask
 from .._base.rounding import SINGLE
@@ -71,9 +70,7 @@ def from_edges(
     >>> g.indices.tolist(), g.weights.tolist()
     ([2, 2, 0, 1], [0.9, 0.5, 0.9, 0.5])
     """
-    upper = sp.coo_array((weights, (low, high)), shape=(n, n)).tocsr()
-    upper.sort_indices()
-    return mirrored(np.diff(upper.indptr), upper.indices, upper.data)
+    return mirrored(n, low, high, weights)
 
 
 @validate(g=check_graph)
@@ -519,14 +516,10 @@ def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
     return out
 
 
-def mirrored(
-    counts: NDArray[np.int64], indices: NDArray[np.integer], weights: NDArray[np.float64]
-) -> CsrGraph:
-    """Build a graph from its upper triangle: entries a row, then their columns and weights."""
-    upper = np.concatenate(([0], np.cumsum(counts)))
-    lower = np.bincount(indices, minlength=counts.size)
-    indptr = np.concatenate(([0], np.cumsum(counts + lower)))
-    both, strength = np.empty(2 * indices.size, np.int32), np.empty(2 * indices.size, np.float64)
-    starts = indptr[:-1].copy()
-    _jit.graph.mirror(upper, indices.astype(np.int32), weights, starts, both, strength)
-    return CsrGraph.trusted(indptr, both, strength)
+def mirrored(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> CsrGraph:
+    """Build a graph from edges that are given once."""
+    ends = np.append(high, low), np.append(low, high)
+    both = sp.coo_array((np.tile(weights, 2), ends), shape=(n, n)).tocsr()
+    both.sort_indices()
+    indptr, indices = both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False)
+    return CsrGraph.trusted(indptr, indices, both.data.astype(np.float64, copy=False))

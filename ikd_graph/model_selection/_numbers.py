@@ -17,7 +17,7 @@ from ..graph import CsrGraph, Neighbors, Threshold
 from ..plan import Candidate, GraphRule, Plan, Refinement, Request
 from ..refine import Likelihood
 from ..similarity import AFFINITIES, compare
-from ..strategies import Strategy, number_of_landmarks
+from ..strategies import Blockwise, Geodesic, Strategy, number_of_landmarks
 from ._facts import Facts
 
 N_NEIGHBORS = 10
@@ -94,7 +94,7 @@ def make_plan(
         # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
         likelihood_kernel = "auto" if choice.model_based else kernels.RationalQuadratic()
     count = None
-    if choice.strategy.uses_landmarks:
+    if choice.strategy.uses_graph and choice.strategy.holds_distances:
         count, why = number_of_landmarks(request.n_landmarks, facts.rows.shape[0], size)
         reasons |= {"n_landmarks": why} if why else {}
     plan = Plan(
@@ -202,8 +202,10 @@ def size_by_spectrum(facts: Facts, request: Request, choice: Choice) -> tuple[in
     spectrum : (n_leading,) ndarray of float64
         Eigenvalues of the closed form, descending.
     """
-    strategy = choice.strategy.with_spectrum()
-    leading = min(_N_LEADING, strategy.most_components(*facts.rows.shape))
+    # Merged cliques have no spectrum, the paths of their graph have.
+    strategy = Geodesic() if isinstance(choice.strategy, Blockwise) else choice.strategy
+    n, width = facts.rows.shape
+    leading = min(_N_LEADING, n - 1 if strategy.uses_kernel else min(n - 1, width))
     trial, _ = make_plan(facts, request, replace(choice, strategy=strategy, refine=None), leading)
     with warnings.catch_warnings():
         # There may be fewer positive eigenvalues than are computed, and the fit says the rest.

@@ -145,7 +145,7 @@ def test_what_a_function_must_return_is_said():
 
 def test_a_graph_is_no_list_of_cliques():
     g = graph.threshold(np.corrcoef(modules(60)), 0.3)
-    with pytest.raises(TypeError, match=r"got a graph; pass cliques.maximal_cliques\(graph\)"):
+    with pytest.raises(TypeError, match=r"got CsrGraph; pass cliques.maximal_cliques\(graph\)"):
         cliques.communities(g)
     cliques.communities(cliques.maximal_cliques(g))
 
