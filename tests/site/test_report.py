@@ -197,16 +197,16 @@ def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
     """Comparison whose rows have the scores given: method -> one score for each level."""
     rng = np.random.default_rng(0)
     data = Dataset(X=rng.normal(size=(30, 5)), name="made", row_names=tuple("abcdefghij" * 3))
-    found = Comparison(data, "maximum_likelihood", {"graph": "7 nearest <neighbors>"}, [], {}, {})
+    found = Comparison(data, "maximum_likelihood", {"graph": "7 nearest <neighbors>"}, [])
     for title, values in scores.items():
         for noise, value in zip(levels, values, strict=True):
             row = Row(title, title, None, noise, np.nan, np.nan, np.nan, {})
             if title in (failures or {}):
                 found.rows.append(row._replace(failure=failures[title]))
                 continue
-            found.rows.append(row._replace(score=value, error=0.01, seconds=1.0))
-            found.scores[title, noise] = value + 0.001 * rng.normal(size=(1, n_draws))
-            found.embeddings[title, noise] = rng.normal(size=(30, 2))
+            values = value + 0.001 * rng.normal(size=(1, n_draws))
+            scored = {"score": value, "error": 0.01, "seconds": 1.0, "values": values}
+            found.rows.append(row._replace(**scored, embedding=rng.normal(size=(30, 2))))
     return found
 
 
@@ -222,7 +222,7 @@ def test_the_comparison_page_agrees_with_the_terminal():
     assert "geodesic, noise 0.5" in found.figures
     assert len(found.figures) == 1 + 2 * 3 + 1
     ((_, at),) = drawn_points(found.figures["blockwise, noise 0"])
-    np.testing.assert_allclose(at, result.embeddings["blockwise", 0.0], rtol=1e-6)
+    np.testing.assert_allclose(at, result.row("blockwise", 0.0).embedding, rtol=1e-6)
     (curves,) = [spec for title, spec in found.figures.items() if "against noise" in title]
     assert [t["name"] for t in curves["data"]] == ["blockwise", "geodesic"]
     assert unpacked(curves["data"][0]["error_y"]["array"]).max() > 0.0
