@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
@@ -25,11 +26,8 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..similarity import GIVEN, compare
-from .threshold_scan import ThresholdScan, threshold_scan
+from .threshold_scan import threshold_scan
 from .used_settings import describe_graph
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STAYS = 0.8
 """Stability from which a clique is said to stay."""
@@ -63,8 +61,8 @@ class CliqueInspection:
         Where each clique would put each of its members.
     summary : dict
         See `ikd_graph.cliques.summary`.
-    levels : ThresholdScan
-        Counts at many thresholds.
+    levels : pandas.DataFrame
+        Counts at many thresholds, see `ikd_graph.jobs.threshold_scan`.
     communities : Communities or None
         Of distinct rows, by percolation of triangles; None where not all cliques were listed.
     stability : Stability or None
@@ -80,7 +78,7 @@ class CliqueInspection:
     cliques: Cliques
     proposals: Floats
     summary: dict[str, Any]
-    levels: ThresholdScan
+    levels: pd.DataFrame
     communities: Communities | None = None
     stability: Stability | None = None
 
@@ -155,17 +153,6 @@ class CliqueInspection:
         """Return the classes of rows as "8 cell × 12, morula × 3"."""
         return ", ".join(f"{name} × {n}" for name, n in self.count_classes(rows).items())
 
-    def headline(self) -> str:
-        """Return the result in two sentences."""
-        links = f" joined by {count(self.n_links, 'link')}" if self.n_links else ""
-        noun = "maximal clique" if self.complete and self.sizes.size == 1 else "maximal cliques"
-        return (
-            f"{count(self.data.n_samples, 'point')}, {count(self.graph.n_edges, 'edge')} "
-            f"({describe_graph(self.model)}), {count(self.n_components, 'component')}{links}: "
-            f"{self._n_maximal()} {noun}, the largest of {self.largest_size} points. "
-            f"{format_number(len(self.cliques))} of them cover the graph and are listed here."
-        )
-
     def _n_maximal(self) -> str:
         """Count maximal cliques, or that there are more than were listed."""
         return ("" if self.complete else "more than ") + format_number(self.sizes.size)
@@ -206,7 +193,7 @@ class CliqueInspection:
 
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
-        levels, top = self.levels, self.levels.connected_up_to
+        levels, top = self.levels, self.levels.attrs["connected_up_to"]
         advice = [
             f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
             "components are joined by nearest neighbors or links."
@@ -214,11 +201,11 @@ class CliqueInspection:
             else "No threshold above 0 keeps the graph connected: components are joined by nearest "
             "neighbors or links."
         ]
-        whole = np.flatnonzero(levels.coverage >= 0.999)
+        whole = levels.threshold[levels.coverage >= 0.999]
         m = self.model.embedding_.shape[1]
         if whole.size:
             advice.append(
-                f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a "
+                f"Up to a threshold of {whole.max():.2f} every point is in a "
                 f"clique of at least {m + 2} points, the minimum in {m}-D."
             )
         if self.n_components > 1:
@@ -260,8 +247,6 @@ class CliqueInspection:
             Columns ``clique`` (its position in `cliques`), ``member``, the labels, the
             ``disagreement`` of the member, and ``stability`` of the clique where it is known.
         """
-        import pandas as pd
-
         members, sizes = self.cliques.blocks.members, self.cliques.sizes
         table: dict[str, Any] = {
             "clique": np.repeat(np.arange(len(self.cliques)), sizes),
@@ -291,8 +276,6 @@ class CliqueInspection:
             Columns ``clique`` (its position in `cliques`), ``points``, ``stability`` and ``as large
             by chance`` where they are known, ``labels`` where they are classes, and ``members``.
         """
-        import pandas as pd
-
         chosen: list[int] = []
         inside = np.zeros((most, self.data.n_samples), dtype=bool)
         for k in np.argsort(-self.cliques.sizes, kind="stable").tolist():
@@ -310,43 +293,10 @@ class CliqueInspection:
         table["members"] = [", ".join(self.names[k] for k in self.cliques[c]) for c in chosen]
         return pd.DataFrame(table)
 
-    def largest_communities(self, most: int = 15) -> pd.DataFrame:
-        """Make a table of the largest communities, as `ikd_graph.cliques.Communities.to_pandas`.
-
-        Parameters
-        ----------
-        most : int
-            Number of communities.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``community``, ``size``, ``members`` and, where there are classes, ``labels``.
-        """
-        assert self.communities is not None
-        first, classes = self.model._first, self.classes
-        names = [self.names[row] for row in first]
-        labels = None if classes is None else [classes[row] for row in first]
-        return self.communities.to_pandas(names, labels).head(most)
-
-    def describe_communities(self) -> str:
-        """Return how many communities there are, and how they agree with the classes."""
-        assert self.communities is not None
-        text = f"Triangles that share edges hang together: {self.communities!r}."
-        if self.classes is None:
-            return text
-        known = [name if name != "no label" else None for name in self.classes]
-        score = self.communities.compare([known[row] for row in self.model._first])
-        return (
-            f"{text} With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
-            f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
-        )
-
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         sizes, numbers = np.unique(self.sizes, return_counts=True)
         components = np.bincount(self.model.component_labels_)
-        levels = ("threshold", "edges", "components", "cliques", "coverage")
         communities = None
         if self.communities is not None:
             communities = [self._group(self.model._first[of]) for of in self.communities]
@@ -380,7 +330,7 @@ class CliqueInspection:
                 "points": [self.names[row] for row in self.disagreed],
             },
             "merge_start_weight": self.model.merge_start_weight_,
-            "thresholds": {name: getattr(self.levels, name) for name in levels},
+            "thresholds": self.levels.to_dict("list"),
             "advice": self.advice(),
         }
 
@@ -471,7 +421,11 @@ def inspect_model(
     with warnings.catch_warnings():
         # The fit has warned of the rows.
         warnings.simplefilter("ignore", UserWarning)
-        levels = _levels(model, data.X, progress)
+        used, affinity = threshold_of(model), model.settings_.affinity
+        levels = threshold_scan(
+            data.X if affinity in GIVEN else data.X[np.sort(model._first)], affinity=affinity,
+            also=() if used is None else (used,), n_components=m, progress=progress,
+        )  # fmt: skip
         stability = None
         if n_resamples:
             table = dense_rows(rows_of(data.X))[model._first]
@@ -515,18 +469,6 @@ def _with_duplicates(
     order = np.lexsort((rows, clique))
     starts = np.append(0, np.cumsum(np.bincount(clique, minlength=blocks.n_blocks)))
     return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
-
-
-def _levels(model: IKD, X: Any, progress: Any) -> ThresholdScan:
-    """Return what every threshold makes of the distinct rows; that of the graph is among them."""
-    used = threshold_of(model)
-    return threshold_scan(
-        X if model.settings_.affinity in GIVEN else X[np.sort(model._first)],
-        affinity=model.settings_.affinity,
-        also=() if used is None else (used,),
-        n_components=model.embedding_.shape[1],
-        progress=progress,
-    )
 
 
 def threshold_of(model: IKD) -> float | None:
