@@ -297,13 +297,13 @@ class CliqueInspection:
         """Return everything as plain values, for JSON."""
         sizes, numbers = np.unique(self.sizes, return_counts=True)
         components = np.bincount(self.model.component_labels_)
-        communities = None
-        if self.communities is not None:
-            communities = [self._group(self.model._first[of]) for of in self.communities]
-        stability = None
-        if self.stability is not None:
-            expected = {str(size): n for size, n in self.stability.expected_false.items()}
-            stability = {"cliques": self.stability.of_cliques, "expected_false": expected}
+        communities, stability = self.communities, self.stability
+        if communities is not None:
+            communities = [self._group(self.model._first[of]) for of in communities]
+        if stability is not None:
+            expected = {str(size): n for size, n in stability.expected_false.items()}
+            stability = {"cliques": stability.of_cliques, "expected_false": expected}
+        listed = zip(self.cliques, self.of_cliques, strict=True)
         return {
             "data": self.data.name,
             "n_points": self.data.n_samples,
@@ -319,19 +319,12 @@ class CliqueInspection:
             "listed_cliques": self.summary,
             "cliques": [
                 {"clique": number, **self._group(members), "disagreement": off}
-                for number, (members, off) in enumerate(
-                    zip(self.cliques, self.of_cliques, strict=True)
-                )
+                for number, (members, off) in enumerate(listed)
             ],
             "stability": stability,
             "communities": communities,
-            "disagreed_about": {
-                "limit": self.disagreement_limit,
-                "points": [self.names[row] for row in self.disagreed],
-            },
-            "merge_start_weight": self.model.merge_start_weight_,
+            "disagreed_about": [self.names[row] for row in self.disagreed],
             "thresholds": self.levels.to_dict("list"),
-            "advice": self.advice(),
         }
 
     def _group(self, rows: NDArray[Any]) -> dict[str, Any]:
