@@ -153,33 +153,23 @@ class CliqueInspection:
         """Return the classes of rows as "8 cell × 12, morula × 3"."""
         return ", ".join(f"{name} × {n}" for name, n in self.count_classes(rows).items())
 
-    def _n_maximal(self) -> str:
-        """Count maximal cliques, or that there are more than were listed."""
-        return ("" if self.complete else "more than ") + format_number(self.sizes.size)
-
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
-        g, used, removed = self.graph, threshold_of(self.model), self.model.removed_edges_
-        n_above, rule = None, self.model.settings_.graph
-        if used is not None and isinstance(rule, graph.Threshold) and rule.n_neighbors:
-            n_above = int(np.count_nonzero(g.weights > used)) // 2
+        g, removed = self.graph, self.model.removed_edges_
         facts = {
             "points": self.data.n_samples,
             "duplicate rows": self.data.n_samples - g.n_nodes or None,
             "graph": describe_graph(self.model),
             "edges": g.n_edges,
-            "edges above the threshold": n_above,
-            "edges removed as short-circuit edges": (0 if removed is None else len(removed))
-            or None,
+            "edges removed as short-circuit edges": None if removed is None else len(removed),
             "links between components": self.n_links or None,
             "mean neighbors": self.summary["degrees"]["mean"],
             "components": self.n_components,
-            "maximal cliques": self._n_maximal(),
+            "maximal cliques": ("" if self.complete else "more than ")
+            + format_number(self.sizes.size),
             "largest clique": self.largest_size,
-            "mean clique size": float(self.sizes.mean()) if self.sizes.size else None,
             "cliques listed": len(self.cliques),
             "points covered": f"{self.summary['solvable_coverage']:.1%}",
-            "mean overlap": self.summary["overlaps"]["mean"] or None,
         }
         if self.stability is not None:
             large, stays = self.cliques.sizes >= 3, self.stability.of_cliques >= STAYS

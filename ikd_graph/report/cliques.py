@@ -109,14 +109,11 @@ def _said(result: CliqueInspection, node: int) -> str:
 
 def _network(result: CliqueInspection) -> page.Block:
     """Graph of cliques, with what discs and lines are, and which of them are drawn."""
-    drawn, listed = len(result.links), len(result.cliques)
     caption = (
         "A disc is a clique, larger for more points, at the mean of the coordinates of its "
         "members, moved a little where it would hide another. A line joins cliques that share "
-        "points, stronger for more; the strongest are drawn."
-        + (" Small dots are the points." if names_of_points(result.data.row_names) else "")
-        + (" Pale discs are cliques that would not stay." if result.stability is not None else "")
-        + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
+        "points, stronger for more; the strongest are drawn, and of many cliques the largest. "
+        "Small dots are points with names, and pale discs cliques that would not stay."
     )
     return page.drawing(clique_chart(result), caption=caption, size="main")
 

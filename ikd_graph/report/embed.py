@@ -18,25 +18,17 @@ from . import page
 from .points import DrawnPoints
 
 _SPECTRUM_NOTE = (
-    "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
-    "before any refinement. Negative eigenvalues mean "
-    "distances that no points in space have: noise, or a kernel that does not fit."
+    "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
+    "ones mean distances that no points in space have."
 )
-
 _CANDIDATES_NOTE = (
-    "Candidate settings, compared by 4-fold cross-validation over features: each point's held-out "
-    "features are predicted by the mean of its nearest neighbors in the embedding of the others. "
-    "The score, which ranks, is the mean R² over principal directions, all of which count alike; "
-    "the held-out R² is that of the features, each by its variance."
+    "Compared by 4-fold cross-validation over features, predicted by the nearest neighbors in the "
+    "embedding of the others. The score, which ranks, is the mean R² over principal directions."
 )
-
-
 _COLUMNS_NOTE = (
     "R² of rows that are predicted from the others on the map; false discovery rate against the "
     "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
-    "± its standard error. From 20 columns on, a column is judged on a map that was made "
-    "without it; of fewer, the map has fitted some of its noise: weak columns look better than "
-    "they are."
+    "± its standard error. Of fewer than 20 columns weak ones look better than they are."
 )
 
 
