@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -81,11 +81,6 @@ class CliqueInspection:
     levels: pd.DataFrame
     communities: Communities | None = None
     stability: Stability | None = None
-
-    @cached_property
-    def names(self) -> list[str]:
-        """What the rows are called: by their names, else by their numbers."""
-        return [str(name) for name in self.data.row_names or range(self.data.n_samples)]
 
     @cached_property
     def classes(self) -> list[str] | None:
@@ -208,7 +203,7 @@ class CliqueInspection:
             )
         rows, residual = self.disagreed, self.residual
         if rows.size:
-            few = ", ".join(self.names[row] for row in rows[:8])
+            few = ", ".join(self.data.names[row] for row in rows[:8])
             more = f" and {format_number(rows.size - 8)} more" if rows.size > 8 else ""
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
@@ -237,18 +232,14 @@ class CliqueInspection:
             Columns ``clique`` (its position in `cliques`), ``member``, the labels, the
             ``disagreement`` of the member, and ``stability`` of the clique where it is known.
         """
-        members, sizes = self.cliques.blocks.members, self.cliques.sizes
-        table: dict[str, Any] = {
-            "clique": np.repeat(np.arange(len(self.cliques)), sizes),
-            "member": [self.names[row] for row in members],
-        }
+        table = self.cliques.to_pandas(self.data.names)
         for labels in self.data.all_labels:
-            texts = labels.texts
-            table[labels.title or "label"] = [texts[row] for row in members]
+            texts = np.array(labels.texts, dtype=object)
+            table[labels.title or "label"] = texts[self.cliques.blocks.members]
         table["disagreement"] = self.disagreement
         if self.stability is not None:
-            table["stability"] = np.repeat(self.stability.of_cliques, sizes)
-        return pd.DataFrame(table)
+            table["stability"] = np.repeat(self.stability.of_cliques, self.cliques.sizes)
+        return table
 
     def largest(self, most: int = 15) -> pd.DataFrame:
         """Make a table of the largest cliques that are not almost the same, the largest first.
@@ -280,7 +271,7 @@ class CliqueInspection:
             table["as large by chance"] = [self.stability.expected(size) for size in sizes]
         if self.classes is not None:
             table["labels"] = [self.describe_classes(self.cliques[k]) for k in chosen]
-        table["members"] = [", ".join(self.names[k] for k in self.cliques[c]) for c in chosen]
+        table["members"] = [", ".join(self.data.names[k] for k in self.cliques[c]) for c in chosen]
         return pd.DataFrame(table)
 
     def to_record(self) -> dict[str, Any]:
@@ -313,13 +304,13 @@ class CliqueInspection:
             ],
             "stability": stability,
             "communities": communities,
-            "disagreed_about": [self.names[row] for row in self.disagreed],
+            "disagreed_about": [self.data.names[row] for row in self.disagreed],
             "thresholds": self.levels.to_dict("list"),
         }
 
     def _group(self, rows: NDArray[Any]) -> dict[str, Any]:
         """Names and classes of the rows of a group."""
-        return {"members": [self.names[k] for k in rows], "labels": self.count_classes(rows)}
+        return {"members": [self.data.names[k] for k in rows], "labels": self.count_classes(rows)}
 
     def exported(self, ending: str) -> str:
         """Return the graph as a file for other programs, see `ikd_graph.cliques.export`."""
@@ -331,7 +322,7 @@ class CliqueInspection:
             for column in self.data.all_labels
         }
         nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
-        names = [self.names[row] for row in rows]
+        names = [self.data.names[row] for row in rows]
         g, known = graph.subgraph(self.graph, order), self.stability
         if known is not None:
             # Of the edges in use: others may have been removed, or are links.
@@ -348,7 +339,7 @@ def inspect_model(
     *,
     limit: int = 100_000,
     n_resamples: int = 0,
-    progress: Callable[[Any], Iterable[Any]] | None = None,
+    verbose: int = 0,
 ) -> CliqueInspection:
     """Look at the cliques of a fitted model.
 
@@ -362,8 +353,8 @@ def inspect_model(
         List at most this number of maximal cliques.
     n_resamples : int
         Resamples that their stability is estimated from; 0 for none.
-    progress : callable, optional
-        Wraps the iterable of thresholds, as ``tqdm`` does.
+    verbose : int
+        1 shows a progress bar on a terminal.
 
     Returns
     -------
@@ -407,7 +398,7 @@ def inspect_model(
         used, affinity = threshold_of(model), model.settings_.affinity
         levels = threshold_scan(
             data.X if affinity in GIVEN else data.X[np.sort(model._first)], affinity=affinity,
-            also=() if used is None else (used,), n_components=m, progress=progress,
+            also=() if used is None else (used,), n_components=m, verbose=verbose,
         )  # fmt: skip
         stability = None
         if n_resamples:

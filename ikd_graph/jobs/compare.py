@@ -208,11 +208,6 @@ class Comparison:
         gap = np.linalg.norm(centered - aligned(both[1], centered), axis=1)
         return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the points, or their numbers."""
-        return self.data.row_names or tuple(map(str, range(self.data.n_samples)))
-
     def to_pandas(self) -> pd.DataFrame:
         """Make a table with a row for each method and noise level, and what all of them share."""
         rows = pd.DataFrame(self.rows).drop(columns=["labels", "values", "embedding", "notes"])
@@ -221,7 +216,7 @@ class Comparison:
 
     def points(self) -> pd.DataFrame:
         """Make a table of the points: name, disagreement, labels, every embedding."""
-        table: dict[str, Any] = {self.data.row_title or "row": self.names}
+        table: dict[str, Any] = {self.data.row_title or "row": self.data.names}
         if self.disagreement is not None:
             table["disagreement"] = self.disagreement
         table |= {labels.title or "label": labels.texts for labels in self.data.all_labels}
@@ -343,7 +338,7 @@ def sentences(result: Comparison) -> list[str]:
     gaps = result.disagreement
     if gaps is not None and result.pair is not None:
         worst = np.argsort(-gaps, kind="stable")[:5]
-        named = ", ".join(f"{result.names[row]} ({gaps[row]:.2f})" for row in worst)
+        named = ", ".join(f"{result.data.names[row]} ({gaps[row]:.2f})" for row in worst)
         texts.append(
             f"Distance of a point between {' and '.join(result.pair)}, in root mean square radii: "
             f"median {np.median(gaps):.2f}; largest at {named}"
@@ -645,14 +640,13 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
     if data.n_samples <= most:
         return data
     rows = np.sort(np.random.default_rng(seed).permutation(data.n_samples)[:most])
-    names = data.row_names or tuple(map(str, range(data.n_samples)))
     return replace(
         data,
         X=data.X[rows],
         y=None if data.y is None else data.y[rows],
         latent=None if data.latent is None else data.latent[rows],
         other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
-        row_names=tuple(names[row] for row in rows),
+        row_names=tuple(data.names[row] for row in rows),
     )
 
 

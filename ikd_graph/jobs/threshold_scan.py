@@ -1,7 +1,7 @@
 """What every threshold would make of the same data: edges, components, cliques, coverage."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .. import cliques, graph
+from .._base.progress import progress_bar
 from .._base.types import Floats
 from .._base.validation import check_choice, check_fraction, check_integer
 from ..graph import CsrGraph
@@ -31,14 +32,13 @@ def threshold_scan(
     also: Iterable[float] = (),
     n_components: int = 2,
     clique_limit: int = 5000,
-    progress: Callable[[Any], Iterable[Any]] | None = None,
+    verbose: int = 0,
 ) -> pd.DataFrame:
     """Look at the graph of the same data at many thresholds.
 
     X and ``affinity`` are as for `ikd_graph.IKD`. Without ``thresholds``, 25 even steps are taken
     over the range that holds the edges, from the lowest at which the graph is still small enough to
-    look at; those of ``also`` are added. ``progress`` wraps the iterable of thresholds, as ``tqdm``
-    does.
+    look at; those of ``also`` are added. With ``verbose`` a progress bar is shown.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def threshold_scan(
         raise ValueError("thresholds must name at least one, got none; None chooses them")
     base = graph.pairs_above(similarity, float(levels[0]))
     rows = []
-    for level in progress(levels) if progress else levels:
+    for level in progress_bar(verbose, iterable=levels, desc="thresholds") or levels:
         g = graph.above(base, float(level)) if level > levels[0] else base
         rows.append(_counts(g, n_components + 2, clique_limit))
     names = ("edges", "components", "largest_component", "cliques", "largest_clique", "coverage")

@@ -155,7 +155,7 @@ def _communities(result: CliqueInspection) -> list[page.Block]:
             f" With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
             f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
         )
-    names = [result.names[row] for row in first]
+    names = [result.data.names[row] for row in first]
     return [page.block("note", text), page.table(found.to_pandas(names, labels).head(15))]
 
 

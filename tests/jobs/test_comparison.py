@@ -291,7 +291,7 @@ def test_nothing_is_called_held_out_where_all_columns_were_embedded():
 def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
     data = datasets.digits()
     result = compare(data, ("pca",), noise=0, max_rows=300)
-    rows = [int(name) for name in result.names]
+    rows = [int(name) for name in result.data.names]
     np.testing.assert_array_equal(result.data.X, data.X[rows])
     np.testing.assert_array_equal(result.data.y, data.y[rows])
     assert result.row("pca", 0.0).labels["knn"] > 0.4
