@@ -13,7 +13,7 @@ import numpy as np
 from .._base.format import count, format_number, format_seconds
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..jobs.columns import ColumnRelevance
+from ..gplvm.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.charts import variance_fractions

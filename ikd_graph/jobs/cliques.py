@@ -94,11 +94,6 @@ class CliqueInspection:
         """Connected components before any were joined."""
         return int(self.model.component_labels_.max()) + 1
 
-    @property
-    def largest_size(self) -> int:
-        """Points in the largest clique; where not all are listed it may be one that was solved."""
-        return int(max(self.sizes.max(initial=0), self.summary["sizes"]["max"]))
-
     @cached_property
     def disagreement(self) -> Floats:
         """Distance of each member from where its clique would put it, (total,)."""
@@ -160,9 +155,8 @@ class CliqueInspection:
             "links between components": self.n_links or None,
             "mean neighbors": self.summary["degrees"]["mean"],
             "components": self.n_components,
-            "maximal cliques": ("" if self.complete else "more than ")
-            + format_number(self.sizes.size),
-            "largest clique": self.largest_size,
+            "maximal cliques": "more than " * (not self.complete) + format_number(self.sizes.size),
+            "largest clique": max([*self.sizes, *self.cliques.sizes], default=0),
             "cliques listed": len(self.cliques),
             "points covered": f"{self.summary['solvable_coverage']:.1%}",
         }
@@ -201,19 +195,13 @@ class CliqueInspection:
                 f"The graph used has {count(labels.size, 'component')}; the largest holds "
                 f"{labels.max()} of {labels.sum()} points.{joined}"
             )
-        rows, residual = self.disagreed, self.residual
-        if rows.size:
+        if (rows := self.disagreed).size:
             few = ", ".join(self.data.names[row] for row in rows[:8])
             more = f" and {format_number(rows.size - 8)} more" if rows.size > 8 else ""
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
                 f"median): {few}{more}."
-            )
-        else:
-            advice.append(
-                "The cliques disagree about no point much more than about the others (median "
-                f"{np.median(residual):.2g}, at most {residual.max():.2g})."
             )
         if (fraction := self.model.merge_start_weight_ or 0.0) >= 0.1:
             times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
@@ -278,7 +266,8 @@ class CliqueInspection:
         """Return everything as plain values, for JSON."""
         sizes, numbers = np.unique(self.sizes, return_counts=True)
         components = np.bincount(self.model.component_labels_)
-        communities, stability = self.communities, self.stability
+        communities: Any = self.communities
+        stability: Any = self.stability
         if communities is not None:
             communities = [self._group(self.model._first[of]) for of in communities]
         if stability is not None:

@@ -168,7 +168,8 @@ class Comparison:
         Its variance has a part for each: that of the mean of the draws, and half that of the
         halves, since two disjoint halves hold all there is.
         """
-        gaps = np.subtract(*(self.row(title, noise).values for title in (first, second)))
+        a, b = (np.asarray(self.row(title, noise).values) for title in (first, second))
+        gaps = a - b
         variance, least = 0.0, np.inf
         for axis, fraction in ((0, gaps.shape[0]), (1, 2)):
             if gaps.shape[axis] > 1:
@@ -333,7 +334,7 @@ def sentences(result: Comparison) -> list[str]:
     peers = [row for row in able if row.method in PEERS]
     if ours and peers:
         best = [max(rows, key=lambda row: row.score).title for rows in (ours, peers)]
-        test = result.difference(*best, level)
+        test = result.difference(best[0], best[1], level)
         texts.append(f"Best strategy against best other method: {test}")
     gaps = result.disagreement
     if gaps is not None and result.pair is not None:
@@ -474,8 +475,8 @@ def compare(
     result = Comparison(data, bench.measure, head, [], used | {"refine": chosen})
     plans = with_refinements(names, chosen)
     try:
-        for plan in progress_bar(verbose, iterable=plans, desc="compare") or plans:
-            result.rows.extend([bench.row(*plan, level) for level in levels])
+        for title, name, how in progress_bar(verbose, iterable=plans, desc="compare") or plans:
+            result.rows.extend([bench.row(title, name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
         # What is finished took long, and is kept for those who catch the interrupt.
         stopped.finished = result if result.titles else None  # type: ignore[attr-defined]

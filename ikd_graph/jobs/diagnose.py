@@ -77,6 +77,8 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
+    standard_error : float
+        Sampling error of a correlation of nothing over so many independent columns.
     mean_correlation : float
         Mean correlation of two rows, before means of columns are taken off.
     has_common_direction : bool
@@ -126,6 +128,7 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
+    standard_error: float
     mean_correlation: float
     has_common_direction: bool
     trusted_pairs: Integers = field(repr=False, compare=False)
@@ -156,11 +159,6 @@ class Diagnosis:
     def n_used(self) -> int:
         """Number of points that were examined."""
         return len(self.rows)
-
-    @property
-    def standard_error(self) -> float:
-        """Sampling error of a correlation of nothing."""
-        return _standard_error(self.n_effective)
 
     @property
     def n_trusted(self) -> int:
@@ -513,7 +511,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
         covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
     )
     effective = covariance.effective_columns(rows, n_removed=n_removed)
-    error = _standard_error(effective)
+    error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
     left, right, corr = graph.edges(trusted)
     order = np.argsort(-corr, kind="stable")
@@ -523,6 +521,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
+        "standard_error": error,
         "mean_correlation": mean,
         "has_common_direction": bool(
             above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
@@ -533,11 +532,6 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
         "correlation_counts": tuple(counts.tolist()),
         "correlation_edges": tuple(edges.tolist()),
     }
-
-
-def _standard_error(effective: float) -> float:
-    """Return sampling error of a correlation of nothing over so many independent columns."""
-    return 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
 
 
 def problems(diagnosis: Diagnosis) -> list[str]:

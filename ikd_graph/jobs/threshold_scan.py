@@ -124,8 +124,6 @@ def _even_levels(similarity: Similarity) -> Floats:
     if similarity.is_graph:
         stored = graph.pairs_above(similarity, 0.0)
         sample, n_pairs = stored.weights, stored.n_edges
-    elif n_pairs <= _SAMPLED_PAIRS:
-        sample = similarity.between(*np.triu_indices(n, 1))
     else:
         rng = np.random.default_rng(0)
         first = rng.integers(0, n, _SAMPLED_PAIRS)
