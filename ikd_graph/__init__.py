@@ -17,8 +17,8 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .estimator import IKD
+    from .gplvm.columns import columns
     from .jobs.align import align
-    from .jobs.columns import columns
     from .jobs.compare import compare
     from .jobs.diagnose import diagnose
 
@@ -51,7 +51,7 @@ __all__ = [
 _HOMES = {
     "IKD": ".estimator",
     "align": ".jobs.align",
-    "columns": ".jobs.columns",
+    "columns": ".gplvm.columns",
     "compare": ".jobs.compare",
     "diagnose": ".jobs.diagnose",
 }

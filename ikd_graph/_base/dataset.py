@@ -148,6 +148,11 @@ class Dataset:
         return self.X.shape[1]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the rows, or their numbers where these are unknown."""
+        return self.row_names or tuple(map(str, range(self.n_samples)))
+
+    @property
     def frame(self) -> Any:
         """``X`` as a data frame of pandas with the names of rows and columns that are known."""
         import pandas

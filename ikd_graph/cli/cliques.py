@@ -9,7 +9,6 @@ from typing import Any
 
 from .. import report
 from .._base.format import format_number
-from .._base.progress import progress_bar
 from .._base.validation import check_integer
 from ..estimator import IKD
 from ..jobs.cliques import inspect_model
@@ -35,10 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
         warnings.filterwarnings("ignore", "the graph has", UserWarning)
         model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
 
-    def progress(levels: Any) -> Any:
-        return progress_bar(arguments.verbose, iterable=levels, desc="thresholds")
-
-    view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, progress=progress)
+    verbose = arguments.verbose
+    view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, verbose=verbose)
     counts, advice = view.to_record(), view.advice()
     step = ("To embed with this graph:", embed_command(model, arguments))
     chart = report.clique_chart(view)

@@ -24,7 +24,7 @@ from .._base.validation import name_rows
 from .._base.warn import warn
 from ..datasets import Dataset, Reading
 from ..estimator import IKD
-from ..jobs.columns import ColumnRelevance
+from ..gplvm.columns import ColumnRelevance
 from ..plotting import plot
 from ..report.page import share_plotly
 from ..similarity import GIVEN

@@ -113,9 +113,8 @@ def tsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
 
     # Barnes-Hut trees exist in up to three dimensions.
     method = "barnes_hut" if n_components <= 3 else "exact"
-    init: Any = "pca" if n_components <= min(X.shape) else "random"
     perplexity = min(30.0, (X.shape[0] - 1) / 3.0)
-    model = TSNE(n_components, perplexity=perplexity, method=method, init=init, random_state=seed)
+    model = TSNE(n_components, perplexity=perplexity, method=method, random_state=seed)
     return model.fit_transform(X)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 
@@ -25,11 +26,8 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..similarity import GIVEN, compare
-from .threshold_scan import ThresholdScan, threshold_scan
+from .threshold_scan import threshold_scan
 from .used_settings import describe_graph
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STAYS = 0.8
 """Stability from which a clique is said to stay."""
@@ -63,8 +61,8 @@ class CliqueInspection:
         Where each clique would put each of its members.
     summary : dict
         See `ikd_graph.cliques.summary`.
-    levels : ThresholdScan
-        Counts at many thresholds.
+    levels : pandas.DataFrame
+        Counts at many thresholds, see `ikd_graph.jobs.threshold_scan`.
     communities : Communities or None
         Of distinct rows, by percolation of triangles; None where not all cliques were listed.
     stability : Stability or None
@@ -80,14 +78,9 @@ class CliqueInspection:
     cliques: Cliques
     proposals: Floats
     summary: dict[str, Any]
-    levels: ThresholdScan
+    levels: pd.DataFrame
     communities: Communities | None = None
     stability: Stability | None = None
-
-    @cached_property
-    def names(self) -> list[str]:
-        """What the rows are called: by their names, else by their numbers."""
-        return [str(name) for name in self.data.row_names or range(self.data.n_samples)]
 
     @cached_property
     def classes(self) -> list[str] | None:
@@ -100,11 +93,6 @@ class CliqueInspection:
     def n_components(self) -> int:
         """Connected components before any were joined."""
         return int(self.model.component_labels_.max()) + 1
-
-    @property
-    def largest_size(self) -> int:
-        """Points in the largest clique; where not all are listed it may be one that was solved."""
-        return int(max(self.sizes.max(initial=0), self.summary["sizes"]["max"]))
 
     @cached_property
     def disagreement(self) -> Floats:
@@ -155,44 +143,22 @@ class CliqueInspection:
         """Return the classes of rows as "8 cell × 12, morula × 3"."""
         return ", ".join(f"{name} × {n}" for name, n in self.count_classes(rows).items())
 
-    def headline(self) -> str:
-        """Return the result in two sentences."""
-        links = f" joined by {count(self.n_links, 'link')}" if self.n_links else ""
-        noun = "maximal clique" if self.complete and self.sizes.size == 1 else "maximal cliques"
-        return (
-            f"{count(self.data.n_samples, 'point')}, {count(self.graph.n_edges, 'edge')} "
-            f"({describe_graph(self.model)}), {count(self.n_components, 'component')}{links}: "
-            f"{self._n_maximal()} {noun}, the largest of {self.largest_size} points. "
-            f"{format_number(len(self.cliques))} of them cover the graph and are listed here."
-        )
-
-    def _n_maximal(self) -> str:
-        """Count maximal cliques, or that there are more than were listed."""
-        return ("" if self.complete else "more than ") + format_number(self.sizes.size)
-
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
-        g, used, removed = self.graph, threshold_of(self.model), self.model.removed_edges_
-        n_above, rule = None, self.model.settings_.graph
-        if used is not None and isinstance(rule, graph.Threshold) and rule.n_neighbors:
-            n_above = int(np.count_nonzero(g.weights > used)) // 2
+        g, removed = self.graph, self.model.removed_edges_
         facts = {
             "points": self.data.n_samples,
             "duplicate rows": self.data.n_samples - g.n_nodes or None,
             "graph": describe_graph(self.model),
             "edges": g.n_edges,
-            "edges above the threshold": n_above,
-            "edges removed as short-circuit edges": (0 if removed is None else len(removed))
-            or None,
+            "edges removed as short-circuit edges": None if removed is None else len(removed),
             "links between components": self.n_links or None,
             "mean neighbors": self.summary["degrees"]["mean"],
             "components": self.n_components,
-            "maximal cliques": self._n_maximal(),
-            "largest clique": self.largest_size,
-            "mean clique size": float(self.sizes.mean()) if self.sizes.size else None,
+            "maximal cliques": "more than " * (not self.complete) + format_number(self.sizes.size),
+            "largest clique": max([*self.sizes, *self.cliques.sizes], default=0),
             "cliques listed": len(self.cliques),
             "points covered": f"{self.summary['solvable_coverage']:.1%}",
-            "mean overlap": self.summary["overlaps"]["mean"] or None,
         }
         if self.stability is not None:
             large, stays = self.cliques.sizes >= 3, self.stability.of_cliques >= STAYS
@@ -206,7 +172,7 @@ class CliqueInspection:
 
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
-        levels, top = self.levels, self.levels.connected_up_to
+        levels, top = self.levels, self.levels.attrs["connected_up_to"]
         advice = [
             f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
             "components are joined by nearest neighbors or links."
@@ -214,11 +180,11 @@ class CliqueInspection:
             else "No threshold above 0 keeps the graph connected: components are joined by nearest "
             "neighbors or links."
         ]
-        whole = np.flatnonzero(levels.coverage >= 0.999)
+        whole = levels.threshold[levels.coverage >= 0.999]
         m = self.model.embedding_.shape[1]
         if whole.size:
             advice.append(
-                f"Up to a threshold of {levels.threshold[whole[-1]]:.2f} every point is in a "
+                f"Up to a threshold of {whole.max():.2f} every point is in a "
                 f"clique of at least {m + 2} points, the minimum in {m}-D."
             )
         if self.n_components > 1:
@@ -229,19 +195,13 @@ class CliqueInspection:
                 f"The graph used has {count(labels.size, 'component')}; the largest holds "
                 f"{labels.max()} of {labels.sum()} points.{joined}"
             )
-        rows, residual = self.disagreed, self.residual
-        if rows.size:
-            few = ", ".join(self.names[row] for row in rows[:8])
+        if (rows := self.disagreed).size:
+            few = ", ".join(self.data.names[row] for row in rows[:8])
             more = f" and {format_number(rows.size - 8)} more" if rows.size > 8 else ""
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
                 f"median): {few}{more}."
-            )
-        else:
-            advice.append(
-                "The cliques disagree about no point much more than about the others (median "
-                f"{np.median(residual):.2g}, at most {residual.max():.2g})."
             )
         if (fraction := self.model.merge_start_weight_ or 0.0) >= 0.1:
             times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
@@ -260,20 +220,14 @@ class CliqueInspection:
             Columns ``clique`` (its position in `cliques`), ``member``, the labels, the
             ``disagreement`` of the member, and ``stability`` of the clique where it is known.
         """
-        import pandas as pd
-
-        members, sizes = self.cliques.blocks.members, self.cliques.sizes
-        table: dict[str, Any] = {
-            "clique": np.repeat(np.arange(len(self.cliques)), sizes),
-            "member": [self.names[row] for row in members],
-        }
+        table = self.cliques.to_pandas(self.data.names)
         for labels in self.data.all_labels:
-            texts = labels.texts
-            table[labels.title or "label"] = [texts[row] for row in members]
+            texts = np.array(labels.texts, dtype=object)
+            table[labels.title or "label"] = texts[self.cliques.blocks.members]
         table["disagreement"] = self.disagreement
         if self.stability is not None:
-            table["stability"] = np.repeat(self.stability.of_cliques, sizes)
-        return pd.DataFrame(table)
+            table["stability"] = np.repeat(self.stability.of_cliques, self.cliques.sizes)
+        return table
 
     def largest(self, most: int = 15) -> pd.DataFrame:
         """Make a table of the largest cliques that are not almost the same, the largest first.
@@ -291,8 +245,6 @@ class CliqueInspection:
             Columns ``clique`` (its position in `cliques`), ``points``, ``stability`` and ``as large
             by chance`` where they are known, ``labels`` where they are classes, and ``members``.
         """
-        import pandas as pd
-
         chosen: list[int] = []
         inside = np.zeros((most, self.data.n_samples), dtype=bool)
         for k in np.argsort(-self.cliques.sizes, kind="stable").tolist():
@@ -307,53 +259,21 @@ class CliqueInspection:
             table["as large by chance"] = [self.stability.expected(size) for size in sizes]
         if self.classes is not None:
             table["labels"] = [self.describe_classes(self.cliques[k]) for k in chosen]
-        table["members"] = [", ".join(self.names[k] for k in self.cliques[c]) for c in chosen]
+        table["members"] = [", ".join(self.data.names[k] for k in self.cliques[c]) for c in chosen]
         return pd.DataFrame(table)
-
-    def largest_communities(self, most: int = 15) -> pd.DataFrame:
-        """Make a table of the largest communities, as `ikd_graph.cliques.Communities.to_pandas`.
-
-        Parameters
-        ----------
-        most : int
-            Number of communities.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``community``, ``size``, ``members`` and, where there are classes, ``labels``.
-        """
-        assert self.communities is not None
-        first, classes = self.model._first, self.classes
-        names = [self.names[row] for row in first]
-        labels = None if classes is None else [classes[row] for row in first]
-        return self.communities.to_pandas(names, labels).head(most)
-
-    def describe_communities(self) -> str:
-        """Return how many communities there are, and how they agree with the classes."""
-        assert self.communities is not None
-        text = f"Triangles that share edges hang together: {self.communities!r}."
-        if self.classes is None:
-            return text
-        known = [name if name != "no label" else None for name in self.classes]
-        score = self.communities.compare([known[row] for row in self.model._first])
-        return (
-            f"{text} With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
-            f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
-        )
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         sizes, numbers = np.unique(self.sizes, return_counts=True)
         components = np.bincount(self.model.component_labels_)
-        levels = ("threshold", "edges", "components", "cliques", "coverage")
-        communities = None
-        if self.communities is not None:
-            communities = [self._group(self.model._first[of]) for of in self.communities]
-        stability = None
-        if self.stability is not None:
-            expected = {str(size): n for size, n in self.stability.expected_false.items()}
-            stability = {"cliques": self.stability.of_cliques, "expected_false": expected}
+        communities: Any = self.communities
+        stability: Any = self.stability
+        if communities is not None:
+            communities = [self._group(self.model._first[of]) for of in communities]
+        if stability is not None:
+            expected = {str(size): n for size, n in stability.expected_false.items()}
+            stability = {"cliques": stability.of_cliques, "expected_false": expected}
+        listed = zip(self.cliques, self.of_cliques, strict=True)
         return {
             "data": self.data.name,
             "n_points": self.data.n_samples,
@@ -369,24 +289,17 @@ class CliqueInspection:
             "listed_cliques": self.summary,
             "cliques": [
                 {"clique": number, **self._group(members), "disagreement": off}
-                for number, (members, off) in enumerate(
-                    zip(self.cliques, self.of_cliques, strict=True)
-                )
+                for number, (members, off) in enumerate(listed)
             ],
             "stability": stability,
             "communities": communities,
-            "disagreed_about": {
-                "limit": self.disagreement_limit,
-                "points": [self.names[row] for row in self.disagreed],
-            },
-            "merge_start_weight": self.model.merge_start_weight_,
-            "thresholds": {name: getattr(self.levels, name) for name in levels},
-            "advice": self.advice(),
+            "disagreed_about": [self.data.names[row] for row in self.disagreed],
+            "thresholds": self.levels.to_dict("list"),
         }
 
     def _group(self, rows: NDArray[Any]) -> dict[str, Any]:
         """Names and classes of the rows of a group."""
-        return {"members": [self.names[k] for k in rows], "labels": self.count_classes(rows)}
+        return {"members": [self.data.names[k] for k in rows], "labels": self.count_classes(rows)}
 
     def exported(self, ending: str) -> str:
         """Return the graph as a file for other programs, see `ikd_graph.cliques.export`."""
@@ -398,7 +311,7 @@ class CliqueInspection:
             for column in self.data.all_labels
         }
         nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
-        names = [self.names[row] for row in rows]
+        names = [self.data.names[row] for row in rows]
         g, known = graph.subgraph(self.graph, order), self.stability
         if known is not None:
             # Of the edges in use: others may have been removed, or are links.
@@ -415,7 +328,7 @@ def inspect_model(
     *,
     limit: int = 100_000,
     n_resamples: int = 0,
-    progress: Callable[[Any], Iterable[Any]] | None = None,
+    verbose: int = 0,
 ) -> CliqueInspection:
     """Look at the cliques of a fitted model.
 
@@ -429,8 +342,8 @@ def inspect_model(
         List at most this number of maximal cliques.
     n_resamples : int
         Resamples that their stability is estimated from; 0 for none.
-    progress : callable, optional
-        Wraps the iterable of thresholds, as ``tqdm`` does.
+    verbose : int
+        1 shows a progress bar on a terminal.
 
     Returns
     -------
@@ -471,7 +384,11 @@ def inspect_model(
     with warnings.catch_warnings():
         # The fit has warned of the rows.
         warnings.simplefilter("ignore", UserWarning)
-        levels = _levels(model, data.X, progress)
+        used, affinity = threshold_of(model), model.settings_.affinity
+        levels = threshold_scan(
+            data.X if affinity in GIVEN else data.X[np.sort(model._first)], affinity=affinity,
+            also=() if used is None else (used,), n_components=m, verbose=verbose,
+        )  # fmt: skip
         stability = None
         if n_resamples:
             table = dense_rows(rows_of(data.X))[model._first]
@@ -515,18 +432,6 @@ def _with_duplicates(
     order = np.lexsort((rows, clique))
     starts = np.append(0, np.cumsum(np.bincount(clique, minlength=blocks.n_blocks)))
     return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
-
-
-def _levels(model: IKD, X: Any, progress: Any) -> ThresholdScan:
-    """Return what every threshold makes of the distinct rows; that of the graph is among them."""
-    used = threshold_of(model)
-    return threshold_scan(
-        X if model.settings_.affinity in GIVEN else X[np.sort(model._first)],
-        affinity=model.settings_.affinity,
-        also=() if used is None else (used,),
-        n_components=model.embedding_.shape[1],
-        progress=progress,
-    )
 
 
 def threshold_of(model: IKD) -> float | None:

@@ -82,10 +82,13 @@ class Row(NamedTuple):
     seconds: float  # of a fit, median
     labels: dict[str, float]  # see `score_labels`; those of further labels as "knn of site"
     failure: str = ""
+    values: Floats | None = None  # (draws, references) behind the score, the same for all methods
+    embedding: Floats | None = None  # (n, m), rigidly aligned and scaled to the first
+    notes: tuple[str, ...] = ()  # warnings
 
 
 class Difference(NamedTuple):
-    """How much better the first of two methods scores, by a paired test."""
+    """How much better the first of two methods scores, by a paired test; printed, a sentence."""
 
     first: str
     second: str
@@ -99,6 +102,17 @@ class Difference(NamedTuple):
         if abs(self.mean) - self.half_width > LEAST:
             return self.first if self.mean > 0.0 else self.second
         return "" if abs(self.mean) + self.half_width < TIE else None
+
+    def __str__(self) -> str:
+        gap = f"{abs(self.mean):.3f}"
+        if self.half_width > 0.0:
+            gap += f" ± {self.half_width:.3f}"
+        if self.better:
+            worse = self.second if self.better == self.first else self.first
+            return f"{self.better} is better than {worse} by {gap}"
+        if self.better == "":
+            return f"{self.first} and {self.second} do not differ ({gap})"
+        return f"too few columns to tell {self.first} and {self.second} apart ({gap})"
 
 
 @dataclass(frozen=True)
@@ -114,25 +128,16 @@ class Comparison:
     head : dict of str to str
         Similarity, graph, kernel and refinement of all strategies, in words.
     rows : list of Row
-        One for each method and noise level.
-    scores : dict of (str, float) to (draws, references) ndarray
-        Scores behind each row; draws of noise are the same for all methods.
-    embeddings : dict of (str, float) to (n, m) ndarray
-        An embedding for each row, rigidly aligned and scaled to the first.
+        One for each method and noise level, with its scores and its embedding.
     used : dict
         Parameters of `IKD` that all strategies share, with nothing left to choose.
-    notes : dict of str to tuple of str
-        Warnings of each method.
     """
 
     data: Dataset
     measure: str
     head: dict[str, str]
     rows: list[Row]
-    scores: dict[tuple[str, float], Floats]
-    embeddings: dict[tuple[str, float], Floats]
     used: dict[str, Any] = field(default_factory=dict)
-    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def titles(self) -> list[str]:
@@ -148,6 +153,14 @@ class Comparison:
         """Row of a method at a noise level."""
         return next(row for row in self.rows if (row.title, row.noise) == (title, noise))
 
+    def rows_at(self, noise: float) -> list[Row]:
+        """Rows at a noise level of all methods that gave an embedding."""
+        return [self.row(title, noise) for title in self.titles]
+
+    def name_of(self, row: Row) -> str:
+        """Title of a row, with its noise where there are several levels."""
+        return row.title + (f", noise {row.noise:g}" if len(self.levels) > 1 else "")
+
     def difference(self, first: str, second: str, noise: float = 0.0) -> Difference:
         """Paired test of two methods at a noise level.
 
@@ -155,7 +168,8 @@ class Comparison:
         Its variance has a part for each: that of the mean of the draws, and half that of the
         halves, since two disjoint halves hold all there is.
         """
-        gaps = self.scores[first, noise] - self.scores[second, noise]
+        a, b = (np.asarray(self.row(title, noise).values) for title in (first, second))
+        gaps = a - b
         variance, least = 0.0, np.inf
         for axis, fraction in ((0, gaps.shape[0]), (1, 2)):
             if gaps.shape[axis] > 1:
@@ -177,10 +191,9 @@ class Comparison:
     @property
     def tests(self) -> list[Difference]:
         """The test of the pair at every noise level at which both ran."""
-        if self.pair is None:
-            return []
-        ran = [s for s in self.levels if all((title, s) in self.scores for title in self.pair)]
-        return [self.difference(*self.pair, s) for s in ran]
+        pair = self.pair or ()
+        failed = {row.noise for row in self.rows if row.title in pair and row.failure}
+        return [self.difference(*pair, s) for s in self.levels if pair and s not in failed]
 
     @property
     def disagreement(self) -> Floats | None:
@@ -189,33 +202,28 @@ class Comparison:
         They are aligned by a rigid motion and a scale; the unit is the root mean square distance
         from the center.
         """
-        if self.pair is None or any((t, self.levels[0]) not in self.embeddings for t in self.pair):
+        both = [self.row(title, self.levels[0]).embedding for title in self.pair or ()]
+        if not both or both[0] is None or both[1] is None:
             return None
-        first, second = (self.embeddings[title, self.levels[0]] for title in self.pair)
-        centered = first - first.mean(axis=0)
-        gap = np.linalg.norm(centered - aligned(second, centered), axis=1)
+        centered = both[0] - both[0].mean(axis=0)
+        gap = np.linalg.norm(centered - aligned(both[1], centered), axis=1)
         return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the points, or their numbers."""
-        return self.data.row_names or tuple(map(str, range(self.data.n_samples)))
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table with a row for each method and noise level, and what all of them share."""
-        shared = {"measure": SCORES[self.measure], **self.head}
-        rows = [row._asdict() for row in self.rows]
-        return pd.DataFrame([row | row.pop("labels") | shared for row in rows])
+        rows = pd.DataFrame(self.rows).drop(columns=["labels", "values", "embedding", "notes"])
+        marks = pd.DataFrame([row.labels for row in self.rows], rows.index)
+        return pd.concat([rows, marks], axis=1).assign(measure=SCORES[self.measure], **self.head)
 
     def points(self) -> pd.DataFrame:
         """Make a table of the points: name, disagreement, labels, every embedding."""
-        table: dict[str, Any] = {self.data.row_title or "row": self.names}
+        table: dict[str, Any] = {self.data.row_title or "row": self.data.names}
         if self.disagreement is not None:
             table["disagreement"] = self.disagreement
         table |= {labels.title or "label": labels.texts for labels in self.data.all_labels}
-        for title in self.titles:
-            for k, column in enumerate(self.embeddings[title, self.levels[0]].T, 1):
-                table[f"{title} {k}"] = column
+        for row in self.rows_at(self.levels[0]):
+            for k, column in enumerate(() if row.embedding is None else row.embedding.T, 1):
+                table[f"{row.title} {k}"] = column
         return pd.DataFrame(table)
 
     def plot(self, ax: Any = None) -> Any:
@@ -231,23 +239,17 @@ class Comparison:
         matplotlib Axes
             Of the scores.
         """
-        named = plot.names_of_points(self.data.row_names)
+        rows = [row for level in self.levels for row in self.rows_at(level)]
         hole = np.full((self.data.n_samples, 2), np.nan)
-        panels = {
-            title + (f", noise {level:g}" if len(self.levels) > 1 else ""): self.embeddings.get(
-                (title, level), hole
-            )
-            for level in self.levels
-            for title in self.titles
-        }
+        panels = {self.name_of(r): hole if r.embedding is None else r.embedding for r in rows}
         ax = plot.drawing_axes(ax, *self.figure_size)
         figure = plot.figure_of(ax)
         grid = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=self._heights)
         # Names stay apart in the size that pictures have with everything around them.
-        scores = plot.chart(self.scores_chart(), ax=figure.add_subplot(grid[1]))
-        labels = self.data.y if self.data.labels is None else self.data.labels
+        scores = plot.chart(self._chart(), ax=figure.add_subplot(grid[1]))
         plot.small_multiples(
-            panels, colors.paint(labels, title=self.data.label_title), points=named,
+            panels, self.data.all_labels[0] if self.data.all_labels else None,
+            points=plot.names_of_points(self.data.row_names),
             n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip
         return scores
@@ -266,12 +268,12 @@ class Comparison:
         n_levels = len(self.levels)
         return side * n_levels, max(1.2 + 0.16 * len(self.titles) * (1 + n_levels), 2.8)
 
-    def scores_chart(self) -> Chart:
-        """Describe the scores as lying bars with standard errors, noise levels side by side."""
+    def _chart(self) -> Chart:
+        """Scores as lying bars with standard errors, noise levels side by side."""
         n = len(self.levels)
         bars = []
         for k, level in enumerate(self.levels):
-            rows = self._rows_at(level)
+            rows = self.rows_at(level)
             at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
             lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
             name = f"noise {level:g}" if n > 1 else ""
@@ -292,18 +294,14 @@ class Comparison:
     def _scores_table(self) -> pd.DataFrame:
         """Scores of all methods as text, noise levels side by side."""
         table = {
-            f"noise {level:g}": [score(row.score, row.error) for row in self._rows_at(level)]
+            f"noise {level:g}": [score(row.score, row.error) for row in self.rows_at(level)]
             for level in self.levels
         }
-        first = self._rows_at(self.levels[0])
+        first = self.rows_at(self.levels[0])
         for name in [*first[0].labels][:1]:
             table[label_words(name)] = [score(row.labels.get(name, np.nan)) for row in first]
         table["seconds"] = [f"{row.seconds:.2f}" for row in first]
         return pd.DataFrame(table, self.titles)
-
-    def _rows_at(self, level: float) -> list[Row]:
-        """Rows of all methods that gave an embedding at a noise level."""
-        return [self.row(title, level) for title in self.titles]
 
 
 def label_words(name: str) -> str:
@@ -321,48 +319,36 @@ def score(value: float, error: float = np.nan) -> str:
 
 def sentences(result: Comparison) -> list[str]:
     """Say what follows: the paired test, refinements, other methods, where they disagree."""
-    level, pair, several = result.levels[0], result.pair, len(result.levels) > 1
-    texts = [
-        (f"At noise {test.noise:g} " if several else "") + describe_test(test)
-        for test in result.tests
-    ]
-    able = [row for row in result.rows if row.noise == level and not row.failure]
-    refined = [row for row in able if row.refine and (row.method, level) in result.scores]
-    tests = [result.difference(row.title, row.method, level) for row in refined]
-    if pair is not None and len(refined) > 1:
-        tests.append(result.difference(refined[0].title, refined[1].title, level))
-    if tests:
-        texts.append(f"Refinement: {'; '.join(map(describe_test, tests))}")
+    level, several = result.levels[0], len(result.levels) > 1
+    texts = [(f"At noise {test.noise:g} " if several else "") + str(test) for test in result.tests]
+    able = [row for row in result.rows_at(level) if not row.failure]
+    titles = [row.title for row in able]
+    refined = [row for row in able if row.refine and row.method in titles]
+    pairs = [(row.title, row.method) for row in refined]
+    if len(refined) > 1:
+        pairs.append((refined[0].title, refined[1].title))
+    if pairs:
+        gains = (str(result.difference(*pair, level)) for pair in pairs)
+        texts.append(f"Refinement: {'; '.join(gains)}")
     ours = [row for row in able if row.method not in PEERS]
     peers = [row for row in able if row.method in PEERS]
     if ours and peers:
-        best, other = (max(rows, key=lambda row: row.score).title for rows in (ours, peers))
-        test = result.difference(best, other, level)
-        texts.append(f"Best strategy against best other method: {describe_test(test)}")
+        best = [max(rows, key=lambda row: row.score).title for rows in (ours, peers)]
+        test = result.difference(best[0], best[1], level)
+        texts.append(f"Best strategy against best other method: {test}")
     gaps = result.disagreement
-    if gaps is not None and pair is not None:
+    if gaps is not None and result.pair is not None:
         worst = np.argsort(-gaps, kind="stable")[:5]
-        named = ", ".join(f"{result.names[row]} ({gaps[row]:.2f})" for row in worst)
+        named = ", ".join(f"{result.data.names[row]} ({gaps[row]:.2f})" for row in worst)
         texts.append(
-            f"Distance of a point between {' and '.join(pair)}, in root mean square radii: median "
-            f"{np.median(gaps):.2f}; largest at {named}"
+            f"Distance of a point between {' and '.join(result.pair)}, in root mean square radii: "
+            f"median {np.median(gaps):.2f}; largest at {named}"
         )
     heard: dict[str, list[str]] = {}
-    for title, notes in result.notes.items():
-        for note in notes:
-            heard.setdefault(note, []).append(title)
+    for row in able:
+        for note in row.notes:
+            heard.setdefault(note, []).append(row.title)
     return texts + [f"{', '.join(titles)}: {note}" for note, titles in heard.items()]
-
-
-def describe_test(test: Difference) -> str:
-    """Return the test of two methods as a sentence."""
-    gap = f"{abs(test.mean):.3f}" + (f" ± {test.half_width:.3f}" if test.half_width > 0.0 else "")
-    if test.better:
-        worse = test.second if test.better == test.first else test.first
-        return f"{test.better} is better than {worse} by {gap}"
-    if test.better == "":
-        return f"{test.first} and {test.second} do not differ ({gap})"
-    return f"too few columns to tell {test.first} and {test.second} apart ({gap})"
 
 
 def compare(
@@ -486,16 +472,13 @@ def compare(
     if bench.in_runs:
         head["columns"] = "compared in runs, since they follow one another"
     used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
-    result = Comparison(data, bench.measure, head, [], {}, {}, used | {"refine": chosen})
-    fits = [(plan, level) for plan in with_refinements(names, chosen) for level in levels]
-    whole = 0
+    result = Comparison(data, bench.measure, head, [], used | {"refine": chosen})
+    plans = with_refinements(names, chosen)
     try:
-        for plan, level in progress_bar(verbose, iterable=fits, desc="compare"):
-            bench.add(result, plan, level)
-            whole = len(result.rows) if level == levels[-1] else whole
+        for title, name, how in progress_bar(verbose, iterable=plans, desc="compare"):
+            result.rows.extend([bench.row(title, name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
         # What is finished took long, and is kept for those who catch the interrupt.
-        del result.rows[whole:]
         stopped.finished = result if result.titles else None  # type: ignore[attr-defined]
         raise
     if not result.titles:
@@ -517,6 +500,7 @@ class _Bench:
 
     def __post_init__(self) -> None:
         self.seed = self.settings["random_state"]
+        self.target: Floats | None = None  # the first embedding, centered
         X = self.data.X
         # The distinct rows that the default compares its candidates on, in the same order.
         first, _ = unique_rows(X)
@@ -568,9 +552,8 @@ class _Bench:
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
-    def add(self, result: Comparison, planned: tuple[str, str, Any], level: float) -> None:
-        """Add a method at a noise level: its fits, scores and first embedding."""
-        title, name, refine = planned
+    def row(self, title: str, name: str, refine: Any, level: float) -> Row:
+        """Score a method at a noise level, and embed the first table."""
         whole = done = self.fit(name, refine, self.table(level, 0))
         seconds, scores = [whole.seconds], cast("list[list[float]]", [])
         for X, fold in self.trials(level) if whole.value is not None else ():
@@ -586,23 +569,22 @@ class _Bench:
                 held_out = self.predicted[:, fold]
                 scores.append([float(model_selection.held_out_r2(done.value, held_out).sum())])
         kind = None if refine is None else type(refine).__name__.lower()
-        row = Row(title, name, kind, level, np.nan, np.nan, float(np.median(seconds)), {})
         if done.value is None:
-            result.rows.append(row._replace(failure=done.failure, seconds=np.nan))
-            return
+            return Row(title, name, kind, level, np.nan, np.nan, np.nan, {}, done.failure)
         # Scores of held-out columns are those of one draw against several references.
         values = np.array(scores) if self.references else np.array(scores).T
-        result.scores[title, level] = values
-        target = next(iter(result.embeddings.values()), whole.value)
-        result.embeddings[title, level] = aligned(whole.value, target - target.mean(axis=0))
-        result.notes.setdefault(title, whole.notes)
+        if self.target is None:
+            self.target = whole.value - whole.value.mean(axis=0)
         marks = {
             mark + f" of {labels.title}" * (k > 0): value
             for k, labels in enumerate(self.data.all_labels)
             for mark, value in score_labels(whole.value, labels).items()
         }
         error = float(sem(values, axis=None)) if values.size > 1 else np.nan
-        result.rows.append(row._replace(score=float(values.mean()), error=error, labels=marks))
+        return Row(
+            title, name, kind, level, float(values.mean()), error, float(np.median(seconds)), marks,
+            "", values, aligned(whole.value, self.target), whole.notes,
+        )  # fmt: skip
 
 
 def _resolved(
@@ -659,15 +641,13 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
     if data.n_samples <= most:
         return data
     rows = np.sort(np.random.default_rng(seed).permutation(data.n_samples)[:most])
-    names = data.row_names or tuple(map(str, range(data.n_samples)))
     return replace(
         data,
         X=data.X[rows],
         y=None if data.y is None else data.y[rows],
         latent=None if data.latent is None else data.latent[rows],
         other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
-        row_names=tuple(names[row] for row in rows),
-        notes=(*data.notes, f"{most} of {data.n_samples} rows are compared, at random"),
+        row_names=tuple(data.names[row] for row in rows),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import t
 
 from .. import covariance, graph, model_selection
@@ -22,7 +22,7 @@ from .._base.as_table import as_table, check_known, row_names
 from .._base.progress import Stages
 from .._base.types import Floats, Integers
 from .._base.warn import warn
-from ..eigen import DOMINANT_FRACTION, dominant_points
+from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
@@ -78,6 +78,8 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
+    standard_error : float
+        Sampling error of a correlation of nothing over so many independent columns.
     mean_correlation : float
         Mean correlation of two rows, before means of columns are taken off.
     has_common_direction : bool
@@ -103,9 +105,6 @@ class Diagnosis:
         Estimated fraction of independent noise in the variance; NaN with too few columns.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
-    level_fraction : float
-        Fraction of the squared distances between rows that is their means'; 0 where the fit does
-        not see these.
     parameters : dict
         Parameters for `ikd_graph.IKD` on all points.
     reasons : dict of str to str
@@ -130,6 +129,7 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
+    standard_error: float
     mean_correlation: float
     has_common_direction: bool
     trusted_pairs: Integers = field(repr=False, compare=False)
@@ -144,7 +144,6 @@ class Diagnosis:
     reliability: float
     noise_fraction: float
     moments: Moments
-    level_fraction: float
     parameters: dict[str, Any]
     reasons: dict[str, str]
     rows: Integers = field(repr=False, compare=False)
@@ -161,11 +160,6 @@ class Diagnosis:
     def n_used(self) -> int:
         """Number of points that were examined."""
         return len(self.rows)
-
-    @property
-    def standard_error(self) -> float:
-        """Sampling error of a correlation of nothing."""
-        return _standard_error(self.n_effective)
 
     @property
     def n_trusted(self) -> int:
@@ -191,9 +185,6 @@ class Diagnosis:
     def steps(self) -> tuple[Step, ...]:
         """What to do next, the most urgent first."""
         todo, m = [], self.n_components
-        if self.level_fraction >= DOMINANT_FRACTION:
-            words, rows = "Compare rows whatever their levels", "diagnose(covariance.unit_rows(X))"
-            todo.append(Step(words, rows, "diagnose", {"standardize_rows": True}))
         if self.has_common_direction and not self.n_removed:
             words = "Take off what all rows share"
             rest = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
@@ -440,10 +431,6 @@ def diagnose(
     if isinstance(model.settings_.refine, Likelihood):
         # The likelihood chooses it.
         parameters.pop("kernel", None)
-    level = _level_fraction(data) if affinity.euclidean else 0.0
-    if level >= DOMINANT_FRACTION:
-        # What is advised is what is warned of.
-        parameters["affinity"] = "correlation"
     noise, effective = np.nan, correlations["n_effective"]
     if data.shape[1] >= limits.FEWEST_COLUMNS:
         noise = covariance.noise_fraction(affinity.modeled(data), effective)
@@ -463,7 +450,6 @@ def diagnose(
         reliability=float(model.reliability_),
         noise_fraction=noise,
         moments=model_selection.moments(data),
-        level_fraction=level,
         parameters=parameters,
         reasons=model.settings_.reasons_in_words(),
         rows=picked,
@@ -526,7 +512,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
         covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
     )
     effective = covariance.effective_columns(rows, n_removed=n_removed)
-    error = _standard_error(effective)
+    error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
     left, right, corr = graph.edges(trusted)
     order = np.argsort(-corr, kind="stable")
@@ -536,6 +522,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
+        "standard_error": error,
         "mean_correlation": mean,
         "has_common_direction": bool(
             above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
@@ -548,21 +535,6 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     }
 
 
-def _standard_error(effective: float) -> float:
-    """Return sampling error of a correlation of nothing over so many independent columns."""
-    return 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
-
-
-def _level_fraction(X: NDArray[np.float64]) -> float:
-    """Fraction of the squared distances between rows that lies in their means."""
-    # Of rows that differ from all others the fit says so.
-    X = np.delete(X, dominant_points(X.mean(axis=1, keepdims=True))[0], axis=0)
-    centered = X - X.mean(axis=0)
-    centered /= np.abs(centered).max(initial=0.0) or 1.0
-    total = float((centered**2).sum()) or np.inf
-    return X.shape[1] * float((centered.mean(axis=1) ** 2).sum()) / total
-
-
 def problems(diagnosis: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
     d = diagnosis
@@ -571,11 +543,6 @@ def problems(diagnosis: Diagnosis) -> list[str]:
         why = f"the test sees correlations of features alone, and {d.n_observed} are few"
     by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
     clauses = [
-        (
-            d.level_fraction >= DOMINANT_FRACTION,
-            f"row means hold {d.level_fraction:.1%} of the squared distances between rows: an "
-            "embedding by distances shows little else; affinity='correlation' ignores them",
-        ),
         (d.p_value > LEVEL, f"{d.chance}: {why}"),
         (
             d.has_common_direction,

@@ -1,76 +1,27 @@
 """What every threshold would make of the same data: edges, components, cliques, coverage."""
 
 import itertools
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import cliques, graph
+from .._base.progress import progress_bar
 from .._base.types import Floats
 from .._base.validation import check_choice, check_fraction, check_integer
 from ..graph import CsrGraph
-from ..plotting import colors
-from ..plotting.charts import Chart, Curve
 from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
-__all__ = ["ThresholdScan", "threshold_scan"]
+__all__ = ["threshold_scan"]
 
 MOST_EDGES = 1_500_000
 """Thresholds whose graph would have more edges are left out: looking should take seconds."""
 
 _SAMPLED_PAIRS = 200_000
-
-
-@dataclass(frozen=True)
-class ThresholdScan:
-    """Graphs at rising thresholds, in numbers, one for each of k levels."""
-
-    threshold: Floats  # ascending
-    edges: NDArray[np.int64]
-    components: NDArray[np.int64]
-    largest_component: NDArray[np.int64]  # points in it
-    cliques: Floats  # maximal, of at least two points; NaN where more than ``clique_limit``
-    largest_clique: Floats  # points in it; NaN where not all were listed
-    coverage: Floats  # fraction of points in a clique large enough to place them (M + 2 points)
-    n_points: int
-    clique_limit: int  # how many cliques were listed at most
-    connected_up_to: float  # threshold below which the graph is in one piece
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Make a table with a row for each threshold."""
-        names = ("threshold", "edges", "components", "largest_component", "cliques")
-        columns = (*names, "largest_clique", "coverage")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
-
-    def charts(self, used: float | None = None) -> tuple[Chart, ...]:
-        """Describe what becomes of the graph over the threshold: counts and fractions of points.
-
-        ``used``, the threshold of a graph, is marked.
-        """
-        counts = {"edges": self.edges, "components": self.components, "cliques": self.cliques}
-        fractions = {
-            "covered": 100.0 * self.coverage,
-            "largest component": 100.0 * self.largest_component / self.n_points,
-        }
-        drawn = []
-        for what, unit, rows in (
-            ("numbers", "count", counts),
-            ("fractions", "% of points", fractions),
-        ):
-            is_count = rows is counts
-            curves = tuple(
-                Curve(name, self.threshold, np.where(y > 0, y, np.nan), colors.class_color(code))
-                for code, (name, y) in enumerate(rows.items(), 0 if is_count else len(counts))
-            )
-            mark = None if used is None else (used, f"used: {used:.3g}" * is_count)
-            title, axis = f"{what} over the threshold", "threshold on the similarity"
-            drawn.append(Chart(title, axis, unit, curves=curves, mark=mark, log_y=is_count))
-        return tuple(drawn)
 
 
 def threshold_scan(
@@ -81,15 +32,22 @@ def threshold_scan(
     also: Iterable[float] = (),
     n_components: int = 2,
     clique_limit: int = 5000,
-    progress: Callable[[Any], Iterable[Any]] | None = None,
-) -> ThresholdScan:
+    verbose: int = 0,
+) -> pd.DataFrame:
     """Look at the graph of the same data at many thresholds.
 
     X and ``affinity`` are as for `ikd_graph.IKD`. Without ``thresholds``, 25 even steps are taken
     over the range that holds the edges, from the lowest at which the graph is still small enough to
-    look at; those of ``also`` are added. A clique places its points from M + 2 points on, M being
-    ``n_components``; at most ``clique_limit`` are listed at a level. ``progress`` wraps the
-    iterable of thresholds, as ``tqdm`` does.
+    look at; those of ``also`` are added. With ``verbose`` a progress bar is shown.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each ``threshold``, ascending: ``edges``; ``components``; ``largest_component``,
+        points in it; ``cliques``, maximal, of at least two points; ``largest_clique``, points in
+        it; ``coverage``, fraction of points in a clique large enough to place them (M + 2 points, M
+        being ``n_components``). Cliques are NaN where there are more than ``clique_limit``. Among
+        its ``attrs``, ``connected_up_to`` is the threshold below which the graph is in one piece.
 
     Examples
     --------
@@ -110,12 +68,14 @@ def threshold_scan(
         raise ValueError("thresholds must name at least one, got none; None chooses them")
     base = graph.pairs_above(similarity, float(levels[0]))
     rows = []
-    for level in progress(levels) if progress else levels:
+    for level in progress_bar(verbose, iterable=levels, desc="thresholds"):
         g = graph.above(base, float(level)) if level > levels[0] else base
         rows.append(_counts(g, n_components + 2, clique_limit))
-    columns: Any = map(np.array, zip(*rows, strict=True))
-    numbers: Any = base.n_nodes, clique_limit, connected_up_to(similarity)
-    return ThresholdScan(levels, *columns, *numbers)
+    names = ("edges", "components", "largest_component", "cliques", "largest_clique", "coverage")
+    table = pd.DataFrame(rows, columns=pd.Index(names))
+    table.insert(0, "threshold", levels)
+    table.attrs |= {"connected_up_to": connected_up_to(similarity), "n_points": base.n_nodes}
+    return table
 
 
 def connected_up_to(similarity: Similarity) -> float:
@@ -164,8 +124,6 @@ def _even_levels(similarity: Similarity) -> Floats:
     if similarity.is_graph:
         stored = graph.pairs_above(similarity, 0.0)
         sample, n_pairs = stored.weights, stored.n_edges
-    elif n_pairs <= _SAMPLED_PAIRS:
-        sample = similarity.between(*np.triu_indices(n, 1))
     else:
         rng = np.random.default_rng(0)
         first = rng.integers(0, n, _SAMPLED_PAIRS)

@@ -547,7 +547,8 @@ def small_multiples(
     panels : mapping of str to array-like of shape (n, m)
         Coordinates of each picture; the first two are drawn, a single one against the row order.
     labels : array-like of shape (n,), optional
-        Classes, or numbers with fractions, which become a continuous scale.
+        Classes, or numbers with fractions, which become a continuous scale; a mapping has those
+        of each picture, by its name.
     captions : mapping of str to str, optional
         What is written under a picture.
     points : mapping of int to str, optional
@@ -566,11 +567,17 @@ def small_multiples(
     """
     n_rows = -(-len(panels) // n_columns)
     ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
-    grid, paint = subplot_of(ax).subgridspec(n_rows, n_columns), colors.paint(labels)
-    drawn = [
-        (_panel(ax, cell, Z, paint, name, (captions or {}).get(name, "")), Z)
-        for cell, (name, Z) in zip(grid, panels.items(), strict=False)
-    ]
+    grid, captions, paint = subplot_of(ax).subgridspec(n_rows, n_columns), captions or {}, Paint()
+    drawn = []
+    for cell, (name, Z) in zip(grid, panels.items(), strict=False):
+        paint = colors.paint(labels[name] if isinstance(labels, Mapping) else labels)
+        what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
+        assert what.points is not None
+        points_of_it = what.points._replace(size=0.6 * what.points.size)
+        what = what._replace(points=points_of_it, xlabel=captions.get(name, ""), ylabel="")
+        bare(chart(what, ax=panel, legend=False))
+        _as_word(panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=INK))
+        drawn.append((panel, Z))
     if paint.groups is not None and legend:
         where = {"loc": "outside lower center", "ncols": 6}
         class_legend(figure_of(ax), paint.groups, paint.title, **where)
@@ -579,17 +586,6 @@ def small_multiples(
         if names is not None and np.isfinite(names.at).all():
             _write_names(panel, names)
     return drawn[0][0]
-
-
-def _panel(ax: Axes, cell: Any, Z: ArrayLike, paint: Paint, title: str, caption: str = "") -> Axes:
-    """Return a small scatter in a cell of a grid, with its title above and a caption below."""
-    what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
-    assert what.points is not None
-    points = what.points._replace(size=0.6 * what.points.size)
-    chart(what._replace(points=points, xlabel=caption, ylabel=""), ax=panel, legend=False)
-    bare(panel)
-    _as_word(panel.set_title(shortened(title), loc="left", fontsize=SMALL, color=INK))
-    return panel
 
 
 def surfaces(
@@ -621,15 +617,12 @@ def surfaces(
         The first picture.
     """
     smooth = np.asarray(fitted)
-    parts = np.hstack([smooth, np.asarray(values) - smooth])
-    ax = drawing_axes(ax, 2.6 * len(names), 5.2)
-    grid = subplot_of(ax).subgridspec(2, len(names))
-    titles = [*names, *["residual"] * len(names)]
-    drawn = [
-        _panel(ax, cell, Z, Paint("", None, part), title)
-        for cell, part, title in zip(grid, parts.T, titles, strict=True)
-    ]
-    return drawn[0]
+    parts = dict(zip(names, smooth.T, strict=True))
+    parts |= {
+        f"{name}, residual": part for name, part in zip(names, (values - smooth).T, strict=True)
+    }
+    paints = {name: Paint(name, None, part) for name, part in parts.items()}
+    return small_multiples(dict.fromkeys(parts, Z), paints, n_columns=len(names), ax=ax)
 
 
 def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) -> Axes:

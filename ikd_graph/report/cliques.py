@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..jobs.cliques import CliqueInspection, threshold_of
-from ..plotting import charts
-from ..plotting.charts import Chart, Names
+from ..plotting import charts, colors
+from ..plotting.charts import Chart, Curve, Names
 from ..plotting.colors import Groups, Paint
 from ..plotting.plot import names_of_points
 from . import page
@@ -36,13 +36,14 @@ def cliques_page(result: CliqueInspection, command: str = "", **around: Any) -> 
         "cliques": _holding(result),
     }
     sizes = charts.counts(result.sizes, "points in a clique", "maximal cliques")
+    lead, *advice = result.advice()
     note = "From the largest down, those that share at most half their points with one above."
     return page.render(
         "Cliques",
         result.data.name,
-        result.headline(),
+        lead,
         [
-            ("Advice", [page.block("list", result.advice())]),
+            ("Advice", [page.block("list", advice)]),
             ("Cliques and the points they share", [page.figures(_network(result))]),
             ("What a threshold does", [page.figures(*_levels(result))]),
             ("Counts", [page.block("facts", result.facts()), page.figures(page.drawing(sizes))]),
@@ -108,32 +109,54 @@ def _said(result: CliqueInspection, node: int) -> str:
 
 def _network(result: CliqueInspection) -> page.Block:
     """Graph of cliques, with what discs and lines are, and which of them are drawn."""
-    drawn, listed = len(result.links), len(result.cliques)
     caption = (
         "A disc is a clique, larger for more points, at the mean of the coordinates of its "
         "members, moved a little where it would hide another. A line joins cliques that share "
-        "points, stronger for more; the strongest are drawn."
-        + (" Small dots are the points." if names_of_points(result.data.row_names) else "")
-        + (" Pale discs are cliques that would not stay." if result.stability is not None else "")
-        + (f" The {drawn} largest of {listed} are drawn." if drawn < listed else "")
+        "points, stronger for more; the strongest are drawn, and of many cliques the largest. "
+        "Small dots are points with names, and pale discs cliques that would not stay."
     )
     return page.drawing(clique_chart(result), caption=caption, size="main")
 
 
 def _levels(result: CliqueInspection) -> list[page.Block]:
-    """Curves over the threshold, which say their numbers where the pointer is."""
-    numbers, fractions = result.levels.charts(threshold_of(result.model))
-    listed = f"Logarithmic scale; cliques are listed up to {result.levels.clique_limit}."
+    """Curves over the threshold, counts and fractions of points; that of the graph is marked."""
+    levels, used = result.levels, threshold_of(result.model)
+    largest = 100.0 * levels.largest_component / levels.attrs["n_points"]
+    counts = {name: levels[name] for name in ("edges", "components", "cliques")}
+    fractions = {"covered": 100.0 * levels.coverage, "largest component": largest}
+    mark = None if used is None else (used, f"used: {used:.3g}")
+    listed = "Logarithmic scale; where there are very many cliques they are not counted."
     covered = "Covered: in a clique that is large enough to place its points."
-    return [page.drawing(numbers, caption=listed), page.drawing(fractions, caption=covered)]
+    drawings = []
+    for what, unit, rows, caption in (
+        ("numbers", "count", counts, listed),
+        ("fractions", "% of points", fractions, covered),
+    ):
+        curves = tuple(
+            Curve(name, levels.threshold, y.where(y > 0), colors.class_color(code))
+            for code, (name, y) in enumerate(rows.items())
+        )
+        title, axis = f"{what} over the threshold", "threshold on the similarity"
+        chart = Chart(title, axis, unit, curves=curves, mark=mark, log_y=rows is counts)
+        drawings.append(page.drawing(chart, caption=caption))
+    return drawings
 
 
 def _communities(result: CliqueInspection) -> list[page.Block]:
     """Largest communities, and how they agree with the labels."""
-    if not result.communities:
+    found, first, labels = result.communities, result.model._first, None
+    if not found:
         return []
-    note = page.block("note", result.describe_communities())
-    return [note, page.table(result.largest_communities())]
+    text = f"Triangles that share edges hang together: {found!r}."
+    if result.classes is not None:
+        labels = [result.classes[row] for row in first]
+        score = found.compare([None if name == "no label" else name for name in labels])
+        text += (
+            f" With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
+            f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
+        )
+    names = [result.data.names[row] for row in first]
+    return [page.block("note", text), page.table(found.to_pandas(names, labels).head(15))]
 
 
 def _map(result: CliqueInspection, drawn: DrawnPoints) -> page.Block:

@@ -67,12 +67,11 @@ def _panels(result: Comparison, drawn: DrawnPoints) -> list[page.Block]:
         key = Points(np.full((drawn.rows.size, 2), np.nan), tuple(paints))
         drawings.append(page.drawing(Chart("legend", points=key), size="key"))
     for row in result.rows:
-        title = row.title + (f", noise {row.noise:g}" if len(result.levels) > 1 else "")
-        Z = result.embeddings.get((row.title, row.noise))
-        if Z is None:
+        title = result.name_of(row)
+        if row.embedding is None:
             drawings.append(page.drawing(None, title, row.failure, "small"))
             continue
-        chart = drawn.scatter(Z, *paints, title=title)
+        chart = drawn.scatter(row.embedding, *paints, title=title)
         drawings.append(page.drawing(chart, title, f"{row.score:.3f}", "small"))
     note = "Each turned, shifted and scaled onto the first. Point at one to find it in all. "
     if result.pair is not None:
@@ -101,10 +100,10 @@ def _noise(result: Comparison) -> list[page.Block]:
     """Scores against noise, each draw a value."""
     if len(result.levels) < 2:
         return []
-    curves = {
-        title: [result.scores.get((title, level), ()) for level in result.levels]
-        for title in result.titles
-    }
+    curves: dict[str, list[Any]] = {title: [] for title in result.titles}
+    for level in result.levels:
+        for row in result.rows_at(level):
+            curves[row.title].append(() if row.values is None else row.values)
     chart = charts.noise_curves(result.levels, curves, SCORES[result.measure])
     caption = "The mean with one standard deviation; click a name to hide it."
     return [page.figures(page.drawing(chart, caption=caption))]

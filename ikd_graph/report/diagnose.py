@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from ..datasets import Dataset
 from ..jobs.diagnose import Diagnosis
 from . import page
@@ -31,19 +29,16 @@ def diagnosis_page(
     str
         HTML of the whole page.
     """
-    warned = "with warnings" if result.warnings else "with nothing to warn of"
-    finite = np.isfinite(result.agreement)
-    agreement = f"agree by R² {result.agreement:.2f}" if finite else "are too few to be compared"
     names, labels = ((), None) if data is None else (data.row_names, paint_points(data))
-    where = result.map(names, labels)
+    where, findings = result.map(names, labels), result.findings()
     drawings = [page.drawing(where, caption=_sentence(where.title), size="main")]
     drawings += [page.drawing(chart, caption=_sentence(chart.title)) for chart in result.charts()]
     return page.render(
         "Diagnosis",
         name,
-        f"Two halves of the features {agreement}, {warned}.",
+        _sentence(findings["agreement of halves"]),
         [
-            ("What was found", [page.block("pairs", result.findings()), page.figures(*drawings)]),
+            ("What was found", [page.block("pairs", findings), page.figures(*drawings)]),
             ("Why these settings", [page.block("pairs", result.reasons)]),
         ],
         command=command,

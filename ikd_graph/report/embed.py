@@ -10,33 +10,29 @@ from numpy.typing import NDArray
 from .._base.format import count, format_seconds
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..jobs.columns import ColumnRelevance
+from ..gplvm.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores
 from ..plotting import charts
 from ..plotting.charts import Chart
 from . import page
 from .points import DrawnPoints
 
+_EMBEDDING_NOTE = (
+    "Ellipses, where errors are known, are one standard error; of many points the uncertain ones "
+    "are pale. Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
+)
 _SPECTRUM_NOTE = (
-    "Shares of the sum of squared eigenvalues of the Gram matrix that the closed form came from, "
-    "before any refinement. Negative eigenvalues mean "
-    "distances that no points in space have: noise, or a kernel that does not fit."
+    "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
+    "ones mean distances that no points in space have."
 )
-
 _CANDIDATES_NOTE = (
-    "Candidate settings, compared by 4-fold cross-validation over features: each point's held-out "
-    "features are predicted by the mean of its nearest neighbors in the embedding of the others. "
-    "The score, which ranks, is the mean R² over principal directions, all of which count alike; "
-    "the held-out R² is that of the features, each by its variance."
+    "Compared by 4-fold cross-validation over features, predicted by the nearest neighbors in the "
+    "embedding of the others. The score, which ranks, is the mean R² over principal directions."
 )
-
-
 _COLUMNS_NOTE = (
     "R² of rows that are predicted from the others on the map; false discovery rate against the "
     "same columns, shifted along the rows; fraction of the squared slope along each dimension, "
-    "± its standard error. From 20 columns on, a column is judged on a map that was made "
-    "without it; of fewer, the map has fitted some of its noise: weak columns look better than "
-    "they are."
+    "± its standard error. Of fewer than 20 columns weak ones look better than they are."
 )
 
 
@@ -139,8 +135,8 @@ def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None
     def chart(title: str, dims: Sequence[int] = (0, 1)) -> Chart:
         return drawn.scatter(Z, *drawn.paints, title=title, dims=dims, errors=error_bars)
 
-    main, caption = chart(f"embedding of {drawn.data.name}"), _axes_note(model, errors) + drawn.note
-    drawings = [page.drawing(main, caption=caption, size="main")]
+    main = chart(f"embedding of {drawn.data.name}")
+    drawings = [page.drawing(main, caption=_EMBEDDING_NOTE + drawn.note, size="main")]
     if m > 2:
         solid = chart("in three dimensions", range(3))
         drawings.append(page.drawing(solid, "In three dimensions", size="main"))
@@ -148,19 +144,6 @@ def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None
             title = f"dimensions {a + 1} and {b + 1}"
             drawings.append(page.drawing(chart(title, (a, b)), title, size="small"))
     return page.figures(*drawings, linked=True)
-
-
-def _axes_note(model: IKD, errors: NDArray[np.float64] | None) -> str:
-    """Return what the picture shows, and how its error bars are drawn."""
-    if model.embedding_.shape[1] == 1:
-        return "The coordinate, upwards, against the row."
-    few = model.embedding_.shape[0] <= charts.MOST_ELLIPSES
-    shown = "Ellipses are one standard error." if few else "Uncertain points are pale."
-    return (
-        "Same scale both ways."
-        + ("" if errors is None else f" {shown}")
-        + " Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
-    )
 
 
 def _tried(model: IKD) -> list[page.Block]:

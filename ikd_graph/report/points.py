@@ -74,7 +74,7 @@ class DrawnPoints:
 
     def described(self, more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
         """Names of the points drawn, and what a page says of each: labels and ``more``, by row."""
-        names = [str(name) for name in self.data.row_names or range(self.data.n_samples)]
+        names = self.data.names
         labeled = {labels.title or "label": labels.texts for labels in self.data.all_labels}
         texts: dict[str, Sequence[Any]] = {**labeled, **(more or {})}
         title = "" if self.data.row_names else "row "

@@ -35,10 +35,12 @@ def result(roll):
 def made(first, second, measure="maximum_likelihood", noise=0.0):
     """Comparison of two methods that have these scores (draws, references)."""
     data = datasets.Dataset(X=np.zeros((4, 2)), name="made")
-    scores = {("blockwise", noise): np.array(first), ("geodesic", noise): np.array(second)}
-    rows = [Row(t, t, None, noise, v.mean(), 0.1, 1.0, {}) for (t, _), v in scores.items()]
     Z = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [3.0, 1.0]])
-    return Comparison(data, measure, {}, rows, scores, dict.fromkeys(scores, Z))
+    rows = [
+        Row(name, name, None, noise, v.mean(), 0.1, 1.0, {}, values=v, embedding=Z)
+        for name, v in (("blockwise", np.array(first)), ("geodesic", np.array(second)))
+    ]
+    return Comparison(data, measure, {}, rows)
 
 
 @pytest.mark.filterwarnings("ignore:.* pairs have a covariance <= 0")
@@ -49,7 +51,7 @@ def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, r
         for name in ("blockwise", "geodesic", "eigen")
     }
     for name, model in models.items():
-        _, _, gap = procrustes(model.embedding_, result.embeddings[name, 0.0])
+        _, _, gap = procrustes(model.embedding_, result.row(name, 0.0).embedding)
         assert gap < 1e-12
     first, second = models["blockwise"].graph_, models["geodesic"].graph_
     np.testing.assert_array_equal(first.indices, second.indices)
@@ -73,7 +75,7 @@ def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as
     plain = compare(roll, noise=(0.0, 1.0), **given)
     scaled = compare(replace(roll, X=roll.X * units), noise=(0.0, 1.0), **given)
     for name in ("blockwise", "geodesic"):
-        first, second = (one.embeddings[name, 1.0] for one in (plain, scaled))
+        first, second = (one.row(name, 1.0).embedding for one in (plain, scaled))
         assert procrustes(first, second)[2] < 1e-6
     # Independent noise cannot be predicted: against itself the score of pure noise would be zero.
     data = replace(roll, X=roll.X[:, :2])
@@ -81,7 +83,7 @@ def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as
     rng = np.random.default_rng([0, 0])
     noisy = data.X + 0.3 * data.X.std(axis=0) * rng.standard_normal(data.X.shape)
     expected = metrics.held_out_r2(baselines.embed("pca", noisy).value, data.X)
-    assert result.scores["pca", 0.3].ravel()[0] == pytest.approx(expected)
+    assert result.row("pca", 0.3).values.ravel()[0] == pytest.approx(expected)
 
 
 def test_a_known_truth_is_the_reference_and_leaves_no_chance_without_noise():
@@ -89,12 +91,12 @@ def test_a_known_truth_is_the_reference_and_leaves_no_chance_without_noise():
     result = compare(data, n_components=3, noise=(0.0, 1.0), refine=None)
     assert result.measure == "true"
     for name in ("blockwise", "geodesic"):
-        truth = metrics.affine_r2(data.latent, result.embeddings[name, 0.0])
+        truth = metrics.affine_r2(data.latent, result.row(name, 0.0).embedding)
         assert result.row(name, 0.0).score == pytest.approx(truth)
     still, moved = result.tests
     assert still.half_width == 0.0
     assert moved.half_width > 0.0
-    assert result.scores["geodesic", 1.0].shape == (4, 1)
+    assert result.row("geodesic", 1.0).values.shape == (4, 1)
 
 
 @pytest.mark.slow
@@ -180,7 +182,7 @@ def test_disagreement_is_what_is_left_after_a_similarity_and_points_are_called_b
     result = compare(
         frame, noise=0, refine=None, labels=pd.Series(np.where(roll.y > 8, "out", "in"), name="far")
     )
-    first, second = (result.embeddings[name, 0.0] for name in ("blockwise", "geodesic"))
+    first, second = (result.row(name, 0.0).embedding for name in ("blockwise", "geodesic"))
     a, b, _ = procrustes(first, second)
     # scipy gives both unit size, which is not the best scale of the second.
     np.testing.assert_allclose(
@@ -289,7 +291,7 @@ def test_nothing_is_called_held_out_where_all_columns_were_embedded():
 def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
     data = datasets.digits()
     result = compare(data, ("pca",), noise=0, max_rows=300)
-    rows = [int(name) for name in result.names]
+    rows = [int(name) for name in result.data.names]
     np.testing.assert_array_equal(result.data.X, data.X[rows])
     np.testing.assert_array_equal(result.data.y, data.y[rows])
     assert result.row("pca", 0.0).labels["knn"] > 0.4

@@ -114,21 +114,6 @@ def test_columns_that_follow_in_time_are_counted_and_cut_into_runs():
     assert covariance.effective_columns(shuffled) == 1000
 
 
-def test_levels_of_rows_are_warned_of_and_the_cure_works():
-    rng = np.random.default_rng(0)
-    X = np.repeat(rng.normal(size=(8, 40)), 15, axis=0) + 1.5 * rng.normal(size=(120, 40))
-    X += rng.uniform(3000.0, 9000.0, 120)[:, None]
-    found = quietly(X)
-    # Distances are distances between levels, which the default leaves out where the rest predicts.
-    level = IKD(1, affinity="euclidean", refine="stress").fit_transform(X)[:, 0]
-    assert abs(np.corrcoef(level, X.mean(axis=1))[0, 1]) > 0.999
-    if found.parameters["affinity"] != "correlation":
-        assert "row means hold 100.0%" in found.warnings[0]
-        assert found.steps[0].settings == {"standardize_rows": True}
-        assert found.steps[-1].python.count("correlation")
-    assert quietly(covariance.unit_rows(X)).level_fraction < 0.9
-
-
 def test_a_common_mode_is_named_and_the_cure_shows_what_it_hid():
     rng = np.random.default_rng(0)
     sectors = np.repeat(rng.normal(size=(3, 800)), 8, axis=0)
