@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from . import (
     _model_file,
     blockwise,
-    covariance,
     eigen,
     fingerprint,
     gplvm,
@@ -32,6 +31,7 @@ from ._base import validation as check
 from ._base.as_table import Table, as_table, check_known, printable, row_names
 from ._base.dask import is_dask, placed_lazily
 from ._base.progress import Stages
+from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
@@ -919,11 +919,11 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     else:
         first, inverse = similarity.unique_rows(rows)
     whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
-    if whole and not covariance.columns_vary(rows).any():
+    if whole and not np.isfinite(similarity.known_column_units(rows)).any():
         check.check_varies(rows)
         raise ValueError(
             "columns of X must vary by more than rounding, got values that differ by less than "
-            f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
+            f"{ROUNDING:g} of their size; subtract the mean of every column, better "
             "where the data come from"
         )
     if size != "auto":

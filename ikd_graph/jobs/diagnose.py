@@ -28,7 +28,7 @@ from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
-from ..similarity import AFFINITIES, PairwiseSimilarity
+from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
 from .chance import LEVEL, ChanceTest, chance_test
 from .used_settings import describe_settings, used_parameters
 
@@ -521,9 +521,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     """Return the fields of a diagnosis that say which correlations can be trusted."""
     rows = covariance.unit_rows(data, allow_flat=True)
     upper = np.triu_indices(len(data), 1)
-    raw, pairs = (
-        covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
-    )
+    raw, pairs = (covariance.gram(each)[upper] for each in (rows, doubly_centered_rows(rows)))
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = _standard_error(effective)
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)

@@ -9,26 +9,25 @@ from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
 from ._correlations import FLOOR as FLOOR
 from ._correlations import VARIANCES as VARIANCES
-from ._correlations import columns_vary as columns_vary
-from ._correlations import known_column_means as known_column_means
+from ._correlations import column_moments as column_moments
+from ._correlations import known_column_units as known_column_units
 from ._dense import centered_rows as centered_rows
-from ._dense import rows_vary as rows_vary
 from ._dense import unit_rows as unit_rows
-
-# Named as themselves: for the layers above, not for users.
-from ._effective import are_ordered as are_ordered
-from ._effective import doubly_centered_rows as doubly_centered_rows
-from ._effective import effective_columns as effective_columns
 from ._equal import KnownRows, unique_rows
 from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity
+from ._given import check_pairs as check_pairs
 from ._given import stored_pairs as stored_pairs
+from ._given import warn_of_pairs as warn_of_pairs
 from ._holes import PairwiseSimilarity
 from ._neighbors import SEARCHES as SEARCHES
 from ._neighbors import check_count as check_count
 from ._neighbors import row_neighbors as row_neighbors
-from ._pairs import check_pairs as check_pairs
-from ._pairs import warn_of_pairs as warn_of_pairs
+
+# Named as themselves: for the layers above, not for users.
+from ._noise import are_ordered as are_ordered
+from ._noise import doubly_centered_rows as doubly_centered_rows
+from ._noise import effective_columns as effective_columns
 from ._rows import RowSimilarity, SparseRowSimilarity
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_unit_rows as sparse_unit_rows

@@ -220,16 +220,6 @@ def known_column_units(X: Any) -> Floats:
     return np.where(deviation > rounding(largest), deviation, np.inf)
 
 
-def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Whether a column varies by more than rounding, (p,)."""
-    return np.isfinite(known_column_units(X))
-
-
-def known_column_means(X: NDArray[np.floating]) -> Floats:
-    """Mean of what is known of every column, (p,), 0 where nothing is."""
-    return column_moments(X)[0]
-
-
 def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
     """Mean, standard deviation and largest absolute value of what is known of columns, (p,) each.
 

@@ -13,7 +13,7 @@ from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, validate
 from ._affinity import Affinity
-from ._correlations import known_column_means
+from ._correlations import column_moments
 from ._given import Correlations
 
 KINDS = ("correlation", "cosine", "euclidean")
@@ -133,7 +133,7 @@ def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     """
     table = np.asarray(X)
     _check_holes(table)
-    return moments_of_all(masked_rows(table, known_column_means(table), kind), kind)
+    return moments_of_all(masked_rows(table, column_moments(table)[0], kind), kind)
 
 
 def moments_of_all(rows: MaskedRows, kind: str) -> PairwiseMoments:
@@ -188,7 +188,7 @@ class PairwiseSimilarity(Correlations):
         self.affinity, self.least = affinity, min_columns
         self._units = affinity.column_units(table)
         table = affinity.modeled(table, self._units)
-        self._origin = known_column_means(table) if affinity.euclidean else None
+        self._origin = column_moments(table)[0] if affinity.euclidean else None
         self._rows = masked_rows(table, self._origin, affinity.over_pairs)
         found = moments_of_all(self._rows, affinity.over_pairs)
         self.counts = found.counts

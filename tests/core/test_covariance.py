@@ -111,7 +111,7 @@ def test_the_euclidean_similarity_is_what_its_formula_says_in_any_unit(scale):
 
 def test_a_table_of_one_value_has_no_euclidean_scale_and_equal_rows_are_alike():
     for value in (0.0, 7.0):
-        with pytest.raises(ValueError, match="rows of X must vary, got the value"):
+        with pytest.raises(ValueError, match="rows of X must vary, got one row"):
             covariance.euclidean(np.full((4, 3), value))
     assert np.all(covariance.euclidean(np.tile([0.1, 0.2, 0.7], (4, 1))) == 1.0)
 
