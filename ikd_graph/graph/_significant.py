@@ -12,7 +12,14 @@ from .._base.rounding import rounding
 from .._base.threads import single_threaded_blas
 from .._base.validation import validate
 from ..kernels import StationaryKernel
-from ..similarity import FLOOR, RowSimilarity, doubly_centered_rows, effective_columns, unit_rows
+from ..similarity import (
+    AFFINITIES,
+    FLOOR,
+    RowSimilarity,
+    doubly_centered_rows,
+    effective_columns,
+    unit_rows,
+)
 from ._build import pairs_above
 from ._csr import edges, from_edges
 from ._record import CsrGraph
@@ -174,12 +181,12 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     shared = -1.0 / (n_centered - 1) if n_centered > 2 else 1.0
     with single_threaded_blas():
         least = _beyond(sure_threshold(free + 2.0, rate), -shared)
-        candidates = pairs_above(RowSimilarity.of_unit_rows(centered), least)
+        candidates = pairs_above(RowSimilarity(AFFINITIES["correlation"], centered), least)
     rows_a, rows_b, about_mean = edges(candidates)
     ranks = rankdata(rows, axis=1)
     scores = unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
     corr, of_scores, about_mean_of_scores = (
-        RowSimilarity.of_unit_rows(table).between(rows_a, rows_b)
+        RowSimilarity(AFFINITIES["correlation"], table).between(rows_a, rows_b)
         for table in (rows, scores, doubly_centered_rows(scores, scaled=True))
     )
     about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)

@@ -4,7 +4,6 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from .._base.table import SparseTable
 from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
 from ._correlations import FLOOR as FLOOR
@@ -28,7 +27,7 @@ from ._neighbors import row_neighbors as row_neighbors
 from ._noise import are_ordered as are_ordered
 from ._noise import doubly_centered_rows as doubly_centered_rows
 from ._noise import effective_columns as effective_columns
-from ._rows import RowSimilarity, SparseRowSimilarity
+from ._rows import RowSimilarity, SparseRowSimilarity, row_similarity
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_unit_rows as sparse_unit_rows
 
@@ -82,5 +81,4 @@ def compare(
     if affinity in GIVEN:
         kind = SparsePrecomputed if sp.issparse(X) else Precomputed
         return kind(X, distances=affinity == "precomputed_distance", scale=scale)
-    of_rows = SparseRowSimilarity if isinstance(X, SparseTable) else RowSimilarity
-    return of_rows(AFFINITIES[affinity], X, counts=counts, model_based=model_based)
+    return row_similarity(AFFINITIES[affinity], X, counts=counts, model_based=model_based)

@@ -65,6 +65,8 @@ class Precomputed(Correlations):
             self._scale, self._values = scale, self._made(X)
         else:
             self._scale, self._values = self._measured(X) if distances else self._divided(X)
+        if distances:
+            self.unit = float(np.sqrt(0.5 * self._scale))
 
     def _made(self, X: Any) -> Any:
         """Return similarities that were made before."""
@@ -82,11 +84,6 @@ class Precomputed(Correlations):
         n = self.n_samples
         mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
         return mean, 1.0 - squares / mean
-
-    @property
-    def unit(self) -> float:
-        """See `Similarity.unit`."""
-        return float(np.sqrt(0.5 * self._scale)) if self.affinity.euclidean else 1.0
 
     def neighbors(self, k: int) -> NDArray[np.int32]:
         """See `Similarity.neighbors`; ties that only the order of the points decides are told."""

@@ -176,7 +176,6 @@ class PairwiseSimilarity(Correlations):
     _units: Floats | None
     _origin: Floats | None
     _rows: MaskedRows
-    _square: float
 
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         if affinity.shared:
@@ -192,10 +191,10 @@ class PairwiseSimilarity(Correlations):
         self._rows = masked_rows(table, self._origin, affinity.over_pairs)
         found = moments_of_all(self._rows, affinity.over_pairs)
         self.counts = found.counts
-        self._square = 1.0
         if affinity.euclidean:
             others = self._are_known(found) & ~np.eye(len(table), dtype=np.bool_)
-            self._square = (float(found.values[others].mean()) if others.any() else 1.0) or 1.0
+            square = (float(found.values[others].mean()) if others.any() else 1.0) or 1.0
+            self.unit = float(np.sqrt(0.5 * square))
         values = self._scaled(found)
         np.fill_diagonal(values, 1.0)
         super().__init__(values, affinity)
@@ -209,18 +208,8 @@ class PairwiseSimilarity(Correlations):
         """Similarities, minus infinity for pairs that are not known, (b, n)."""
         values = found.values
         if self.affinity.euclidean:
-            values = 1.0 - values / self._square
+            values = 1.0 - values / (2.0 * self.unit**2)
         return np.where(self._are_known(found), values, -np.inf)
-
-    @property
-    def unit(self) -> float:
-        """See `Similarity.unit`."""
-        return float(np.sqrt(0.5 * self._square)) if self.affinity.euclidean else 1.0
-
-    @property
-    def centers_rows(self) -> bool:
-        """See `Similarity.centers_rows`."""
-        return self.affinity.centers_rows and not self.affinity.euclidean
 
     def modeled(self, X: Any) -> Any:
         """See `Similarity.modeled`."""
@@ -264,11 +253,6 @@ class PairwiseSimilarity(Correlations):
                 mutual[position + 1 :] &= self.known[near[position], near[position + 1 :]]
         return mutual
 
-    @property
-    def incomparable(self) -> str:
-        """See `Similarity.incomparable`."""
-        return f"all zero, constant, or sharing fewer than {self.least} columns with each"
-
     def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
         """See `Similarity.edge_weights`; a correlation within its own error is no edge."""
         values = self._values[start:stop, start:]
@@ -284,18 +268,13 @@ class PairwiseSimilarity(Correlations):
             return
         self._check_vary(names)
         sizes = np.bincount(labels)
-        order = np.argsort(-sizes, kind="stable")
-        listed = [
-            f"{sizes[label]} rows ({few_rows(np.sort(names[labels == label]))})"
-            for label in order[:5]
-        ]
-        more = f" and {sizes.size - 5} more" if sizes.size > 5 else ""
+        apart = np.sort(names[labels != sizes.argmax()])
         raise ValueError(
             f"rows must be related by at least {self.least} columns that both have, directly or by "
-            f"way of others, got {sizes.size} groups without any between them: "
-            f"{'; '.join(listed)}{more}; fit each group separately, measure columns that they "
-            "share, lower missing=Pairwise(min_columns=...), or fill in holes at random by "
-            "missing='impute'"
+            f"way of others, got {sizes.size} groups without any between them: the largest has "
+            f"{sizes.max()} rows, the others are {few_rows(apart)}; fit each group separately, "
+            "measure columns that they share, lower missing=Pairwise(min_columns=...), or fill in "
+            "holes at random by missing='impute'"
         )
 
     def _check_vary(self, names: Integers) -> None:
