@@ -888,9 +888,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         silent = new[np.isnan(residual[new])]
         if silent.size:
             warn(
-                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows (all "
-                f"zero, constant, too far away for a number, or sharing fewer than {least or 1} "
-                f"columns with each) and get NaN: {few_rows(silent, X.shape[0])}"
+                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
+                "(all zero, constant, too far away for a number, or sharing fewer than "
+                f"{least or 1} columns with each) and get NaN: {few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
 

@@ -233,14 +233,10 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
             "build both graphs from the same points"
         )
     n = a.n_nodes
-    (left_a, right_a, weights_a), (left_b, right_b, weights_b) = (
-        edges(a),
-        edges(b),
-    )
-    keys = np.concatenate((left_a * n + right_a, left_b * n + right_b))
+    low, high, weights = map(np.concatenate, zip(edges(a), edges(b), strict=True))
     # np.unique keeps the first of equals, so an edge that both have is taken from a.
-    keys, first = np.unique(keys, return_index=True)
-    return from_edges(n, keys // n, keys % n, np.concatenate((weights_a, weights_b))[first])
+    _, first = np.unique(low * n + high, return_index=True)
+    return from_edges(n, low[first], high[first], weights[first])
 
 
 @validate(g=check_graph)

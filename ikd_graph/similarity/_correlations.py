@@ -102,16 +102,11 @@ def standard_deviations(cov: Any) -> Floats:
 def _bounded(corr: Floats, variance: str) -> Floats:
     """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
     count = int(np.count_nonzero(corr > 1.0 + SINGLE))
-    if count and variance == "mean":
-        warn(
-            f"{count} covariances exceed the mean variance and are taken for it, a distance of 0; "
-            "variance='each' divides by the standard deviations of both points"
-        )
-    elif count:
-        warn(
-            f"{count} covariances exceed the standard deviations of their points (correlations "
-            "above 1) and are taken for 1; check that the diagonal holds the variances"
-        )
+    if count:
+        what, cure = "variances", "check that the diagonal holds the variances"
+        if variance == "mean":
+            what, cure = "mean variance", "variance='each' divides by those of both points"
+        warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
     return np.clip(corr, -1.0, 1.0, out=corr)
 
 

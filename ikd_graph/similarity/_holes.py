@@ -71,8 +71,7 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     if kind == "euclidean":
         # Scaled to all columns, so that pairs of few and of many shared ones compare.
         values = np.maximum(squares[0] + squares[1] - 2.0 * products, 0.0) * first.known.shape[1]
-        values = np.where(counts > 0.0, values, np.nan)
-        return PairwiseMoments(values, np.rint(counts).astype(np.int64))
+        return PairwiseMoments(np.where(counts > 0.0, values, np.nan), counts.astype(np.int64))
     if kind == "correlation":
         means = first.values @ second.known.T / size, first.known @ second.values.T / size
         products -= means[0] * means[1]
@@ -84,7 +83,7 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     usable = (counts > 1.0) & (spread[0] > floors[0]) & (spread[1] > floors[1])
     scale = np.sqrt(np.where(usable, spread[0], 1.0) * np.where(usable, spread[1], 1.0))
     values = np.where(usable, np.clip(products / scale, -1.0, 1.0), np.nan)
-    return PairwiseMoments(values, np.rint(counts).astype(np.int64))
+    return PairwiseMoments(values, counts.astype(np.int64))
 
 
 def _check_holes(X: NDArray[np.floating], *_: object, **__: object) -> None:

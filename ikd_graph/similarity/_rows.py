@@ -97,7 +97,7 @@ class RowSimilarity(Similarity):
         return values
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        metric = "product" if self.half is None else "euclidean"
+        metric = "euclidean" if self.affinity.euclidean else "product"
         return row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
 
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
@@ -150,9 +150,6 @@ class SparseRowSimilarity(RowSimilarity):
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
         return np.minimum(self.rows.pairs(first, second), 1.0)
-
-    def _search(self, k: int) -> NDArray[np.int32]:
-        return row_neighbors(self.rows, k, neighbors=self.search)
 
     def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
         half = 0.5 - self.rows.row_factors[:, 0] if self.affinity.euclidean else 0.0
