@@ -629,7 +629,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             options = {"dtype": self._rows.dtype if has_rows else np.float64}
         else:
             known = has_rows and affinity != "auto"
-            least = AFFINITIES[affinity].least_columns if known else 2
+            least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
         values, steps = table.values, getattr(self, "preprocessor_", None)

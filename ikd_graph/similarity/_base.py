@@ -125,7 +125,7 @@ class Similarity(ABC):
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""
-        return np.asarray(np.isfinite(self.factor_of(X)).any(axis=1))
+        return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
 
     def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
         """Which of the points near to a new row are known to it and to one another, (k,)."""

@@ -98,10 +98,6 @@ class Precomputed(Correlations):
         values[near.row, near.col] = 1.0 - near.data**2 / self._scale
         return values
 
-    def comparable(self, X: Any) -> NDArray[np.bool_]:
-        """See `Similarity.comparable`: a new point needs a covariance above 0 with some point."""
-        return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
-
 
 class SparsePrecomputed(Precomputed):
     """Values of some pairs: what is stored is the graph, and what is not is not known.

@@ -13,7 +13,7 @@ from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, validate
 from ._affinity import Affinity
-from ._correlations import column_moments
+from ._correlations import column_moments, known_column_units
 from ._given import Correlations
 
 KINDS = ("correlation", "cosine", "euclidean")
@@ -184,7 +184,7 @@ class PairwiseSimilarity(Correlations):
             )
         table = np.asarray(dense_rows(X))
         self.affinity, self.least = affinity, min_columns
-        self._units = affinity.column_units(table)
+        self._units = known_column_units(table) if affinity.scales_columns else None
         table = affinity.modeled(table, self._units)
         self._origin = column_moments(table)[0] if affinity.euclidean else None
         self._rows = masked_rows(table, self._origin, affinity.over_pairs)
@@ -280,11 +280,6 @@ class PairwiseSimilarity(Correlations):
         """Raise where rows that share columns enough have no direction to be compared by."""
         others = ~np.eye(len(self.known), dtype=np.bool_)
         sharing = ((self.counts >= self.least) & others).any(axis=1)
-        flat = names[sharing & ~(self.known & others).any(axis=1)]
-        if flat.size:
-            what = "constant" if self.affinity.over_pairs == "correlation" else "all zero"
-            raise ValueError(
-                f"rows of X must vary for {self.affinity.name!r}, got {flat.size} {what} row(s): "
-                f"{few_rows(np.sort(flat))}; drop them, or use affinity='euclidean', which "
-                "compares values"
-            )
+        spread = np.ones(names.max() + 1)
+        spread[names[sharing & ~(self.known & others).any(axis=1)]] = 0.0
+        check.check_rows_vary(spread, self.affinity.over_pairs)
