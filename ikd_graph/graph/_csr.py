@@ -233,7 +233,8 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
             "build both graphs from the same points"
         )
     n = a.n_nodes
-    low, high, weights = map(np.concatenate, zip(edges(a), edges(b), strict=True))
+    both: Any = zip(edges(a), edges(b), strict=True)
+    low, high, weights = map(np.concatenate, both)
     # np.unique keeps the first of equals, so an edge that both have is taken from a.
     _, first = np.unique(low * n + high, return_index=True)
     return from_edges(n, low[first], high[first], weights[first])

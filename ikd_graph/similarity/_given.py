@@ -127,7 +127,6 @@ class SparsePrecomputed(Precomputed):
 
     def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
-        self.n_negative = int(np.count_nonzero(values < 0.0)) * (not self.affinity.euclidean)
         self._pairs = first, second, values
         return _symmetric(first, second, values, self.n_samples, 1.0)
 

@@ -164,6 +164,7 @@ def row_similarity(
     affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
 ) -> RowSimilarity:
     """Similarity of the rows of a dense or sparse table, see `similarity.compare`."""
+    rows: Any
     sparse, scale = isinstance(X, SparseTable), None
     dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
     if affinity.euclidean and sparse:
