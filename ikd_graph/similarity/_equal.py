@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,11 +31,10 @@ def row_keys(X: Any) -> Integers:
     return np.frombuffer(b"".join(digests), np.int64)
 
 
-class KnownRows:
+class KnownRows(NamedTuple):
     """Which training row a row equals, if any: digests of the rows, which are not kept."""
 
-    def __init__(self, digests: Integers) -> None:
-        self.digests = digests  # (n,)
+    digests: Integers  # (n,)
 
     @classmethod
     def of(cls, rows: Any) -> KnownRows:
