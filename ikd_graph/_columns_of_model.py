@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import covariance, model_selection, refine
+from . import model_selection, refine
 from ._base import limits
 from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ._base.types import Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
 from .graph import Rule
 from .missing import has_holes
-from .similarity import AFFINITIES, Affinity
+from .similarity import AFFINITIES, Affinity, centered_rows, sparse_unit_rows
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""
@@ -47,9 +47,9 @@ def _as_compared(rows: Any, affinity: Affinity) -> Any:
         return rows.stored if sparse else rows
     table, root = affinity.modeled(rows), np.sqrt(rows.shape[1])
     if sparse:
-        unit = covariance.sparse_unit_rows(table, affinity.over_pairs, allow_flat=True)
+        unit = sparse_unit_rows(table, affinity.over_pairs, allow_flat=True)
         return ScaledRows(root * unit.table.stored, unit.shift)
-    spread = covariance.centered_rows(table, affinity.over_pairs)[1]
+    spread = centered_rows(table, affinity.over_pairs)[1]
     scaled = root * table / np.where(spread > 0.0, spread, 1.0)[:, None]
     return ScaledRows(scaled, affinity.centers_rows * scaled.mean(axis=1))
 

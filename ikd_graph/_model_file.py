@@ -52,7 +52,7 @@ _PLAN = (
 """Resolved settings that are kept as JSON."""
 
 _KINDS = {
-    "u nd": "digests", "i n": "inverse", "f n": "scale", "i u": "labels",
+    "i n": "digests inverse", "f n": "scale", "i u": "labels",
     "f um": "points errors closed.coordinates",
     "f m": "closed.eigenvalues closed.explained_variance_ratio",
     "f ": "fit.variance fit.noise fit.log_likelihood noise.variance noise.noise bars.factor",
@@ -265,7 +265,7 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
     bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
         check_nodes(name, arrays[name], bounds[name])
-    if arrays["digests"].dtype != np.uint8 or np.unique(arrays["inverse"]).size != u:
+    if np.unique(arrays["inverse"]).size != u:
         raise ValueError("its distinct rows are not those of its points")
 
 

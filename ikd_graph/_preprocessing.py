@@ -3,6 +3,8 @@
 New rows are treated by what was learnt from the training rows, each independently of the others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -126,67 +128,54 @@ class RowSteps:
             rows = unit_rows(rows, allow_flat=True) * np.sqrt(rows.shape[1])
         return rows
 
+    def learn(self, X: Floats) -> RowSteps:
+        """Learn fillings, centers, units and the mean row from training rows.
 
-def learn_steps(
-    X: Floats,
-    *,
-    impute: str | None = None,
-    na: tuple[float, ...] = (),
-    function: str | None = None,
-    scale: str | None = None,
-    standardize_rows: bool = False,
-    remove_mean_row: bool = False,
-) -> RowSteps:
-    """Learn fillings, centers, units and the mean row from training rows.
+        Parameters
+        ----------
+        X : (n, n_features) ndarray of float64
+            Training rows; NaN where missing.
 
-    Parameters
-    ----------
-    X : (n, n_features) ndarray of float64
-        Training rows; NaN where missing.
-    impute, na, function, scale, standardize_rows, remove_mean_row
-        What is done, as in `RowSteps`.
+        Returns
+        -------
+        RowSteps
+            What is done, with what was learnt.
 
-    Returns
-    -------
-    RowSteps
-        What is done, with what was learnt.
+        Raises
+        ------
+        ValueError
+            If a parameter is none of its choices, a function is not defined for a value, or rows
+            with missing values are to be changed.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is none of its choices, a function is not defined for a value, or rows with
-        missing values are to be changed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> steps = learn_steps(np.array([[1.0, 2.0], [np.nan, 6.0]]), impute="mean", scale="standard")
-    >>> steps.apply(np.array([[np.nan, 8.0]]))
-    array([[0., 2.]])
-    """
-    for name, value in (("impute", impute), ("function", function), ("scale", scale)):
-        if value is not None:
-            check_choice(name, value, CHOICES[name])
-    steps = RowSteps(impute, na, function, scale, standardize_rows, remove_mean_row)
-    rows = steps._read(X)
-    if impute is not None:
-        # A column without values is filled with zeros.
-        known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
-        middle = np.nanmean if impute == "mean" else np.nanmedian
-        steps = replace(steps, fill=np.asarray(middle(known, axis=0)))
-    if scale is not None:
-        check_magnitude("X", rows)
-    rows = steps._values(rows)
-    if scale is not None:
-        center, unit = _moments(rows, scale)
-        steps = replace(steps, center=center, unit=unit)
-    if remove_mean_row:
-        units = unit_rows(steps._scaled(rows), allow_flat=True)
-        mean = units.sum(axis=0) - units.sum(axis=0).mean()
-        length = float(np.sqrt(mean @ mean))
-        is_there = length > rounding(len(units), mean.size)
-        steps = replace(steps, mean_row=mean / length if is_there else np.zeros_like(mean))
-    return steps
+        Examples
+        --------
+        >>> import numpy as np
+        >>> steps = RowSteps(impute="mean", scale="standard")
+        >>> steps.learn(np.array([[1.0, 2.0], [np.nan, 6.0]])).apply(np.array([[np.nan, 8.0]]))
+        array([[0., 2.]])
+        """
+        for name, choices in CHOICES.items():
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        steps, rows = self, self._read(X)
+        if self.impute is not None:
+            # A column without values is filled with zeros.
+            known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+            middle = np.nanmean if self.impute == "mean" else np.nanmedian
+            steps = replace(steps, fill=np.asarray(middle(known, axis=0)))
+        if self.scale is not None:
+            check_magnitude("X", rows)
+        rows = steps._values(rows)
+        if self.scale is not None:
+            center, unit = _moments(rows, self.scale)
+            steps = replace(steps, center=center, unit=unit)
+        if self.remove_mean_row:
+            mean = unit_rows(steps._scaled(rows), allow_flat=True).sum(axis=0)
+            mean -= mean.mean()
+            length = float(np.sqrt(mean @ mean))
+            is_there = length > rounding(len(rows), mean.size)
+            steps = replace(steps, mean_row=mean / length if is_there else np.zeros_like(mean))
+        return steps
 
 
 def _moments(rows: Floats, scale: str) -> tuple[Floats, Floats]:

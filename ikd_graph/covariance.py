@@ -5,17 +5,6 @@ ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section
 belong to `similarity`, where rows are compared.
 """
 
-# Named as themselves: for the layers above, not for users.
-from ._base.rounding import ROUNDING as ROUNDING
-from .similarity import VARIANCES as VARIANCES
-from .similarity import SparseRows as SparseRows
-from .similarity import are_ordered as are_ordered
-from .similarity import centered_rows as centered_rows
-from .similarity import columns_vary as columns_vary
-from .similarity import doubly_centered_rows as doubly_centered_rows
-from .similarity import known_column_means as known_column_means
-from .similarity import rows_vary as rows_vary
-from .similarity import sparse_unit_rows as sparse_unit_rows
 from .similarity._correlations import (
     FLOOR,
     clip_correlations,
@@ -25,9 +14,15 @@ from .similarity._correlations import (
     to_correlation,
 )
 from .similarity._dense import EuclideanRows, covariance, euclidean_rows, gram, unit_rows
-from .similarity._effective import effective_columns, regress_out, remove_mean_row
 from .similarity._holes import PairwiseMoments, pairwise
-from .similarity._noise import noise_fraction, noise_variance, spectral_noise
+from .similarity._noise import (
+    effective_columns,
+    noise_fraction,
+    noise_variance,
+    regress_out,
+    remove_mean_row,
+    spectral_noise,
+)
 from .similarity._rows import correlation, cosine, euclidean
 
 __all__ = [

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from . import covariance, gplvm, kernels
+from . import covariance, gplvm, kernels, similarity
 from ._base import limits
 from ._base import validation as check
 from ._base.table import evenly_spaced
@@ -128,7 +128,7 @@ def estimate(
     most = min(check_integer("max_components", max_components, 1), n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
-    if covariance.are_ordered(table):
+    if similarity.are_ordered(table):
         # A column that follows the next one would say what it is.
         fold = np.arange(width) * n_folds // width
     scores = np.empty((most, width))

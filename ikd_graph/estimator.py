@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from . import (
     _model_file,
     blockwise,
-    covariance,
     eigen,
     fingerprint,
     gplvm,
@@ -39,6 +38,7 @@ from ._base.as_table import (
     row_names,
 )
 from ._base.progress import Stages
+from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
@@ -634,7 +634,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             options = {"dtype": self._rows.dtype if has_rows else np.float64}
         else:
             known = has_rows and affinity != "auto"
-            least = AFFINITIES[affinity].least_columns if known else 2
+            least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
         values, steps = table.values, getattr(self, "preprocessor_", None)
@@ -892,8 +892,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if silent.size:
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                f"({self._result.similarity.incomparable}) and get NaN: "
-                f"{few_rows(silent, X.shape[0])}"
+                "(all zero, constant, too far away for a number, or sharing fewer than "
+                f"{least or 1} columns with each) and get NaN: {few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
 
@@ -922,11 +922,11 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     else:
         first, inverse = similarity.unique_rows(rows)
     whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
-    if whole and not covariance.columns_vary(rows).any():
+    if whole and not np.isfinite(similarity.known_column_units(rows)).any():
         check.check_varies(rows)
         raise ValueError(
             "columns of X must vary by more than rounding, got values that differ by less than "
-            f"{covariance.ROUNDING:g} of their size; subtract the mean of every column, better "
+            f"{ROUNDING:g} of their size; subtract the mean of every column, better "
             "where the data come from"
         )
     if size != "auto":

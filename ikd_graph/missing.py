@@ -15,7 +15,7 @@ from sklearn.impute import KNNImputer
 
 from ._base import limits
 from ._base.validation import check_choice, check_integer, few, few_rows
-from .covariance import known_column_means
+from .similarity import column_moments
 
 __all__ = ["Impute", "Pairwise"]
 
@@ -100,7 +100,7 @@ def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.flo
     filled = X.copy()
     holes = np.isnan(X)
     # Distances are differences of products: in double precision, without a level.
-    level = known_column_means(table)
+    level = column_moments(table)[0]
     imputer = KNNImputer(weights="distance").fit(table - level)
     for row in np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1)):
         whole = imputer.transform(X[row : row + 1] - level)[0] + level

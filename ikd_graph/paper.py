@@ -21,12 +21,13 @@ from ._base.types import Floats
 from ._base.validation import validate
 from .graph import CsrGraph
 from .kernels import StationaryKernel
+from .similarity import VARIANCES
 
 __all__ = ["algorithm_1", "blockwise", "geodesic"]
 
 _RULES = {
     "X": check.table,
-    "variance": check.one_of(covariance.VARIANCES),
+    "variance": check.one_of(VARIANCES),
 }
 
 

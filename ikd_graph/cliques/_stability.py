@@ -18,8 +18,9 @@ from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import check_integer, validate
-from ..covariance import are_ordered, centered_rows, correlation, effective_columns
+from ..covariance import correlation
 from ..graph import CsrGraph
+from ..similarity import are_ordered, centered_rows, effective_columns
 from ._describe import incidence
 from ._search import maximal_cliques
 from ._sequence import Blocks, Cliques, check_one_each

@@ -11,7 +11,7 @@ from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.setting import setting
 from .._base.suggest import suggest
 from .._base.types import Floats
-from .._preprocessing import RowSteps, learn_steps
+from .._preprocessing import RowSteps
 from ._table import (
     Reading,
     Table,
@@ -94,8 +94,7 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
 def fitted_steps(X: Floats, reading: Reading) -> RowSteps:
     """Return what is done to rows, learnt from them."""
     codes = [as_number(word) for word in reading.na]
-    return learn_steps(
-        X,
+    steps = RowSteps(
         impute=reading.impute,
         na=tuple(code for code in codes if not np.isnan(code)),
         function=reading.transform,
@@ -103,6 +102,7 @@ def fitted_steps(X: Floats, reading: Reading) -> RowSteps:
         standardize_rows=reading.standardize_rows,
         remove_mean_row=reading.remove_mean_row,
     )
+    return steps.learn(X)
 
 
 def choose_columns(table: Table, reading: Reading) -> Choice:

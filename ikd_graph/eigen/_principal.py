@@ -11,7 +11,7 @@ from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.types import Floats
 from .._base.validation import validate
-from ..covariance import SparseRows
+from ..similarity import SparseRows
 from ._axes import pinned
 from ._core import CENTER, Embedding, seeded_eigsh, warn_flat
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import covariance
 from .._base import limits
 from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
-from ..similarity import PairwiseSimilarity, Similarity, compare
+from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
 from ._groups import centered_known, known_columns, work_of
 from ._likelihood import (
     NoiseModel,
@@ -283,7 +282,7 @@ class FittedProcess:
     def _mean(self) -> Floats:
         """Mean of what is known of every column of X, (p,)."""
         if self.has_holes:
-            return covariance.known_column_means(dense_rows(self.rows))
+            return column_moments(dense_rows(self.rows))[0]
         return np.asarray(self.rows.mean(axis=0))
 
     def _centered(self, rows: NDArray[np.floating]) -> Floats:

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from .. import kernels
+from .. import kernels, similarity
 from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.threads import single_threaded_blas
+from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel
-from ..similarity import FLOOR, RowSimilarity, doubly_centered_rows, effective_columns, unit_rows
 from ._build import pairs_above
 from ._csr import edges, from_edges
 from ._record import CsrGraph
@@ -20,7 +20,7 @@ from ._record import CsrGraph
 _MOST = 0.5
 """Largest threshold that is chosen automatically: above it too few pairs are left to solve on."""
 
-_CANDIDATES = np.linspace(FLOOR, _MOST, 500)
+_CANDIDATES = np.linspace(similarity.FLOOR, _MOST, 500)
 
 
 def _proportion(name: str, value: Any) -> float:
@@ -162,10 +162,10 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     """
     from scipy.stats import rankdata
 
-    rows = unit_rows(X, allow_flat=True)
-    centered = doubly_centered_rows(rows, scaled=True)
+    rows = similarity.unit_rows(X, allow_flat=True)
+    centered = similarity.doubly_centered_rows(rows, scaled=True)
     n, width = rows.shape
-    free = effective_columns(rows, n_removed=n_removed) - 2.0
+    free = similarity.effective_columns(rows, n_removed=n_removed) - 2.0
     n_pairs = n * (n - 1) // 2
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
@@ -174,13 +174,13 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     shared = -1.0 / (n_centered - 1) if n_centered > 2 else 1.0
     with single_threaded_blas():
         least = _beyond(sure_threshold(free + 2.0, rate), -shared)
-        candidates = pairs_above(RowSimilarity.of_unit_rows(centered), least)
+        candidates = pairs_above(_correlated(centered), least)
     rows_a, rows_b, about_mean = edges(candidates)
     ranks = rankdata(rows, axis=1)
-    scores = unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
+    scores = similarity.unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
     corr, of_scores, about_mean_of_scores = (
-        RowSimilarity.of_unit_rows(table).between(rows_a, rows_b)
-        for table in (rows, scores, doubly_centered_rows(scores, scaled=True))
+        _correlated(table).between(rows_a, rows_b)
+        for table in (rows, scores, similarity.doubly_centered_rows(scores, scaled=True))
     )
     about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)
     least = np.minimum(np.minimum(corr, of_scores), about_mean)
@@ -190,6 +190,11 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     passing = np.flatnonzero(in_order <= rate * np.arange(1, in_order.size + 1) / n_pairs)
     significant = p_values <= (in_order[passing[-1]] if passing.size else -1.0)
     return from_edges(n, rows_a[significant], rows_b[significant], corr[significant])
+
+
+def _correlated(rows: Floats) -> similarity.RowSimilarity:
+    """Return correlations of rows of unit length, or zero, as they are."""
+    return similarity.RowSimilarity(similarity.AFFINITIES["correlation"], rows)
 
 
 def _beyond(corr: Any, expected: float) -> Any:

@@ -18,13 +18,12 @@ from .._base.as_table import as_table, check_known
 from .._base.dataset import encode_labels
 from .._base.progress import progress_bar
 from .._base.types import Floats
-from ..covariance import are_ordered
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
-from ..similarity import AFFINITIES, GIVEN, unique_rows
+from ..similarity import AFFINITIES, GIVEN, are_ordered, unique_rows
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels

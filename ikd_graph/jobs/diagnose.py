@@ -29,7 +29,7 @@ from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effec
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
 from ..refine import Likelihood
-from ..similarity import AFFINITIES, PairwiseSimilarity
+from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
 from .chance import LEVEL, ChanceTest, chance_test
 from .used_settings import describe_settings, used_parameters
 
@@ -508,9 +508,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     """Return the fields of a diagnosis that say which correlations can be trusted."""
     rows = covariance.unit_rows(data, allow_flat=True)
     upper = np.triu_indices(len(data), 1)
-    raw, pairs = (
-        covariance.gram(each)[upper] for each in (rows, covariance.doubly_centered_rows(rows))
-    )
+    raw, pairs = (covariance.gram(each)[upper] for each in (rows, doubly_centered_rows(rows)))
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
     trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)

@@ -18,6 +18,7 @@ from .._base import limits
 from .._base.table import are_counts, dense_rows, some_columns
 from .._base.types import Floats, Integers
 from ..graph import sure_threshold
+from ..similarity import doubly_centered_rows
 from ._held_out import sample
 
 ENOUGH_COLUMNS = 100
@@ -111,7 +112,7 @@ def moments(X: Any) -> Moments:
     free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     # Levels of columns have a kurtosis of their own, and hide that of the rows.
-    about_mean = covariance.doubly_centered_rows(centered)
+    about_mean = doubly_centered_rows(centered)
     gaps = [_kurtosis(each, effective) for each in (rows, about_mean) if each.any()]
     gap, error = max(gaps, key=lambda each: abs(each[0]) / each[1])
     return Moments(n_observed, spread, gap, effective, error, counts, limit)
@@ -147,7 +148,7 @@ def has_significant_correlation(X: Any) -> bool:
     >>> model_selection.has_significant_correlation(noise.cumsum(axis=0))
     True
     """
-    rows = covariance.doubly_centered_rows(_centered(X)[0], scaled=True)
+    rows = doubly_centered_rows(_centered(X)[0], scaled=True)
     rows = rows[rows.any(axis=1)]
     n = len(rows)
     # Two rows are each other's opposite about their mean.

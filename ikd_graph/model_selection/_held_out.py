@@ -13,6 +13,7 @@ from .._base import validation as check
 from .._base.table import are_counts, dense_rows, some_columns, some_rows
 from .._base.types import Floats
 from .._base.validation import validate
+from ..similarity import are_ordered
 
 Mask = NDArray[np.bool_]
 
@@ -65,7 +66,7 @@ def folds(table: Floats) -> list[Mask]:
     different, number = np.unique(keys, return_inverse=True)
     if different.size < 2 * FOLDS:
         return [np.ones(number.size, dtype=np.bool_)]
-    if number.size >= 2 * RUNS and covariance.are_ordered(table):
+    if number.size >= 2 * RUNS and are_ordered(table):
         order = np.random.default_rng(0).permutation(RUNS)
         number = order[np.arange(number.size) * RUNS // number.size]
     return [number % FOLDS == fold for fold in range(FOLDS)]

@@ -4,33 +4,31 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from .._base.table import SparseTable
 from ._affinity import AFFINITIES, GIVEN, Affinity
 from ._base import Similarity
 from ._correlations import FLOOR as FLOOR
 from ._correlations import VARIANCES as VARIANCES
-from ._correlations import columns_vary as columns_vary
-from ._correlations import known_column_means as known_column_means
+from ._correlations import column_moments as column_moments
+from ._correlations import known_column_units as known_column_units
 from ._dense import centered_rows as centered_rows
-from ._dense import rows_vary as rows_vary
 from ._dense import unit_rows as unit_rows
-
-# Named as themselves: for the layers above, not for users.
-from ._effective import are_ordered as are_ordered
-from ._effective import doubly_centered_rows as doubly_centered_rows
-from ._effective import effective_columns as effective_columns
 from ._equal import KnownRows, unique_rows
 from ._given import Correlations as Correlations
 from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity
+from ._given import check_pairs as check_pairs
 from ._given import stored_pairs as stored_pairs
+from ._given import warn_of_pairs as warn_of_pairs
 from ._holes import PairwiseSimilarity
 from ._neighbors import SEARCHES as SEARCHES
 from ._neighbors import check_count as check_count
 from ._neighbors import row_neighbors as row_neighbors
-from ._pairs import check_pairs as check_pairs
-from ._pairs import warn_of_pairs as warn_of_pairs
-from ._rows import RowSimilarity, SparseRowSimilarity
+
+# Named as themselves: for the layers above, not for users.
+from ._noise import are_ordered as are_ordered
+from ._noise import doubly_centered_rows as doubly_centered_rows
+from ._noise import effective_columns as effective_columns
+from ._rows import RowSimilarity, SparseRowSimilarity, row_similarity
 from ._sparse import SparseRows as SparseRows
 from ._sparse import sparse_unit_rows as sparse_unit_rows
 
@@ -84,5 +82,4 @@ def compare(
     if affinity in GIVEN:
         kind = SparsePrecomputed if sp.issparse(X) else Precomputed
         return kind(X, distances=affinity == "precomputed_distance", scale=scale)
-    of_rows = SparseRowSimilarity if isinstance(X, SparseTable) else RowSimilarity
-    return of_rows(AFFINITIES[affinity], X, counts=counts, model_based=model_based)
+    return row_similarity(AFFINITIES[affinity], X, counts=counts, model_based=model_based)

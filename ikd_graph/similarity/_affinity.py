@@ -34,11 +34,6 @@ class Affinity:
             return "euclidean"
         return "correlation" if self.centers_rows else "cosine"
 
-    @property
-    def least_columns(self) -> int:
-        """Columns below which rows cannot differ."""
-        return 2 if self.centers_rows else 1
-
     def modeled(self, X: Any, units: Floats | None = None) -> Any:
         """Table whose columns the likelihood takes for samples of a Gaussian process."""
         if self.square_roots:
@@ -53,17 +48,11 @@ class Affinity:
             return X.map(np.sqrt) if sparse else np.sqrt(X)
         if not self.scales_columns:
             return X
-        units = self.column_units(X) if units is None else units
+        units = known_column_units(X) if units is None else units
         if isinstance(X, SparseTable):
             by_entry = np.asarray(units)[X.stored.indices]
             return X.map(lambda data: data / by_entry)
         return np.asarray(X / units, dtype=X.dtype)
-
-    def column_units(self, X: Any) -> Floats | None:
-        """Compute the standard deviation of every column, where columns are divided by it."""
-        if not self.scales_columns:
-            return None
-        return np.asarray(known_column_units(X))
 
 
 _ALL = (

@@ -32,25 +32,18 @@ class Similarity(ABC):
     is_graph = False  # whether what is stored is the graph, so that no neighbors are chosen
     least_neighbor = -np.inf  # similarity that a neighbor must exceed
     search: str = "auto"  # how neighbors are searched, see `row_neighbors`
+    unit: float = 1.0  # the distance sigma between points of similarity 1/2, of distances
+    centers_rows: bool  # whether the likelihood takes the mean of each row off first
     _near: NDArray[np.int32] | None = None
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
+        self.centers_rows = affinity.centers_rows and not affinity.euclidean
 
     @property
     def name(self) -> str:
         """What `IKD` calls it."""
         return self.affinity.name
-
-    @property
-    def centers_rows(self) -> bool:
-        """Whether the likelihood takes the mean of each row off first."""
-        return self.affinity.centers_rows
-
-    @property
-    def unit(self) -> float:
-        """The distance sigma between points of similarity 1/2; 1 where nothing is a distance."""
-        return 1.0
 
     def inverse(self, kernel: StationaryKernel) -> StationaryKernel:
         """Kernel that turns weights of edges into squared distances.
@@ -132,12 +125,7 @@ class Similarity(ABC):
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""
-        return np.asarray(np.isfinite(self.factor_of(X)).any(axis=1))
-
-    @property
-    def incomparable(self) -> str:
-        """What keeps a new row from being compared, in words that follow "rows are"."""
-        return "all zero, constant, with too few values, or too far away for a number"
+        return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
 
     def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
         """Which of the points near to a new row are known to it and to one another, (k,)."""

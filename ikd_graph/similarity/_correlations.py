@@ -102,16 +102,11 @@ def standard_deviations(cov: Any) -> Floats:
 def _bounded(corr: Floats, variance: str) -> Floats:
     """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
     count = int(np.count_nonzero(corr > 1.0 + SINGLE))
-    if count and variance == "mean":
-        warn(
-            f"{count} covariances exceed the mean variance and are taken for it, a distance of 0; "
-            "variance='each' divides by the standard deviations of both points"
-        )
-    elif count:
-        warn(
-            f"{count} covariances exceed the standard deviations of their points (correlations "
-            "above 1) and are taken for 1; check that the diagonal holds the variances"
-        )
+    if count:
+        what, cure = "variances", "check that the diagonal holds the variances"
+        if variance == "mean":
+            what, cure = "mean variance", "variance='each' divides by those of both points"
+        warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
     return np.clip(corr, -1.0, 1.0, out=corr)
 
 
@@ -218,16 +213,6 @@ def known_column_units(X: Any) -> Floats:
     """Compute the standard deviation of what is known of columns, (p,), infinite for one value."""
     _, deviation, largest = column_moments(X)
     return np.where(deviation > rounding(largest), deviation, np.inf)
-
-
-def columns_vary(X: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Whether a column varies by more than rounding, (p,)."""
-    return np.isfinite(known_column_units(X))
-
-
-def known_column_means(X: NDArray[np.floating]) -> Floats:
-    """Mean of what is known of every column, (p,), 0 where nothing is."""
-    return column_moments(X)[0]
 
 
 def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:

@@ -75,11 +75,6 @@ def centered_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
     return rows, spread
 
 
-def rows_vary(X: NDArray[np.floating], affinity: str) -> NDArray[np.bool_]:
-    """Whether a row has a direction that it can be compared by, (n,); one with NaN has none."""
-    return np.asarray(centered_rows(X, affinity)[1] > 0.0)
-
-
 def kept_flat(spread: Floats, affinity: str, allow_flat: bool) -> NDArray[np.bool_]:
     """Rows without spread, (n,), which are an error or get the spread 1, with a warning."""
     flat = spread == 0.0

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from .._base.rounding import DECIMALS, rounding
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
-
-_SIZE = 8  # bytes of a digest
 
 
 def row_keys(X: Any) -> Integers:
@@ -30,20 +27,19 @@ def row_keys(X: Any) -> Integers:
         # + 0.0 makes -0.0 the zero it equals.
         blocks = (X[start : start + step] + 0.0 for start in range(0, X.shape[0], step))
         rows = (np.ascontiguousarray(row) for block in blocks for row in block)
-    digests = [hashlib.blake2b(row, digest_size=_SIZE).digest() for row in rows]
+    digests = [hashlib.blake2b(row, digest_size=8).digest() for row in rows]
     return np.frombuffer(b"".join(digests), np.int64)
 
 
-class KnownRows:
+class KnownRows(NamedTuple):
     """Which training row a row equals, if any: digests of the rows, which are not kept."""
 
-    def __init__(self, digests: NDArray[np.uint8]) -> None:
-        self.digests = np.ascontiguousarray(digests)  # (n, bytes)
+    digests: Integers  # (n,)
 
     @classmethod
     def of(cls, rows: Any) -> KnownRows:
         """Remember the rows of a table."""
-        return cls(row_keys(rows).view(np.uint8).reshape(-1, _SIZE))
+        return cls(row_keys(rows))
 
     def find(self, rows: Any) -> Integers:
         """First training row that each of (b, p) rows equals, -1 where there is none.
@@ -51,7 +47,7 @@ class KnownRows:
         The training rows as a whole are each its own, equal ones too: a graph may have put these in
         different places.
         """
-        keys, known = row_keys(rows), self.digests.view(np.int64)[:, 0]
+        keys, known = row_keys(rows), self.digests
         if np.array_equal(keys, known):
             return np.arange(keys.size)
         distinct, first = np.unique(known, return_index=True)

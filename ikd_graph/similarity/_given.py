@@ -1,4 +1,4 @@
-"""Similarity of points whose covariances or distances were given."""
+"""Similarity of points whose covariances or distances were given, and checks of such values."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._base.rounding import DECIMALS, SINGLE
+from .._base.rounding import SINGLE
 from .._base.types import Floats, Integers
-from .._base.validation import check_finite, check_sparse, symmetric
+from .._base.validation import check_finite, check_sparse, check_symmetric, few_rows, symmetric
 from .._base.warn import warn
 from ._affinity import Affinity
 from ._base import Similarity
@@ -65,6 +65,8 @@ class Precomputed(Correlations):
             self._scale, self._values = scale, self._made(X)
         else:
             self._scale, self._values = self._measured(X) if distances else self._divided(X)
+        if distances:
+            self.unit = float(np.sqrt(0.5 * self._scale))
 
     def _made(self, X: Any) -> Any:
         """Return similarities that were made before."""
@@ -83,25 +85,6 @@ class Precomputed(Correlations):
         mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
         return mean, 1.0 - squares / mean
 
-    @property
-    def unit(self) -> float:
-        """See `Similarity.unit`."""
-        return float(np.sqrt(0.5 * self._scale)) if self.affinity.euclidean else 1.0
-
-    def neighbors(self, k: int) -> NDArray[np.int32]:
-        """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
-        near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
-        if near.shape[1] > k:
-            last, next_one = (self.between(every, near[:, at]).round(DECIMALS) for at in (k - 1, k))
-            tied = int(np.count_nonzero((last == next_one) & (next_one > 0.0)))
-            if tied:
-                warn(
-                    f"{tied} of {every.size} points have several points as near as their neighbor "
-                    f"number {k}: which of them is taken depends on the order of the points; "
-                    "another number of neighbors or a threshold may not cut through ties"
-                )
-        return super().neighbors(k)
-
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all; the standard deviation of a new point is not known."""
         if not self.affinity.euclidean:
@@ -114,10 +97,6 @@ class Precomputed(Correlations):
         values = np.zeros(X.shape)
         values[near.row, near.col] = 1.0 - near.data**2 / self._scale
         return values
-
-    def comparable(self, X: Any) -> NDArray[np.bool_]:
-        """See `Similarity.comparable`: a new point needs a covariance above 0 with some point."""
-        return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
 
 
 class SparsePrecomputed(Precomputed):
@@ -148,7 +127,6 @@ class SparsePrecomputed(Precomputed):
 
     def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
         """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
-        self.n_negative = int(np.count_nonzero(values < 0.0)) * (not self.affinity.euclidean)
         self._pairs = first, second, values
         return _symmetric(first, second, values, self.n_samples, 1.0)
 
@@ -249,3 +227,50 @@ def stored_pairs(
             f"by up to {worst:.3g}; store each pair once, or both ways with one value"
         )
     return keys // n, keys % n, values
+
+
+def check_pairs(X: Any, affinity: str) -> None:
+    """Raise where distances were given and covariances are due, or the other way round."""
+    if not sp.issparse(X):
+        check_symmetric("a precomputed X", X)
+    # A covariance is at most as large as both variances.
+    stored = X.tocoo() if sp.issparse(X) else None
+    values: NDArray[np.float64] = X if stored is None else stored.data
+    diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+    largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
+    # What rounding leaves on the diagonal, in float32, of roots.
+    rounding = 2.0 * float(np.sqrt(float(np.finfo(np.float32).eps))) * max(largest, -least)
+    zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
+    if affinity == "precomputed" and zeros and rounding > 0.0:
+        raise ValueError(
+            "X must hold covariances, with variances on the diagonal, for affinity='precomputed', "
+            "got a diagonal of zeros, as distances have; affinity='precomputed_distance' takes "
+            "those"
+        )
+    if affinity == "precomputed" and stored is None and diagonal.size:
+        flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
+        if flat.size:
+            raise ValueError(
+                f"X must hold covariances with a variance above 0 for every point, got none for "
+                f"points {few_rows(flat, X.shape[0])}, as of constant series; leave them out of "
+                "both axes"
+            )
+    if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
+        raise ValueError(
+            "X must hold distances, with zeros on the diagonal and no negative values, for "
+            f"affinity='precomputed_distance'; got at most {diagonal.max(initial=0.0):.3g} on the "
+            f"diagonal and at least {least:.3g} elsewhere; affinity='precomputed' takes covariances"
+        )
+
+
+def warn_of_pairs(X: Any) -> None:
+    """Warn where rows of X look like the correlations between them."""
+    if sp.issparse(X) or X.shape[0] != X.shape[1]:
+        return
+    error = np.abs(X - X.T).max() + np.abs(X.diagonal() - 1.0).max()
+    if error <= SINGLE and np.abs(X).max() <= 1.0 + SINGLE:
+        warn(
+            "X looks like correlations between its rows, a symmetric matrix with 1 on the "
+            "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "
+            "correlations"
+        )

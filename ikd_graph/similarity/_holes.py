@@ -13,7 +13,7 @@ from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, validate
 from ._affinity import Affinity
-from ._correlations import known_column_means
+from ._correlations import column_moments, known_column_units
 from ._given import Correlations
 
 KINDS = ("correlation", "cosine", "euclidean")
@@ -71,8 +71,7 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     if kind == "euclidean":
         # Scaled to all columns, so that pairs of few and of many shared ones compare.
         values = np.maximum(squares[0] + squares[1] - 2.0 * products, 0.0) * first.known.shape[1]
-        values = np.where(counts > 0.0, values, np.nan)
-        return PairwiseMoments(values, np.rint(counts).astype(np.int64))
+        return PairwiseMoments(np.where(counts > 0.0, values, np.nan), counts.astype(np.int64))
     if kind == "correlation":
         means = first.values @ second.known.T / size, first.known @ second.values.T / size
         products -= means[0] * means[1]
@@ -84,7 +83,7 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     usable = (counts > 1.0) & (spread[0] > floors[0]) & (spread[1] > floors[1])
     scale = np.sqrt(np.where(usable, spread[0], 1.0) * np.where(usable, spread[1], 1.0))
     values = np.where(usable, np.clip(products / scale, -1.0, 1.0), np.nan)
-    return PairwiseMoments(values, np.rint(counts).astype(np.int64))
+    return PairwiseMoments(values, counts.astype(np.int64))
 
 
 def _check_holes(X: NDArray[np.floating], *_: object, **__: object) -> None:
@@ -133,7 +132,7 @@ def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     """
     table = np.asarray(X)
     _check_holes(table)
-    return moments_of_all(masked_rows(table, known_column_means(table), kind), kind)
+    return moments_of_all(masked_rows(table, column_moments(table)[0], kind), kind)
 
 
 def moments_of_all(rows: MaskedRows, kind: str) -> PairwiseMoments:
@@ -176,7 +175,6 @@ class PairwiseSimilarity(Correlations):
     _units: Floats | None
     _origin: Floats | None
     _rows: MaskedRows
-    _square: float
 
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         if affinity.shared:
@@ -186,16 +184,16 @@ class PairwiseSimilarity(Correlations):
             )
         table = np.asarray(dense_rows(X))
         self.affinity, self.least = affinity, min_columns
-        self._units = affinity.column_units(table)
+        self._units = known_column_units(table) if affinity.scales_columns else None
         table = affinity.modeled(table, self._units)
-        self._origin = known_column_means(table) if affinity.euclidean else None
+        self._origin = column_moments(table)[0] if affinity.euclidean else None
         self._rows = masked_rows(table, self._origin, affinity.over_pairs)
         found = moments_of_all(self._rows, affinity.over_pairs)
         self.counts = found.counts
-        self._square = 1.0
         if affinity.euclidean:
             others = self._are_known(found) & ~np.eye(len(table), dtype=np.bool_)
-            self._square = (float(found.values[others].mean()) if others.any() else 1.0) or 1.0
+            square = (float(found.values[others].mean()) if others.any() else 1.0) or 1.0
+            self.unit = float(np.sqrt(0.5 * square))
         values = self._scaled(found)
         np.fill_diagonal(values, 1.0)
         super().__init__(values, affinity)
@@ -209,18 +207,8 @@ class PairwiseSimilarity(Correlations):
         """Similarities, minus infinity for pairs that are not known, (b, n)."""
         values = found.values
         if self.affinity.euclidean:
-            values = 1.0 - values / self._square
+            values = 1.0 - values / (2.0 * self.unit**2)
         return np.where(self._are_known(found), values, -np.inf)
-
-    @property
-    def unit(self) -> float:
-        """See `Similarity.unit`."""
-        return float(np.sqrt(0.5 * self._square)) if self.affinity.euclidean else 1.0
-
-    @property
-    def centers_rows(self) -> bool:
-        """See `Similarity.centers_rows`."""
-        return self.affinity.centers_rows and not self.affinity.euclidean
 
     def modeled(self, X: Any) -> Any:
         """See `Similarity.modeled`."""
@@ -264,11 +252,6 @@ class PairwiseSimilarity(Correlations):
                 mutual[position + 1 :] &= self.known[near[position], near[position + 1 :]]
         return mutual
 
-    @property
-    def incomparable(self) -> str:
-        """See `Similarity.incomparable`."""
-        return f"all zero, constant, or sharing fewer than {self.least} columns with each"
-
     def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
         """See `Similarity.edge_weights`; a correlation within its own error is no edge."""
         values = self._values[start:stop, start:]
@@ -284,29 +267,19 @@ class PairwiseSimilarity(Correlations):
             return
         self._check_vary(names)
         sizes = np.bincount(labels)
-        order = np.argsort(-sizes, kind="stable")
-        listed = [
-            f"{sizes[label]} rows ({few_rows(np.sort(names[labels == label]))})"
-            for label in order[:5]
-        ]
-        more = f" and {sizes.size - 5} more" if sizes.size > 5 else ""
+        apart = np.sort(names[labels != sizes.argmax()])
         raise ValueError(
             f"rows must be related by at least {self.least} columns that both have, directly or by "
-            f"way of others, got {sizes.size} groups without any between them: "
-            f"{'; '.join(listed)}{more}; fit each group separately, measure columns that they "
-            "share, lower missing=Pairwise(min_columns=...), or fill in holes at random by "
-            "missing='impute'"
+            f"way of others, got {sizes.size} groups without any between them: the largest has "
+            f"{sizes.max()} rows, the others are {few_rows(apart)}; fit each group separately, "
+            "measure columns that they share, lower missing=Pairwise(min_columns=...), or fill in "
+            "holes at random by missing='impute'"
         )
 
     def _check_vary(self, names: Integers) -> None:
         """Raise where rows that share columns enough have no direction to be compared by."""
         others = ~np.eye(len(self.known), dtype=np.bool_)
         sharing = ((self.counts >= self.least) & others).any(axis=1)
-        flat = names[sharing & ~(self.known & others).any(axis=1)]
-        if flat.size:
-            what = "constant" if self.affinity.over_pairs == "correlation" else "all zero"
-            raise ValueError(
-                f"rows of X must vary for {self.affinity.name!r}, got {flat.size} {what} row(s): "
-                f"{few_rows(np.sort(flat))}; drop them, or use affinity='euclidean', which "
-                "compares values"
-            )
+        spread = np.ones(names.max() + 1)
+        spread[names[sharing & ~(self.known & others).any(axis=1)]] = 0.0
+        check.check_rows_vary(spread, self.affinity.over_pairs)

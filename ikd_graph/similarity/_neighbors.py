@@ -205,58 +205,52 @@ def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -
     faiss runs on one thread, side by side in those of this package: what it returns does not depend
     on how many, and forked processes start no threads of its own.
     """
-    n = rows.shape[0]
-    near = np.empty((n, k), np.int32)
+    n, points = rows.shape[0], _principal(rows)
+    near, n_candidates = np.empty((n, k), np.int32), min(3 * k + 1, n)
+
+    def candidates(some: Integers) -> Integers:
+        """Nearest points of some, (b, n_candidates), themselves among them."""
+        found: Integers = index.search(points[some], n_candidates)[1]
+        few = np.count_nonzero(found >= 0, axis=1) <= k + 1
+        if few.any():
+            found[few] = exact.search(points[some[few]], n_candidates)[1]
+        return found
 
     def search(start: int, stop: int) -> None:
         faiss.omp_set_num_threads(1)
-        points = order[start:stop]
-        near[points] = _ranked(points, index.candidates(points), k, exact_values)
+        some = order[start:stop]
+        near[some] = _ranked(some, candidates(some), k, exact_values)
 
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(1)
-        index = _Index(faiss, _principal(rows), k)
-        order = index.order()
-        map_blocks(search, n, block_rows(index.count))
+        exact, index = _indices(faiss, points)
+        sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
+        true = exact.search(points[sample], min(16, n))[1]
+        while index.nprobe < index.nlist // 8:
+            found = candidates(sample)
+            if np.mean((found[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
+                break
+            index.nprobe, n_candidates = 2 * index.nprobe, min(2 * n_candidates, n)
+        # List by list: points of one list share candidates, which stay in the cache.
+        order = np.argsort(index.quantizer.assign(points, 1)[:, 0], kind="stable")
+        map_blocks(search, n, block_rows(n_candidates))
     finally:
         faiss.omp_set_num_threads(threads)
     return near
 
 
-class _Index:
-    """Inverted file of points (n, d), and how many of its lists are visited."""
-
-    def __init__(self, faiss: Any, points: NDArray[np.float32], k: int) -> None:
-        n, d = points.shape
-        self.points, self.k = points, k
-        self.exact = faiss.IndexFlatL2(d)
-        self.exact.add(points)
-        self.index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
-        self.index.cp.max_points_per_centroid, self.index.cp.min_points_per_centroid = 32, 1
-        self.index.train(points)
-        self.index.add(points)
-        self.index.nprobe, self.count = 16, min(3 * k + 1, n)
-        sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
-        true = self.exact.search(points[sample], min(16, n))[1]
-        while self.index.nprobe < self.index.nlist // 8:
-            near = self.candidates(sample)
-            if np.mean((near[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
-                break
-            self.index.nprobe, self.count = 2 * self.index.nprobe, min(2 * self.count, n)
-
-    def order(self) -> Integers:
-        """Points list by list: those of one list share candidates, which stay in the cache."""
-        return np.argsort(self.index.quantizer.assign(self.points, 1)[:, 0], kind="stable")
-
-    def candidates(self, points: Integers) -> Integers:
-        """Nearest points of some, (b, count), themselves among them; -1 where there are fewer."""
-        queries = self.points[points]
-        near: Integers = self.index.search(queries, self.count)[1]
-        few = np.count_nonzero(near >= 0, axis=1) <= self.k + 1
-        if few.any():
-            near[few] = self.exact.search(queries[few], self.count)[1]
-        return near
+def _indices(faiss: Any, points: NDArray[np.float32]) -> tuple[Any, Any]:
+    """Exact index of points (n, d), and an inverted file that visits 16 of its lists."""
+    n, d = points.shape
+    exact = faiss.IndexFlatL2(d)
+    exact.add(points)
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
+    index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 32, 1
+    index.train(points)
+    index.add(points)
+    index.nprobe = 16
+    return exact, index
 
 
 def _ranked(points: Integers, near: Integers, k: int, exact_values: Pairs) -> Integers:

@@ -1,12 +1,188 @@
-"""How much of the variance is independent noise, from the eigenvalues of a sample covariance."""
+"""How many independent columns a table is worth, its mean row taken off, and its noise."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._base import validation as check
+from .._base.rounding import rounding
 from .._base.types import Floats
-from ._effective import doubly_centered_rows
+from .._base.validation import validate
+from ._dense import centered_rows
 
+_MOST_ROWS = 1000
+_ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
 _ROUNDS = 20  # of counting the eigenvalues of the signal; two or three settle the count
 _TRACY_WIDOM = 3.27  # what the law of the first order exceeds in one of a thousand tables
+_PASSES = 2  # after which units of columns that differ by a hundred make no rows correlate
+
+
+@validate(X=check.table)
+def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
+    r"""Estimate how many independent columns have correlations that scatter as those of X do.
+
+    The correlation of two unrelated rows of N columns with autocorrelations ρ and ρ' has the
+    variance (1 + 2 Σ_k (1 - k/N) ρ_k ρ'_k) / N (Bartlett, Journal of the Royal Statistical Society
+    98, 1935), and that of columns with scales s the variance Σ s⁴ / (Σ s²)². The sum over lags is
+    the sum over frequencies of the product of two periodograms, the sum over columns that of the
+    product of two squared rows, here in the mean over all pairs of rows. Those of related rows are
+    related by their squared correlation, which is divided out.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows; columns in order, where they follow in time or along a line.
+    n_removed : int
+        Rows that were regressed out of X (`regress_out`), each a degree of freedom less.
+
+    Returns
+    -------
+    float
+        N less ``n_removed``, and fewer where columns follow one another or differ in scale, each by
+        more than four standard errors; at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> noise = np.random.default_rng(0).normal(size=(50, 1000))
+    >>> covariance.effective_columns(noise)
+    1000.0
+    >>> smooth = noise[:, 1:] + noise[:, :-1]  # autocorrelation 1/2 at lag 1: N / (1 + 2/4)
+    >>> int(round(covariance.effective_columns(smooth), -1))
+    670
+    """
+    by_order, by_scale = _inflations(X)
+    return max(max(float(np.shape(X)[1] - n_removed), 1.0) / (by_order * by_scale), 1.0)
+
+
+def are_ordered(X: ArrayLike) -> bool:
+    """Whether columns follow one another in time or along a line, see `effective_columns`."""
+    return _inflations(X)[0] > 1.0
+
+
+def _inflations(X: ArrayLike) -> tuple[float, float]:
+    """How far order and scales of columns raise the variance of correlations; 1 within chance."""
+    table = np.asarray(X)
+    picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
+    rows = doubly_centered_rows(table[picked])
+    rows = rows[rows.any(axis=1)]
+    n, width = rows.shape
+    if n < 2 or width < 4:
+        return 1.0, 1.0
+    power = np.abs(np.fft.fft(rows, axis=1)[:, 1:]) ** 2 / width
+    corr = rows @ rows.T
+    squared = float((corr**2).sum() - n) / (n * (n - 1))
+    independent = n / (1.0 + (n - 1) * squared)
+    by_chance = 1.0 + _ERRORS * np.sqrt(8.0 / (independent * width))
+    by_order = (width - 1) * _mean_product(power) / (1.0 + squared)
+    unrelated = _mean_product(rows**2)
+    by_scale = width * unrelated / (1.0 + 2.0 * max(squared - unrelated, 0.0))
+    return (
+        by_order if by_order >= by_chance else 1.0,
+        by_scale if by_scale >= by_chance else 1.0,
+    )
+
+
+def _mean_product(rows: Floats) -> float:
+    """Mean inner product of two different rows."""
+    n = len(rows)
+    return float((rows.sum(axis=0) ** 2 - (rows**2).sum(axis=0)).sum()) / (n * (n - 1))
+
+
+@validate(X=check.table, nuisance=check.table)
+def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
+    """Rows less what other rows explain of them, by least squares with an intercept.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    nuisance : (k, n_features) array_like of float64
+        Rows to take off, such as a market, a season or the motion of a head.
+
+    Returns
+    -------
+    (n_samples, n_features) ndarray of float64
+        What is left, each row with mean 0. It has k degrees of freedom less:
+        ``effective_columns(left, n_removed=k)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> season = np.sin(np.arange(8.0))
+    >>> covariance.regress_out([3.0 * season + 1.0], [season]).round(12).any()
+    np.False_
+    """
+    rows, basis = np.asarray(X, dtype=np.float64), np.asarray(nuisance, dtype=np.float64)
+    if basis.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"nuisance must have the {rows.shape[1]} columns of X, got {basis.shape[1]}; one value "
+            "for each column"
+        )
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    _, sizes, basis = np.linalg.svd(basis - basis.mean(axis=1, keepdims=True), full_matrices=False)
+    basis = basis[sizes > rounding(sizes.max(initial=0.0), basis.size)]
+    return np.asarray(rows - (rows @ basis.T) @ basis)
+
+
+@validate(X=check.table)
+def remove_mean_row(X: ArrayLike) -> Floats:
+    """Rows less what their mean explains of them: a market, a season, a global signal.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows. The mean is that of rows of one length, so that none counts more.
+
+    Returns
+    -------
+    (n_samples, n_features) ndarray of float64
+        What is left, see `regress_out`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> rng = np.random.default_rng(0)
+    >>> market = rng.normal(size=500)
+    >>> X = market + rng.normal(size=(20, 500))
+    >>> left = covariance.remove_mean_row(X)
+    >>> [round(float(np.corrcoef(rows)[0, 1]), 1) for rows in (X, left)]
+    [0.5, -0.1]
+    """
+    rows, lengths = centered_rows(X, "correlation")
+    varying = lengths > 0.0
+    unit = rows[varying] / lengths[varying, None]
+    return regress_out(X, unit.sum(axis=0, keepdims=True))
+
+
+def doubly_centered_rows(X: ArrayLike, *, scaled: bool = False) -> Floats:
+    """Return unit rows less their mean row, of unit length again, (n, p).
+
+    What all rows share, such as levels of columns, makes all of them correlate, and is no structure
+    among them. Neither are units of columns: ``scaled`` ones have one variance, as the rows have
+    (Olshen and Rajaratnam, Annals of Statistics 38, 2010). Rows without spread, or without any
+    left, are rows of zeros and count for nothing.
+    """
+    rows, lengths = centered_rows(X, "correlation")
+    varying = lengths > 0.0
+    for _ in range(_PASSES if scaled else 1):
+        rows /= np.where(varying, lengths, np.inf)[:, None]
+        rows[varying] -= rows.sum(axis=0) / max(np.count_nonzero(varying), 1)
+        if scaled:
+            spread = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+            units = 1.0 / np.where(spread > rounding(n=len(rows)), spread, np.inf)
+            rows *= units
+            # A level that was taken off a row has the units of the columns now.
+            rows -= np.outer(rows @ units, units / (float(units @ units) or 1.0))
+            # Columns keep their means of zero, since those of the rows add up to zero.
+            rows[varying] -= rows[varying].mean(axis=1, keepdims=True)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        # What is left of equal rows is rounding, not spread.
+        varying = lengths > rounding(n=rows.shape[1])
+    rows /= np.where(varying, lengths, np.inf)[:, None]
+    return rows
 
 
 def spectral_noise(eigenvalues: Floats, n_observed: float) -> float:

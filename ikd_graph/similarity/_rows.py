@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import limits
 from .._base import validation as check
+from .._base.table import SparseTable
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
 from .._base.validation import validate
@@ -17,11 +18,10 @@ from ._dense import (
     EuclideanRows,
     centered_rows,
     euclidean_rows,
-    rows_vary,
     unit_rows,
 )
 from ._neighbors import exact_neighbors, nearest_values, pair_products, row_neighbors
-from ._sparse import SparseRows, sparse_euclidean_rows, sparse_unit_rows
+from ._sparse import sparse_euclidean_rows, sparse_unit_rows
 
 _FARTHEST = 1e100
 """Units from the mean row beyond which squared distances are no numbers."""
@@ -42,48 +42,23 @@ class RowSimilarity(Similarity):
            [0.5, 1. ]])
     """
 
-    model_based: bool
-    rows: Any
     half: Floats | None = None  # (n,) half the squared lengths of Euclidean rows
-    scale: EuclideanRows | None = None  # of Euclidean rows, without the rows
+    scale: EuclideanRows | None = None  # of Euclidean rows
 
     def __init__(
-        self, affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
+        self,
+        affinity: Affinity,
+        rows: Any,
+        scale: EuclideanRows | None = None,
+        *,
+        model_based: bool = False,
     ) -> None:
-        super().__init__(affinity, *X.shape)
-        self.model_based = model_based
-        self._take(X, counts or affinity.square_roots)
-
-    @classmethod
-    def of_unit_rows(cls, rows: Floats) -> "RowSimilarity":
-        """Correlations of rows that are of unit length, or zero, as they are."""
-        made = cls.__new__(cls)
-        Similarity.__init__(made, AFFINITIES["correlation"], *rows.shape)
-        made.model_based, made.rows = False, rows
-        return made
-
-    def _take(self, X: Any, allow_flat: bool) -> None:
-        """Keep the rows of X as they are compared."""
-        dtype = np.float64 if self.n_samples <= limits.SOLVED_WHOLE else X.dtype
-        if not self.affinity.euclidean:
-            table = self.affinity.modeled(X)
-            rows = unit_rows(table, self.affinity.over_pairs, allow_flat=allow_flat)
-            self.rows = rows.astype(dtype, copy=False)
-            return
-        scale = euclidean_rows(X, standardized=self.affinity.scales_columns, dtype=dtype)
-        self.rows, self.half = scale.points, scale.half
-        self.scale = scale._replace(points=np.empty((0, X.shape[1])), half=np.empty(0))
-
-    @property
-    def unit(self) -> float:
-        """See `Similarity.unit`."""
-        sigma = 1.0 if self.scale is None else float(self.scale.scale)
-        return sigma if np.isfinite(sigma) else 1.0
-
-    @property
-    def centers_rows(self) -> bool:
-        """See `Similarity.centers_rows`."""
-        return self.model_based and self.affinity.centers_rows
+        super().__init__(affinity, *rows.shape)
+        self.rows, self.scale, self.model_based = rows, scale, model_based
+        self.centers_rows = model_based and affinity.centers_rows
+        if scale is not None:
+            self.half = scale.half
+            self.unit = float(scale.scale) if np.isfinite(scale.scale) else 1.0
 
     def modeled(self, X: Any) -> Floats:
         """Rows as the likelihood takes them for samples of a Gaussian process.
@@ -122,7 +97,7 @@ class RowSimilarity(Similarity):
         return values
 
     def _search(self, k: int) -> NDArray[np.int32]:
-        metric = "product" if self.half is None else "euclidean"
+        metric = "euclidean" if self.affinity.euclidean else "product"
         return row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
 
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
@@ -143,13 +118,10 @@ class RowSimilarity(Similarity):
         comparable = np.empty(len(X), dtype=np.bool_)
         step = block_rows(X.shape[1])
         for start in range(0, len(X), step):
-            block = np.asarray(X[start : start + step])
+            batch = slice(start, start + step)
             with np.errstate(over="ignore", invalid="ignore"):
-                if self.affinity.euclidean:
-                    usable = np.abs(self.factor_of(block)).max(axis=1) < _FARTHEST
-                else:
-                    usable = rows_vary(self.affinity.modeled(block), self.affinity.over_pairs)
-            comparable[start : start + step] = usable
+                largest = np.abs(self.factor_of(np.asarray(X[batch]))).max(axis=1)
+            comparable[batch] = largest < _FARTHEST if self.affinity.euclidean else largest > 0.0
         return comparable
 
     def factor(self) -> Any:
@@ -170,15 +142,6 @@ class RowSimilarity(Similarity):
 class SparseRowSimilarity(RowSimilarity):
     """The same of a table whose zeros are not stored; products are similarities."""
 
-    rows: SparseRows
-
-    def _take(self, X: Any, allow_flat: bool) -> None:
-        if self.affinity.euclidean:
-            self.rows, self.scale = sparse_euclidean_rows(X, self.affinity.scales_columns)
-        else:
-            table = self.affinity.modeled(X)
-            self.rows = sparse_unit_rows(table, self.affinity.over_pairs, allow_flat=allow_flat)
-
     def block(self, points: Integers, first: int = 0) -> Floats:
         """See `Similarity.block`."""
         values = self.rows.products(np.asarray(points, dtype=np.int64))
@@ -188,9 +151,6 @@ class SparseRowSimilarity(RowSimilarity):
         """See `Similarity.between`."""
         return np.minimum(self.rows.pairs(first, second), 1.0)
 
-    def _search(self, k: int) -> NDArray[np.int32]:
-        return row_neighbors(self.rows, k, neighbors=self.search)
-
     def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
         half = 0.5 - self.rows.row_factors[:, 0] if self.affinity.euclidean else 0.0
         step = block_rows(self.n_samples)
@@ -198,6 +158,27 @@ class SparseRowSimilarity(RowSimilarity):
         batches = [nearest_values(self.rows.products_with(block) - half, k) for block in blocks]
         near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
         return near, values
+
+
+def row_similarity(
+    affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
+) -> RowSimilarity:
+    """Similarity of the rows of a dense or sparse table, see `similarity.compare`."""
+    rows: Any
+    sparse, scale = isinstance(X, SparseTable), None
+    dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
+    if affinity.euclidean and sparse:
+        rows, scale = sparse_euclidean_rows(X, affinity.scales_columns)
+    elif affinity.euclidean:
+        scale = euclidean_rows(X, standardized=affinity.scales_columns, dtype=dtype)
+        rows = scale.points
+    else:
+        scaled = sparse_unit_rows if sparse else unit_rows
+        allow_flat = counts or affinity.square_roots
+        rows = scaled(affinity.modeled(X), affinity.over_pairs, allow_flat=allow_flat)
+        rows = rows if sparse else rows.astype(dtype, copy=False)
+    kind = SparseRowSimilarity if sparse else RowSimilarity
+    return kind(affinity, rows, scale, model_based=model_based)
 
 
 @validate(X=check.table)
@@ -291,7 +272,7 @@ def euclidean(X: ArrayLike) -> Floats:
 
 def _matrix(X: ArrayLike, affinity: str) -> Floats:
     """Similarities of the rows of X, with rounding beyond [-1, 1] taken off and ones for equals."""
-    similarity = RowSimilarity(AFFINITIES[affinity], np.asarray(X)).matrix()
+    similarity = row_similarity(AFFINITIES[affinity], np.asarray(X)).matrix()
     if affinity != "euclidean":
         np.maximum(similarity, -1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)

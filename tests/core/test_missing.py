@@ -164,7 +164,7 @@ def test_unknown_pairs_are_no_edges_and_change_nothing():
     assert (weights > 2.5 / np.sqrt(counts[low, high])).all()
     assert affine_r2(z, model.embedding_) > 0.8
     some = IKD(2, missing=missing.Pairwise(50), graph=0.3, refine="stress")
-    with pytest.raises(ValueError, match=r"at least 50 columns .* 3 groups .*: 40 rows"):
+    with pytest.raises(ValueError, match=r"at least 50 columns .* 3 groups .* has 40 rows"):
         some.fit(X)
 
 
@@ -219,7 +219,7 @@ def test_groups_without_a_common_column_are_never_joined():
     X[:40, 100:] = np.nan
     X[40:, :100] = np.nan
     X[40:80, 100:160] = whole[40:80, 100:160]
-    match = r"2 groups .*: 80 rows \(40, 41, .*; 40 rows \(0, 1, "
+    match = r"2 groups .* 80 rows, the others are 0, 1, "
     for strategy in ("geodesic", "blockwise"):
         with pytest.raises(ValueError, match=match):
             IKD(2, missing="pairwise", strategy=strategy).fit(X)
@@ -413,7 +413,7 @@ def test_a_row_of_few_values_cannot_be_placed_by_a_fit_without_holes(kind):
     model = IKD(1, missing="pairwise", affinity="euclidean", refine=None).fit(whole)
     X = whole[:3] + 0.01
     X[0, 3] = X[1, 20:] = X[2, 19:] = np.nan
-    with pytest.warns(UserWarning, match=r"1 of 3 rows .* with too few values.* get NaN: 2$"):
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .* fewer than 20 columns .* get NaN: 2$"):
         placed = model.transform(sp.csr_array(X) if kind == "sparse" else X)
     assert np.isfinite(placed).ravel().tolist() == [True, True, False]
     np.testing.assert_allclose(placed[:2], model.embedding_[:2], atol=0.2)
