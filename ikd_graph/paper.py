@@ -27,6 +27,7 @@ __all__ = ["algorithm_1", "blockwise", "geodesic"]
 
 _RULES = {
     "X": check.table,
+    "M": check.whole(1),
     "variance": check.one_of(VARIANCES),
 }
 

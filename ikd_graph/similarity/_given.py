@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._base.rounding import SINGLE
+from .._base.rounding import DECIMALS, SINGLE
 from .._base.types import Floats, Integers
 from .._base.validation import check_finite, check_sparse, check_symmetric, few_rows, symmetric
 from .._base.warn import warn
@@ -84,6 +84,20 @@ class Precomputed(Correlations):
         n = self.n_samples
         mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
         return mean, 1.0 - squares / mean
+
+    def neighbors(self, k: int) -> NDArray[np.int32]:
+        """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
+        near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
+        if near.shape[1] > k:
+            last, next_one = (self.between(every, near[:, at]).round(DECIMALS) for at in (k - 1, k))
+            tied = int(np.count_nonzero((last == next_one) & (next_one > 0.0)))
+            if tied:
+                warn(
+                    f"{tied} of {every.size} points have several points as near as their neighbor "
+                    f"number {k}: which of them is taken depends on the order of the points; "
+                    "another number of neighbors or a threshold may not cut through ties"
+                )
+        return super().neighbors(k)
 
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all; the standard deviation of a new point is not known."""

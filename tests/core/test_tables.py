@@ -79,10 +79,10 @@ def test_holes_are_named_by_their_rows_everywhere(door, request):
 )
 def test_what_is_the_same_table_gives_the_same_result(door, same, request):
     first, again = door(X), door(same(X))
-    for name in ("embedding_", "embeddings", "embedding", "r2", "coordinates"):
+    first, again = (each.rows[0] if hasattr(each, "titles") else each for each in (first, again))
+    for name in ("embedding_", "embedding", "r2", "coordinates"):
         if hasattr(first, name):
             one, two = (getattr(each, name) for each in (first, again))
-            one, two = ([*v.values()] if isinstance(v, dict) else v for v in (one, two))
             np.testing.assert_allclose(np.array(one), np.array(two), atol=1e-10)
             return
     raise AssertionError("nothing was compared")

@@ -64,7 +64,7 @@ def test_several_columns_of_labels_are_all_scored(ring):
     )  # fmt: skip
     found = compare.compare(data, ["pca"], noise=0)
     (row,) = found.rows
-    expected = metrics.decoding_r2(found.embeddings["pca", 0.0], angle)
+    expected = metrics.decoding_r2(row.embedding, angle)
     assert row.labels["decoding"] == pytest.approx(expected)
     assert row.labels["knn of third"] > 0.9
     assert not any(name.endswith(" of one") for name in row.labels)
