@@ -266,7 +266,7 @@ class Blockwise(Strategy):
         solution, which itself counts where cliques are noisy; "greedy" is the paper's: cliques
         until every point is covered, then always the pair that shares most points, the geodesic
         solution for what fewer than M + 1 of them, or flat ones, leave open. A function of the
-        solved cliques (`blocks.SolvedBlocks`) and the number of points returns coordinates.
+        solved cliques (`blockwise.SolvedBlocks`) and the number of points returns coordinates.
     max_cliques : int or None
         Budget of the clique cover; None lets the number of points decide.
     reference : {"center", "min_max", "min_mean"}

@@ -10,11 +10,11 @@ from ._consensus import merge
 from ._greedy import MergeResult, merge_greedy
 from ._joints import KINDS, Joints, joints, mirror
 from ._joints import describe_open as describe_open
-from ._record import SolvedBlocks, solved_blocks
-from ._record import check_solved as check_solved
 from ._rigid import RigidMap, place_groups, rigid_fit
 from ._rounds import proposals, residuals
 from ._solve import largest_first, solve
+from ._solved import SolvedBlocks, solved_blocks
+from ._solved import check_solved as check_solved
 
 __all__ = [
     "KINDS",

@@ -13,9 +13,9 @@ from .._base.validation import validate
 from ..cliques import arrays
 from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
 from ._joints import join_blocks, spans
-from ._record import SolvedBlocks, check_solved, solved_blocks
 from ._rigid import place_groups
 from ._rounds import ANCHOR_WEIGHT, Rounds
+from ._solved import SolvedBlocks, check_solved, solved_blocks
 
 _TRIAL_ROUNDS = 10
 """Rounds that each of two starts gets before the better one goes on."""

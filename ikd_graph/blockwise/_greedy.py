@@ -10,9 +10,9 @@ from .._base import validation as check
 from .._base.types import Floats, Integers
 from .._base.validation import validate
 from .._base.warn import warn
-from ._record import SolvedBlocks, check_solved
 from ._rigid import place_groups
 from ._rounds import Rounds
+from ._solved import SolvedBlocks, check_solved
 
 
 class MergeResult(NamedTuple):

@@ -10,8 +10,8 @@ from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
 from ..cliques import Blocks
-from ._record import SolvedBlocks, check_solved
 from ._rigid import centered
+from ._solved import SolvedBlocks, check_solved
 
 ANCHOR_WEIGHT = 0.002
 """Weight of a start that holds together what blocks leave open, as a fraction of their own weight

@@ -13,7 +13,7 @@ from .._base.validation import validate
 from ..cliques import Blocks, Cliques, as_blocks
 from ..graph import CsrGraph, GraphLike, any_graph
 from ..kernels import StationaryKernel, as_kernel
-from ._record import SolvedBlocks, check_solved
+from ._solved import SolvedBlocks, check_solved
 
 
 @validate(

@@ -37,7 +37,7 @@ from ._record import check_graph as check_graph
 from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
-from ._significant import auto_threshold, significant_graph, sure_threshold
+from ._threshold import auto_threshold, significant_graph, sure_threshold
 
 __all__ = [
     "DISCONNECTED",

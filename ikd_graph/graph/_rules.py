@@ -13,7 +13,7 @@ from ..similarity import SEARCHES, Similarity
 from ._build import neighbor_graph, pairs_above
 from ._csr import component_labels, edges, from_edges, union
 from ._record import CsrGraph
-from ._significant import significant_graph
+from ._threshold import significant_graph
 
 DISCONNECTED = ("join", "raise")
 

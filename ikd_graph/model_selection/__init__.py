@@ -18,7 +18,7 @@ from ._held_out import (
     sample,
     sampled,
 )
-from ._numbers import describe_effective_columns
+from ._plan import describe_effective_columns
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [

@@ -20,7 +20,7 @@ from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, Linear, Strategy
 from ._facts import Facts
 from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
-from ._numbers import Choice, make_plan
+from ._plan import Choice, make_plan
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""

@@ -10,7 +10,7 @@ from .._base.table import evenly_spaced
 from .._base.types import Floats
 from ..graph import Threshold
 from ..plan import Request
-from ._numbers import MIN_NEIGHBORS
+from ._plan import MIN_NEIGHBORS
 
 _MOST_NEIGHBORS = 200
 """Neighbors of a point, in the mean, in graphs of exact covariances: more cost time and tell no

@@ -28,7 +28,7 @@ from ._candidates import agreement_of_halves, candidates, compare_candidates
 from ._exact import exact_rule
 from ._facts import Facts, has_significant_correlation
 from ._held_out import predicted_values
-from ._numbers import Choice, make_plan, size_by_spectrum
+from ._plan import Choice, make_plan, size_by_spectrum
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
