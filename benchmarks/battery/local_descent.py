@@ -18,8 +18,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD, refine
+from ikd_graph.gplvm import _local
 from ikd_graph.metrics import affine_r2
-from ikd_graph.refine import _local
 
 from .scores import decode, vote
 from .sets import make

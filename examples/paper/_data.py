@@ -45,6 +45,12 @@ def load(name):
     return STORED[name]() if name in STORED else datasets.load(name)
 
 
+def _codes(labels, names):
+    """Return the position of labels among names; numbers are positions."""
+    place = {name: str(code) for code, name in enumerate(names)}
+    return np.array([int(place.get(str(label), label)) for label in labels.tolist()])
+
+
 def guo_qpcr():
     """Single-cell qPCR of mouse embryos: 437 cells, 48 genes, 10 stages (the paper's PCR).
 
@@ -54,7 +60,8 @@ def guo_qpcr():
         ``X`` (437, 48), each gene with mean 0 and variance 1; ``y`` the stage, in its order.
     """
     file = _stored("guo_qpcr")
-    y, names = encode_labels(file["y"], tuple(map(str, file["label_names"])))
+    names = tuple(map(str, file["label_names"]))
+    y = _codes(file["y"], names)
     features = tuple(map(str, file["feature_names"]))
     X = np.asarray(file["X"], dtype=np.float64)
     return Dataset(X=X, y=y, label_names=names, name="guo_qpcr", feature_names=features)
@@ -92,9 +99,8 @@ def fashion_mnist(*, split="test", n_samples=3000):
     file = _stored("fashion_mnist")
     keys = ("train", "test") if split == "all" else (split,)
     X = np.concatenate([file[f"X_{key}"] for key in keys])[:n_samples] / 255.0
-    y, names = encode_labels(
-        np.concatenate([file[f"y_{key}"] for key in keys])[:n_samples], _FASHION_LABELS
-    )
+    y = _codes(np.concatenate([file[f"y_{key}"] for key in keys])[:n_samples], _FASHION_LABELS)
+    names = _FASHION_LABELS
     return Dataset(X=X, y=y, label_names=names, name="fashion_mnist", image_shape=(28, 28))
 
 
