@@ -60,11 +60,18 @@ def _parsed(file: str, text: str, reading: Reading) -> Table:
     frame = pandas.read_csv(
         io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
         sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
-        low_memory=False, converters=dict.fromkeys(as_text, str.strip),
+        low_memory=False, converters=dict.fromkeys(as_text, _as_bytes),
         **exact,
     )  # fmt: skip
+    for at in as_text:
+        frame[at] = frame[at].map(bytes.decode)
     frame.index += above + 1
     return _from_cells(file, frame, names, numbers[max(at, 0)])
+
+
+def _as_bytes(cell: str) -> bytes:
+    """Return a cell as bytes, in which pandas looks for no missing value."""
+    return cell.strip().encode()
 
 
 def _from_cells(file: str, cells: pandas.DataFrame, names: list[str], line: int) -> Table:
