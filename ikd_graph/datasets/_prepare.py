@@ -190,8 +190,8 @@ def _bad_cells(
     X: Floats, odd: NDArray[np.bool_], choice: Choice, table: Table, reading: Reading
 ) -> list[str]:
     """Describe cells that are no numbers, missing or infinite."""
-    names = table.names
-    columns = [names[c] for c in choice.features]
+    titles = table.names
+    columns = [titles[c] for c in choice.features]
     # What is wrong with columns of words is said once.
     holes = np.isnan(X) & ~odd.any(axis=0)
     if _is_triangle(holes):

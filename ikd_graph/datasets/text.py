@@ -63,8 +63,8 @@ def _parsed(file: str, text: str, reading: Reading) -> Table:
         low_memory=False, converters=dict.fromkeys(as_text, _as_bytes),
         **exact,
     )  # fmt: skip
-    for at in as_text:
-        frame[at] = frame[at].map(bytes.decode)
+    for column in as_text:
+        frame[column] = frame[column].map(bytes.decode)
     frame.index += above + 1
     return _from_cells(file, frame, names, numbers[max(at, 0)])
 
