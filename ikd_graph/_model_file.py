@@ -300,7 +300,8 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     made = _CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
     if name != "kernel":
         # A resolved threshold of 0 takes all that is stored.
-        (made.replace(s0="auto") if getattr(made, "s0", "") == 0.0 else made).check()
+        is_zero = isinstance(made, graph.Threshold) and made.s0 == 0.0
+        (made.replace(s0="auto") if is_zero else made).check()
     return made
 
 

@@ -217,6 +217,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (400, 2)
     """
 
+    _doc_link_module = "ikd_graph"
+    _doc_link_template = (
+        "https://ikd-graph.readthedocs.io/generated/ikd_graph.{estimator_name}.html"
+    )
+
     settings_: Report
     _request: Request
     _result: Result
@@ -694,6 +699,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, X: Any, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
         request = Request.of(self)
+        if isinstance(self.random_state, np.random.RandomState):
+            request = replace(request, random_state=int(self.random_state.randint(2**31)))
         table, rows = self._read_table(X, request)
         if not isinstance(request.graph, str | graph.Rule):
             weight = None if graph.without_weights(request.graph) else "weight"
@@ -721,6 +728,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     if not facts.has_holes:
                         _compare(rows, request, report, first)
                     raise
+            if compared.has_rows and first.size > 1:
+                after = np.arange(1, first.size)
+                if compared.between(after - 1, after).min() > 1.0 - 1e-12:
+                    warn(
+                        f"all {report.affinity} similarities are 1 up to rounding: the embedding "
+                        "is noise; subtract the mean of every column from X if it is large"
+                    )
             result = pipeline.fit(compared, distinct, report, stages)
             with stages("placement"):
                 frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
@@ -743,6 +757,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._request, self._result, self._training = Request.of(self), result, training
         self._first, self._inverse, self._points = first, inverse, result.coordinates
         self._rows: Any = rows if self._request.has_rows else None
+        likelihood = report.refine
         self._fitted = gplvm.FittedProcess(
             self._points,
             self._rows,
@@ -753,7 +768,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             core=result.core,
             model_based=report.model_based,
             is_refined=result.n_iter is not None,
-            is_local=getattr(report.refine, "descent", "") == "local",
+            is_local=isinstance(likelihood, refine.Likelihood) and likelihood.descent == "local",
             is_linear=result.n_iter is None and not report.strategy.uses_kernel,
             random_state=report.random_state,
         )

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from . import graph, kernels, missing, refine, strategies
+from ._base.setting import setting
 from ._base.threads import check_jobs
 from ._base.types import Floats
 from ._base.validation import check_choice, check_fraction, check_integer, seed
@@ -138,7 +139,7 @@ class Request:
             check_integer("verbose", model.verbose, 0)
         check_jobs(model.n_jobs)
         state = model.random_state
-        drawn = isinstance(state, np.random.RandomState)
+        drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         request = cls(
             n_components=size,
             strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
@@ -150,16 +151,16 @@ class Request:
             else _object("refine", model.refine, refine.REFINEMENTS),
             missing=missing.get(model.missing),
             n_landmarks=model.n_landmarks,
-            random_state=int(state.randint(2**31)) if drawn else seed("random_state", state),
+            random_state=None if drawn else seed("random_state", state),
         )
         return request._together()
 
     def _together(self) -> Request:
         """Return the request, or raise where parameters do not go together."""
         if isinstance(self.refine, Likelihood):
-            self.require_rows("refine='likelihood'")
+            self.require_rows(setting("refine", "likelihood"))
         if self.missing is not None:
-            self.require_rows(f"missing={type(self.missing).__name__.lower()!r}")
+            self.require_rows(setting("missing", type(self.missing).__name__.lower()))
         rule, strategy = self.graph, self.strategy
         if isinstance(rule, graph.Threshold) and rule.fdr is not None:
             check_choice("affinity", self.affinity, ("auto", "correlation", "covariance"))

@@ -100,7 +100,7 @@ def _merge(solved, together, mean_of_shared):
     """Always the two groups that share most points, until one has all of them.
 
     The smaller is moved; shared points stay where the larger has them, or are averaged where all
-    groups are neighborhoods (`alignment.merge_greedy` weighs them, and merges every clique). What
+    groups are neighborhoods (`blockwise.merge_greedy` weighs them, and merges every clique). What
     M + 1 shared points do not fix is fixed by solving some points of both groups ``together``.
     Returns places, and the groups that brought a point.
     """

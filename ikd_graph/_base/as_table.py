@@ -80,7 +80,12 @@ def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> No
         (np.isinf, "infinity", "infinite", f"X[np.isinf(X)] = np.nan makes them missing; {cure}"),
         (np.isnan, "NaN", "missing", cure),
     ):
-        rows = np.unique(np.broadcast_to(row, stored.shape)[is_odd(stored)])
+        odd = is_odd(stored)
+        rows = np.unique(np.broadcast_to(row, stored.shape)[odd])
+        if odd.ndim == 2 and odd.shape[0] == odd.shape[1]:
+            # Points without any value, as constant series have, stand for the holes of others.
+            empty = odd.all(axis=1)
+            rows = rows if odd[~empty][:, ~empty].any() else np.flatnonzero(empty)
         if rows.size and not (holes and is_odd is np.isnan):
             raise ValueError(
                 f"{name} contains {what}: got {count(rows.size, 'row')} with {kind} values: "
@@ -116,7 +121,7 @@ def _as_array_like(X: Any, name: str) -> Any:
     """X as numpy makes a table of numbers of it, or an error that says what to pass instead."""
     if is_dask(X):
         # First of all: what is delayed has every attribute.
-        return _computed(X, name)
+        X = _computed(X, name)
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         # numpy would read it cell by cell, which takes minutes.
         raise ValueError(
@@ -130,6 +135,8 @@ def _as_array_like(X: Any, name: str) -> Any:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X, name)
         return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
+    if isinstance(X, np.ndarray) and X.dtype.names:
+        raise _not_a_table(X, name)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(
             f"{name} must be a table of numbers, got times ({X.dtype}); (X - X[0]) / "

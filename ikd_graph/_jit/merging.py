@@ -1,15 +1,18 @@
 """Blocks merged pair by pair in the order of the points that they share.
 
-Overlaps are never held for all pairs of blocks: each block knows only its best partner, and because
-overlaps can only grow, a merger has to count nothing but what the merged block shares.
+Overlaps are never held for all pairs of blocks: each block knows only the best partner, and because
+overlaps can only grow, a merger has to look at nothing but the row of the merged block. Of a row
+only the blocks that it counts are looked at, and the largest of it and of the best are found by
+way of the largest of every ``CHUNK`` on end, so that a merger costs what its points do.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from .._base.jit import helper, jit
 from .alignment import OPEN, diagonalize, nearest_rotation
+
+CHUNK = 512
+"""Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
 
 FLAT, ROUNDING = 50.0, 1e-14
 """Variances of the residual that the mirror image must fit worse by, which about one in a hundred
@@ -17,229 +20,380 @@ flat sets of points does by chance (docs/decisions/006-merging-cliques.md), and 
 that of rounding errors, as a fraction of the sum of squares."""
 
 
-class Motion(NamedTuple):
-    """A rigid motion, ``point @ rotation + translation``, and workspace to fit it."""
-
-    rotation: np.ndarray  # (m, m)
-    cross: np.ndarray  # (m, m) products of the shared points of the small and the large block
-    spread: np.ndarray  # (m, m) the same along the directions in which they vary, as columns
-    translation: np.ndarray  # (m,)
-    from_mean: np.ndarray  # (m,) of the shared points of the small block
-    to_mean: np.ndarray  # (m,) and of the large one
-    moved: np.ndarray  # (m,) a point that was moved
-    work: np.ndarray  # (3, m, m)
-    pairs: np.ndarray  # (n, 2) entries of the shared points
+@helper
+def raise_to(values, tops, at, value):
+    """Set a value that only grows, and the largest of its chunk."""
+    values[at] = value
+    if value > tops[at // CHUNK]:
+        tops[at // CHUNK] = value
 
 
 @helper
-def count_shared(state, block, counts):
-    """Fill ``counts`` (n_blocks,) with how many points of a block each other shares, by name."""
-    counts[:] = 0
+def clear(values, tops, at):
+    """Set a value to zero and find the largest of its chunk again, if it was that."""
+    value = values[at]
+    values[at] = 0
+    if value == 0 or value < tops[at // CHUNK]:
+        return
+    start = at // CHUNK * CHUNK
+    top = values[start]
+    for i in range(start, start + CHUNK):
+        if i < values.size and values[i] > top:
+            top = values[i]
+    tops[at // CHUNK] = top
+
+
+@helper
+def first_largest(values, tops):
+    """First index of the largest value."""
+    chunk = 0
+    for i in range(tops.size):
+        if tops[i] > tops[chunk]:
+            chunk = i
+    for i in range(chunk * CHUNK, values.size):
+        if values[i] == tops[chunk]:
+            return i
+    return 0
+
+
+@helper
+def count_in_row(state, row, name):
+    """Count one more point that a name shares with the block of a row."""
+    if state.rows[row, name] == 0:
+        state.counted[row, state.n_counted[row]] = name
+        state.n_counted[row] += 1
+    raise_to(state.rows[row], state.row_tops[row], np.int64(name), state.rows[row, name] + 1)
+
+
+@helper
+def cached_row(state, block):
+    """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
+    if state.row_of[block] >= 0:
+        return state.row_of[block]
+    # A free row, else that of the smallest block: it is the cheapest to count again.
+    chosen = 0
+    for i in range(state.row_owner.size):
+        owner = state.row_owner[i]
+        if owner < 0:
+            chosen = i
+            break
+        if state.size[owner] < state.size[state.row_owner[chosen]]:
+            chosen = i
+    if state.row_owner[chosen] >= 0:
+        state.row_of[state.row_owner[chosen]] = -1
+    state.row_owner[chosen] = block
+    state.row_of[block] = chosen
+    # How many of its points every other block shares, by name.
+    rows, tops, counted = state.rows[chosen], state.row_tops[chosen], state.counted[chosen]
+    for i in range(state.n_counted[chosen]):
+        rows[counted[i]] = 0
+        tops[counted[i] // CHUNK] = 0
+    state.n_counted[chosen] = 0
     entry = state.first[block]
     while entry >= 0:
         point = state.members[entry]
         start = state.point_starts[point]
         for k in range(start, start + state.n_at[point]):
-            counts[state.name[state.owner[state.entry_at[k]]]] += 1
+            count_in_row(state, chosen, state.name[state.owner[state.entry_at[k]]])
         entry = state.following[entry]
-    counts[state.name[block]] = 0
+    clear(rows, tops, np.int64(state.name[block]))
+    return chosen
 
 
 @helper
-def find_entry(state, point, block):
-    """Where in a point's list of entries the one of a block is, or -1."""
-    start = state.point_starts[point]
-    for k in range(start, start + state.n_at[point]):
-        if state.owner[state.entry_at[k]] == block:
+def find_entry(owner, entry_at, start, count, block):
+    """Where in a point's list of entries, ``count`` from ``start``, one of a block is, or -1."""
+    for k in range(start, start + count):
+        if owner[entry_at[k]] == block:
             return k
     return -1
 
 
 @helper
-def move(motion, point):
-    """Fill and return where a motion brings a point (M,)."""
-    rotation, translation, moved = motion.rotation, motion.translation, motion.moved
-    for j in range(moved.size):
-        moved[j] = translation[j]
-        for k in range(moved.size):
-            moved[j] += point[k] * rotation[k, j]
-    return moved
+def translate(from_mean, to_mean, rotation, translation):
+    """Fill the translation that brings one mean to another after a rotation."""
+    m = to_mean.size
+    for j in range(m):
+        translation[j] = to_mean[j]
+        for k in range(m):
+            translation[j] -= from_mean[k] * rotation[k, j]
 
 
 @helper
-def fit_shared(state, big, small, framed, motion):
+def fit_shared(state, big, small, n_shared, framed, work, pairs):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
-    Returns whether the motion is certain, and how many points are shared. It is where these are not
-    so flat (a line in the plane, a plane in space) that the mirror image fits them nearly as well,
-    unless the small block is as flat. Where it is not and the blocks are ``framed``, turned to a
-    common frame before, what the shared points leave open is turned as little as possible.
+    A point moves to ``point @ rotation + translation``: ``work[4]`` and the first row of
+    ``work[5]``; the other squares of ``work`` (8, M, M) and ``pairs`` (n, 2) are workspace.
+    Returns whether the motion is certain: the shared points are not so flat (a line in the plane, a
+    plane in space) that the mirror image fits them nearly as well, unless the small block is as
+    flat. Where it is not and the blocks are ``framed``, turned to a common frame before, what the
+    shared points leave open is turned as little as possible.
     """
-    coordinates, m = state.coordinates, state.coordinates.shape[1]
-    cross, from_mean, to_mean, pairs = motion.cross, motion.from_mean, motion.to_mean, motion.pairs
-    cross[:] = 0.0
-    from_mean[:] = 0.0
-    to_mean[:] = 0.0
+    coordinates, following, members = state.coordinates, state.following, state.members
+    owner, entry_at, starts, n_at = state.owner, state.entry_at, state.point_starts, state.n_at
+    m = coordinates.shape[1]
+    cross, rotation, translation = work[3], work[4], work[5, 0]
+    from_mean, to_mean = work[6, 0], work[7, 0]
+    for k in range(m):
+        from_mean[k] = to_mean[k] = 0.0
+        for j in range(m):
+            cross[k, j] = 0.0
     count = 0
     entry = state.first[small]
     while entry >= 0:
-        index = find_entry(state, state.members[entry], big)
+        point = members[entry]
+        index = find_entry(owner, entry_at, starts[point], n_at[point], big)
         if index >= 0:
-            pairs[count, 0], pairs[count, 1] = entry, state.entry_at[index]
+            shared = entry_at[index]
+            pairs[count, 0], pairs[count, 1] = entry, shared
+            for j in range(m):
+                from_mean[j] += coordinates[entry, j] / n_shared
+                to_mean[j] += coordinates[shared, j] / n_shared
             count += 1
-        entry = state.following[entry]
-    for i in range(count):
-        for j in range(m):
-            from_mean[j] += coordinates[pairs[i, 0], j] / count
-            to_mean[j] += coordinates[pairs[i, 1], j] / count
+        entry = following[entry]
     from_size, to_size = 0.0, 0.0
     for i in range(count):
+        entry, shared = pairs[i, 0], pairs[i, 1]
         for k in range(m):
-            source = coordinates[pairs[i, 0], k] - from_mean[k]
+            source = coordinates[entry, k] - from_mean[k]
+            target = coordinates[shared, k] - to_mean[k]
             from_size += source * source
-            to_size += (coordinates[pairs[i, 1], k] - to_mean[k]) ** 2
+            to_size += target * target
             for j in range(m):
-                cross[k, j] += source * (coordinates[pairs[i, 1], j] - to_mean[j])
+                cross[k, j] += source * (coordinates[shared, j] - to_mean[j])
     scale = np.sqrt(from_size * to_size)
-    fit_means(motion, OPEN * scale)
-    if count <= m:
-        return False, count
+    nearest_rotation(cross, OPEN * scale, rotation, work)
+    translate(from_mean, to_mean, rotation, translation)
+    if n_shared <= m:
+        return False
     misfit = 0.0
     for i in range(count):
-        moved = move(motion, coordinates[pairs[i, 0]])
+        entry, shared = pairs[i, 0], pairs[i, 1]
         for j in range(m):
-            misfit += (moved[j] - coordinates[pairs[i, 1], j]) ** 2
-    # Of count m numbers as many were fitted as a motion has; below the floor is rounding.
-    variance = max(misfit / (count * m - m * (m + 1) / 2), ROUNDING * scale)
-    spread, directions = motion.spread, motion.work[0]
-    spread[:] = cross
-    diagonalize(spread, directions)
+            value = translation[j] - coordinates[shared, j]
+            for k in range(m):
+                value += coordinates[entry, k] * rotation[k, j]
+            misfit += value * value
+    # Of n_shared m numbers as many were fitted as a motion has; below the floor is rounding.
+    variance = misfit / (n_shared * m - m * (m + 1) / 2)
+    if variance < ROUNDING * scale:
+        variance = ROUNDING * scale
+    directions, whole = work[0], work[1]
+    for i in range(m):
+        for j in range(m):
+            whole[i, j] = cross[i, j]
+    diagonalize(cross, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
         square = 0.0
         for i in range(m):
-            square += spread[i, p] * spread[i, p]
-        if 4.0 * np.sqrt(square) > FLAT * variance:
+            square += cross[i, p] * cross[i, p]
+        if 4.0 * np.sqrt(square) <= FLAT * variance:
+            width = 0.0
+            entry = state.first[small]
+            while entry >= 0:
+                along = 0.0
+                for j in range(m):
+                    value = translation[j] - to_mean[j]
+                    for k in range(m):
+                        value += coordinates[entry, k] * rotation[k, j]
+                    along += value * directions[j, p]
+                width += along * along
+                entry = following[entry]
+            if width > FLAT * variance * state.size[small]:
+                if framed:
+                    for i in range(m):
+                        for j in range(m):
+                            cross[i, j] = whole[i, j]
+                    nearest_rotation(cross, 0.25 * FLAT * variance, rotation, work)
+                    translate(from_mean, to_mean, rotation, translation)
+                return False
+    return True
+
+
+@helper
+def larger_first(state, low, high):
+    """Blocks of two names, the larger first."""
+    big, small = state.slot[low], state.slot[high]
+    return (small, big) if state.size[big] < state.size[small] else (big, small)
+
+
+@helper
+def find_certain(state, low, framed, work, pairs):
+    """Make the partner of a name the one with the most shared points whose motion is certain.
+
+    Pairs that leave the motion open count as many points as always do, M at most.
+    """
+    m = state.coordinates.shape[1]
+    row = cached_row(state, state.slot[low])
+    best, partner = np.int64(0), np.int64(0)
+    for i in range(state.n_counted[row]):
+        name = np.int64(state.counted[row, i])
+        count = np.int64(state.rows[row, name])
+        if count < best or (count == best and name > partner):
             continue
-        width = 0.0
-        entry = state.first[small]
-        while entry >= 0:
-            moved = move(motion, coordinates[entry])
-            along = 0.0
-            for j in range(m):
-                along += (moved[j] - to_mean[j]) * directions[j, p]
-            width += along * along
-            entry = state.following[entry]
-        if width > FLAT * variance * state.size[small]:
-            if framed:
-                fit_means(motion, 0.25 * FLAT * variance)
-            return False, count
-    return True, count
+        big, small = larger_first(state, low, name)
+        if count > m and not fit_shared(state, big, small, count, framed, work, pairs):
+            count = m
+        if count > best or (count == best and name < partner):
+            best, partner = count, name
+    clear(state.best, state.best_tops, low)
+    raise_to(state.best, state.best_tops, low, best)
+    state.partner[low] = partner
 
 
 @helper
-def fit_means(motion, floor):
-    """Fill rotation and translation of `fit_shared`, the latter to bring one mean to the other."""
-    rotation, translation = motion.rotation, motion.translation
-    nearest_rotation(motion.cross, floor, rotation, motion.work)
-    for j in range(translation.size):
-        translation[j] = motion.to_mean[j]
-        for k in range(translation.size):
-            translation[j] -= motion.from_mean[k] * rotation[k, j]
+def prefer(state, third, count, low):
+    """Make the merged block, named ``low``, the partner of one that shares most with it."""
+    if count > state.best[third] or (count == state.best[third] and low < state.partner[third]):
+        raise_to(state.best, state.best_tops, np.int64(third), np.int64(count))
+        state.partner[third] = low
 
 
 @helper
-def absorb(state, big, small, motion):
-    """Move a block into another: shared points are averaged, the others change their owner."""
-    coordinates, mass = state.coordinates, state.mass
+def absorb(state, big, small, low, work, row):
+    """Move a block into another: shared points are averaged, the others change their owner.
+
+    The row of the big block and the partners of those that share points with the small one are
+    brought up to date.
+    """
+    coordinates, owner, mass = state.coordinates, state.owner, state.mass
+    entry_at, n_at, following = state.entry_at, state.n_at, state.following
+    rotation, translation, moved = work[4], work[5, 0], work[6, 0]
+    m = moved.size
     entry = state.first[small]
     while entry >= 0:
-        after, point = state.following[entry], state.members[entry]
-        moved = move(motion, coordinates[entry])
-        index = find_entry(state, point, big)
+        after, point = following[entry], state.members[entry]
+        for j in range(m):
+            moved[j] = translation[j]
+            for k in range(m):
+                moved[j] += coordinates[entry, k] * rotation[k, j]
+        start, count = state.point_starts[point], n_at[point]
+        index = find_entry(owner, entry_at, start, count, big)
         if index >= 0:
-            target = state.entry_at[index]
-            fraction = mass[entry] / (mass[target] + mass[entry])
-            for j in range(moved.size):
-                coordinates[target, j] += fraction * (moved[j] - coordinates[target, j])
-            mass[target] += mass[entry]
-            # The last entry of the point takes the place of the one that is gone.
-            gone = find_entry(state, point, small)
-            state.n_at[point] -= 1
-            state.entry_at[gone] = state.entry_at[state.point_starts[point] + state.n_at[point]]
-        else:
-            coordinates[entry] = moved
-            state.owner[entry] = big
-            state.following[entry] = -1
-            state.following[state.last[big]] = entry
+            target = entry_at[index]
+            total = mass[target] + mass[entry]
+            for j in range(m):
+                gap = moved[j] - coordinates[target, j]
+                coordinates[target, j] += gap * mass[entry] / total
+            mass[target] = total
+            gone = find_entry(owner, entry_at, start, count, small)
+            count -= 1
+            n_at[point] = count
+            entry_at[gone] = entry_at[start + count]
+        for k in range(start, start + count):
+            third = state.name[owner[entry_at[k]]]
+            if index < 0:
+                count_in_row(state, row, third)
+            prefer(state, third, state.rows[row, third], low)
+        if index < 0:
+            for j in range(m):
+                coordinates[entry, j] = moved[j]
+            owner[entry] = big
+            following[entry] = -1
+            following[state.last[big]] = entry
             state.last[big] = entry
             state.size[big] += 1
         entry = after
 
 
-@jit
-def merge_all(state, order, open_motions, framed, motion):
-    """Merge the two blocks with the most shared points until none share any (Section 2.4).
+@helper
+def rename(state, big, small, low, high, row):
+    """Give a merged block the lower name and bring the best partners up to date.
 
-    Pairs that leave the motion open count as many points as always do, M at most, and so come last.
-    ``order`` (n_blocks, 3) is filled with the names of the two blocks of each merger, of which the
-    merged block has the lower, and the number of points they share; ``open_motions`` (n_blocks,)
-    with whether the motion was open. ``framed`` is that of `fit_shared`.
-    Returns the number of mergers.
+    Overlaps only grow, so the best partner of a third block is the old one or the merged block:
+    nothing but the row of the merged block is looked at, and that only if its name is new to those
+    that share nothing with the small block. ``low`` is the name of the merged block, ``high`` the
+    one that is gone, ``row`` that of the merged block.
     """
-    best, partner, size = state.best, state.partner, state.size
-    n_blocks, m = best.size, state.coordinates.shape[1]
-    counts, changed = np.empty(n_blocks, np.int64), np.empty(n_blocks, np.int64)
-    for block in range(n_blocks):
-        count_shared(state, block, counts)
-        partner[block] = np.argmax(counts)
-        best[block] = counts[partner[block]]
-    for n_mergers in range(order.shape[0]):
-        certain = False
-        while not certain:
-            low = np.argmax(best)
-            if best[low] == 0:
-                return n_mergers
-            big, small = state.slot[low], state.slot[partner[low]]
-            if size[big] < size[small]:
-                big, small = small, big
-            certain, n_shared = fit_shared(state, big, small, framed, motion)
-            if certain or best[low] <= m:
-                break
-            set_certain_partner(state, low, counts, framed, motion)
-        high = partner[low]
-        if high < low:
-            low, high = high, low
-        order[n_mergers, 0], order[n_mergers, 1], order[n_mergers, 2] = low, high, n_shared
-        open_motions[n_mergers] = not certain
-        renamed = state.name[big] != low
-        count_shared(state, small, changed)
-        absorb(state, big, small, motion)
-        state.name[big], state.slot[low] = low, big
-        count_shared(state, big, counts)
-        partner[low] = np.argmax(counts)
-        best[low], best[high] = counts[partner[low]], 0
-        # Overlaps only grow: the best partner of a third block is the old one or the merged block.
-        # One that shares nothing with the small block is as it was, set back where it is open.
-        for third in range(n_blocks):
-            count = counts[third] if renamed or changed[third] > 0 else 0
-            if count > best[third] or (0 < count == best[third] and low < partner[third]):
-                best[third], partner[third] = count, low
-    return order.shape[0]
+    counts, renamed = state.rows[row], state.name[big] != low
+    clear(counts, state.row_tops[row], low)
+    clear(counts, state.row_tops[row], high)
+    state.name[big] = low
+    state.slot[low] = big
+    if state.row_of[small] >= 0:
+        state.row_owner[state.row_of[small]] = -1
+        state.row_of[small] = -1
+    for i in range(state.row_owner.size):
+        owner = state.row_owner[i]
+        if owner >= 0 and owner != big:
+            count = counts[state.name[owner]]
+            if count > 0 and state.rows[i, low] == 0:
+                state.counted[i, state.n_counted[i]] = low
+                state.n_counted[i] += 1
+            raise_to(state.rows[i], state.row_tops[i], low, np.int64(count))
+            clear(state.rows[i], state.row_tops[i], high)
+    if renamed:
+        for i in range(state.n_counted[row]):
+            third = state.counted[row, i]
+            # Those that are gone count nothing.
+            if counts[third] > 0:
+                prefer(state, third, counts[third], low)
+    state.partner[low] = first_largest(counts, state.row_tops[row])
+    clear(state.best, state.best_tops, high)
+    clear(state.best, state.best_tops, low)
+    raise_to(state.best, state.best_tops, low, np.int64(counts[state.partner[low]]))
 
 
 @helper
-def set_certain_partner(state, low, counts, framed, motion):
-    """Make the partner of a name the one with the most shared points whose motion is certain."""
+def find_partner(state, block, counts, touched):
+    """Set the partner of a block on its own, of several that share as much the first by name.
+
+    ``counts`` (n_blocks,) is zero before and afterwards, ``touched`` (n_blocks,) workspace.
+    """
+    n_touched = 0
+    for entry in range(state.first[block], state.last[block] + 1):
+        point = state.members[entry]
+        for k in range(state.point_starts[point], state.point_starts[point + 1]):
+            third = state.owner[state.entry_at[k]]
+            if counts[third] == 0:
+                touched[n_touched] = third
+                n_touched += 1
+            counts[third] += 1
+    counts[block] = 0
+    name = np.int64(state.name[block])
+    best, partner = np.int64(0), np.int64(0)
+    for i in range(n_touched):
+        third = state.name[touched[i]]
+        count = counts[touched[i]]
+        if count > best or (count == best and best > 0 and third < partner):
+            best, partner = count, third
+        counts[touched[i]] = 0
+    state.partner[name] = partner
+    raise_to(state.best, state.best_tops, name, best)
+
+
+@jit
+def merge_all(state, order, open_motions, framed, work, pairs):
+    """Merge the two blocks with the most shared points until none share any (Section 2.4).
+
+    Pairs that leave the motion open come last. ``order`` (n_blocks, 3) is filled with the names of
+    the two blocks of each merger, of which the merged block has the lower, and the number of points
+    they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``framed``, ``work``
+    and ``pairs`` are those of `fit_shared`. Returns the number of mergers.
+    """
     m = state.coordinates.shape[1]
-    block = state.slot[low]
-    count_shared(state, block, counts)
-    while True:
-        high = np.argmax(counts)
-        big, small = block, state.slot[high]
-        if state.size[big] < state.size[small]:
-            big, small = small, big
-        if counts[high] <= m or fit_shared(state, big, small, framed, motion)[0]:
+    for block in range(state.first.size):
+        find_partner(state, block, state.rows[0], state.counted[0])
+    n_mergers = 0
+    while n_mergers < order.shape[0]:
+        low = first_largest(state.best, state.best_tops)
+        if state.best[low] == 0:
             break
-        counts[high] = m
-    state.partner[low], state.best[low] = high, counts[high]
+        high = np.int64(state.partner[low])
+        big, small = larger_first(state, low, high)
+        row = cached_row(state, big)
+        n_shared = np.int64(state.rows[row, state.name[small]])
+        certain = fit_shared(state, big, small, n_shared, framed, work, pairs)
+        if not certain and state.best[low] > m:
+            find_certain(state, low, framed, work, pairs)
+            continue
+        retained, gone = (low, high) if low < high else (high, low)
+        order[n_mergers, 0], order[n_mergers, 1] = retained, gone
+        order[n_mergers, 2] = n_shared
+        open_motions[n_mergers] = not certain
+        n_mergers += 1
+        absorb(state, big, small, retained, work, row)
+        rename(state, big, small, retained, gone, row)
+    return n_mergers

@@ -14,6 +14,8 @@ from ._rigid import place_groups
 from ._rounds import Rounds
 from ._solved import SolvedBlocks, check_solved
 
+Places = NDArray[np.integer]  # int32 where that is enough
+
 
 class MergeResult(NamedTuple):
     """Blocks merged into one latent, with what the merging knows about its quality."""
@@ -39,18 +41,25 @@ class MergeState(NamedTuple):
     members: NDArray[np.int32]  # (total,) point of each entry
     coordinates: Floats  # (total, m) in the frame of the block that owns the entry
     mass: Floats  # (total,) number of cliques averaged into the entry
-    owner: Integers  # (total,) block that holds the entry
-    following: Integers  # (total,) next entry of the block, -1 at the end
-    first: Integers  # (n_blocks,) first entry
-    last: Integers  # (n_blocks,) last entry
-    size: Integers  # (n_blocks,) number of points
-    name: Integers  # (n_blocks,) lowest index of the blocks merged into this one
-    slot: Integers  # (n_blocks,) block of each name
-    best: Integers  # (n_blocks,) by name: largest number of points shared with another
-    partner: Integers  # (n_blocks,) by name: lowest name of those that share as many
+    owner: Places  # (total,) block that holds the entry
+    following: Places  # (total,) next entry of the block, -1 at the end
+    first: Places  # (n_blocks,) first entry
+    last: Places  # (n_blocks,) last entry
+    size: Places  # (n_blocks,) number of points
+    name: Places  # (n_blocks,) lowest index of the blocks merged into this one
+    slot: Places  # (n_blocks,) block of each name
+    best: NDArray[np.int32]  # (n_blocks,) by name: largest number of points shared with another
+    partner: Places  # (n_blocks,) by name: lowest name of those that share as many
     point_starts: Integers  # (n + 1,) start of each point's list of entries
     n_at: Integers  # (n,) length of the list
-    entry_at: Integers  # (total,) entries of each point
+    entry_at: Places  # (total,) entries of each point
+    best_tops: NDArray[np.int32]  # (n_chunks,) largest of every CHUNK of best
+    rows: NDArray[np.int32]  # (n_rows, n_blocks) points shared with each name, for some blocks
+    row_tops: NDArray[np.int32]  # (n_rows, n_chunks) largest of every CHUNK of a row
+    counted: NDArray[np.int32]  # (n_rows, n_blocks) names that a row counts, and some that are gone
+    n_counted: Integers  # (n_rows,) how many
+    row_owner: Integers  # (n_rows,) block of each row, -1 for none
+    row_of: Integers  # (n_blocks,) row of each block, -1 for none
 
 
 def check_start(
@@ -158,10 +167,8 @@ def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
         width = solved.coordinates.shape[1]
-        squares, lines = np.empty((3, width, width)), np.empty((4, width))
-        pairs = np.empty((n_points, 2), dtype=np.int64)
-        motion = _jit.merging.Motion(*squares, *lines, np.empty((3, width, width)), pairs)
-        n_mergers = _jit.merging.merge_all(state, order, is_open, frame is not None, motion)
+        workspace = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
+        n_mergers = _jit.merging.merge_all(state, order, is_open, frame is not None, *workspace)
         order = order[:n_mergers].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
@@ -181,25 +188,38 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     """Every block on its own, named by its position."""
     blocks = solved.blocks
     n_blocks, total = blocks.n_blocks, blocks.members.size
+    # What is looked up most is kept small: most of a merger is waiting for memory.
+    index_type = np.int32 if total < 2**31 else np.int64
     counts = np.bincount(blocks.members, minlength=n_points)
-    following = np.arange(1, total + 1)
+    point_starts = np.concatenate(([0], np.cumsum(counts)))
+    following: Places = np.arange(1, total + 1).astype(index_type)
     following[blocks.indptr[1:] - 1] = -1
+    # Rows of counts stay within the memory of the entries.
+    n_rows = max(total // max(n_blocks, 1), 1)
+    n_chunks = -(-n_blocks // _jit.merging.CHUNK)
     return MergeState(
         members=blocks.members,
         coordinates=solved.coordinates.copy(),
         mass=np.ones(total),
-        owner=np.repeat(np.arange(n_blocks), blocks.sizes),
+        owner=np.repeat(np.arange(n_blocks).astype(index_type), blocks.sizes),
         following=following,
-        first=blocks.indptr[:-1].copy(),
-        last=blocks.indptr[1:] - 1,
-        size=blocks.sizes,
-        name=np.arange(n_blocks),
-        slot=np.arange(n_blocks),
-        best=np.zeros(n_blocks, dtype=np.int64),
-        partner=np.zeros(n_blocks, dtype=np.int64),
-        point_starts=np.concatenate(([0], np.cumsum(counts))),
+        first=blocks.indptr[:-1].astype(index_type),
+        last=(blocks.indptr[1:] - 1).astype(index_type),
+        size=blocks.sizes.astype(index_type),
+        name=np.arange(n_blocks, dtype=index_type),
+        slot=np.arange(n_blocks, dtype=index_type),
+        best=np.zeros(n_blocks, dtype=np.int32),
+        partner=np.zeros(n_blocks, dtype=index_type),
+        point_starts=point_starts,
         n_at=counts,
-        entry_at=np.argsort(blocks.members, kind="stable"),
+        entry_at=np.argsort(blocks.members, kind="stable").astype(index_type),
+        best_tops=np.zeros(n_chunks, dtype=np.int32),
+        rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
+        row_tops=np.zeros((n_rows, n_chunks), dtype=np.int32),
+        counted=np.zeros((n_rows, n_blocks), dtype=np.int32),
+        n_counted=np.zeros(n_rows, dtype=np.int64),
+        row_owner=np.full(n_rows, -1),
+        row_of=np.full(n_blocks, -1),
     )
 
 

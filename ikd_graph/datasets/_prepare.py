@@ -199,9 +199,10 @@ def _bad_cells(
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
             "D.fillna(D.T) of pandas fills the other"
         ]
-    # A column without numbers cannot be filled.
-    accepts = reading.impute is not None or reading.keep_missing
-    missing = holes & holes.all(axis=0) if accepts else holes
+    missing = holes & (not reading.keep_missing)
+    if reading.impute is not None:
+        # A column without numbers cannot be filled.
+        missing = holes & holes.all(axis=0)
     fill = setting("impute", "median")
     others = (
         f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "

@@ -70,6 +70,8 @@ def read_file(
 def _table(path: Path, reading: Reading) -> Table:
     """Return the table of a file, or an error that names the file."""
     inner = _unpacked(path)
+    if path.is_dir() and inner.suffix.lower() != ".parquet":
+        raise ValueError(f"{path} must be a file, got a folder; name a file in it")
     reader, own = READERS.get(inner.suffix.lower(), (None, ()))
     if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
@@ -87,7 +89,9 @@ def _table(path: Path, reading: Reading) -> Table:
             f"({' '.join(str(error).split())}); pip install "
             '"ikd_graph[data,anndata]", or save the table by numpy.save'
         ) from error
-    except (MemoryError, Warning):
+    except MemoryError as error:
+        raise MemoryError(f"{path.name}: {error}") from error
+    except Warning:
         raise
     except Exception as error:
         # What the libraries say of a broken file does not name it.

@@ -204,6 +204,7 @@ class NoiseModel(NamedTuple):
     kernel: StationaryKernel  # with the length-scale of the embedding
 
 
+@validate(latent=check.table, kernel=as_kernel)
 def fit_noise_model(
     latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
 ) -> NoiseModel:
@@ -225,6 +226,10 @@ def fit_noise_model(
     NoiseModel
         The fitted process.
     """
+    if len(rows) != len(latent):
+        raise ValueError(
+            f"rows must be as many as the points of latent, got {len(rows)} for {len(latent)}"
+        )
     sample = evenly_spaced(len(latent), limits.SAMPLED_SCALE)
     points, groups = latent[sample], column_groups(rows[sample])
 

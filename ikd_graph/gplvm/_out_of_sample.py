@@ -144,7 +144,7 @@ def place(
         Similarity of the training rows.
     X_new : (b, p) ndarray of float, or (b, n) covariances with the training rows
         New rows, as the similarity takes them.
-    process : Process or None
+    process : GaussianProcess or None
         The Gaussian process that the training rows are samples of, None if they are not.
     verbose : int
         1 shows a progress bar on a terminal.

@@ -447,6 +447,11 @@ def as_pairs(X: Any) -> Any:
         )
     if hasattr(X, "adjacency") and hasattr(X, "is_directed"):
         return networkx_matrix(X)
+    if np.ndim(X) == 1:
+        raise ValueError(
+            f"X must be a square matrix of pairs, got {len(X)} numbers in a row; "
+            "scipy.spatial.distance.squareform(X) makes one of condensed distances"
+        )
     return frame_by_name(X)
 
 

@@ -372,8 +372,9 @@ def _merged(
         move = blockwise.rigid_fit(scale * each.to_numpy(), points[each.index])
         moves.append(RigidMap(scale * move.rotation, move.translation))
         if group.model.fixed_ is not None:
-            is_open = each.index[group.model.fixed_ != "fixed"].to_numpy()
-            fixed[is_open] = np.where(fixed[is_open] == "fixed", "mirrored", fixed[is_open])
+            kinds = group.model.fixed_
+            is_open = each.index[kinds != "fixed"].to_numpy()
+            fixed[is_open] = np.where(fixed[is_open] == "free", "free", kinds[kinds != "fixed"])
     coordinates = tuple(points[each.table.index] for each in tables)
     return AlignedSessions(
         coordinates,

@@ -108,13 +108,15 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
 
 
 def tsne(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-    """t-SNE of scikit-learn, from PCA."""
+    """t-SNE of scikit-learn, from PCA where it has as many components."""
     from sklearn.manifold import TSNE
 
     # Barnes-Hut trees exist in up to three dimensions.
     method = "barnes_hut" if n_components <= 3 else "exact"
     perplexity = min(30.0, (X.shape[0] - 1) / 3.0)
-    model = TSNE(n_components, perplexity=perplexity, method=method, random_state=seed)
+    # PCA has no more components than there are columns.
+    init: Any = "pca" if n_components <= min(X.shape) else "random"
+    model = TSNE(n_components, perplexity=perplexity, method=method, init=init, random_state=seed)
     return model.fit_transform(X)
 
 

@@ -18,6 +18,7 @@ from scipy.stats import median_abs_deviation
 from .. import blockwise, cliques, graph
 from .._base.dataset import NO_LABEL
 from .._base.format import count, format_number
+from .._base.setting import setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import check_integer
@@ -409,8 +410,8 @@ def _rule_of_correlations(model: IKD) -> Any:
     rule, known = model.settings_.graph, model.settings_.affinity
     if known != "correlation":
         raise ValueError(
-            f"stability is that of correlations, got affinity={known!r}; "
-            "pass affinity='correlation'"
+            f"stability is that of correlations, got {setting('affinity', known)}; "
+            f"pass {setting('affinity', 'correlation')}"
         )
     by_test = isinstance(rule, graph.Threshold) and rule.fdr is not None
     if by_test or not isinstance(rule, graph.Rule):

@@ -190,9 +190,11 @@ class Diagnosis:
             rest = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
             todo.append(Step(words, rest, "diagnose", {"remove_mean_row": True}))
         if self.n_trusted and self.halves_disagree:
-            words, used = "Look at the significant correlations alone", f"fdr={self.fdr:g}"
+            words = "Look at the significant correlations alone"
+            used = f"fdr={self.fdr:g}" + f", n_removed={self.n_removed}" * bool(self.n_removed)
             python = f"IKD({m}, strategy='blockwise', graph=graph.Threshold({used}))"
-            settings = {"n_components": m, "graph": graph.Threshold(fdr=self.fdr)}
+            rule = graph.Threshold(fdr=self.fdr, n_removed=self.n_removed)
+            settings = {"n_components": m, "graph": rule}
             todo.append(Step(words, python, "cliques", settings))
         same = "all the same" if self.chance.is_noise else "with these settings"
         used = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from .. import dimension
 from .._base import limits
 from .._base.progress import Stages
+from .._base.setting import setting
 from .._base.table import dense_rows, evenly_spaced, some_rows
 from ..gplvm import MOST_WORK, work_of
 from ..plan import Candidate, Refinement, Report, Request, is_auto
@@ -152,8 +153,9 @@ def _of_holes(facts: Facts, request: Request) -> Choice:
     strategy = choice.strategy
     if not strategy.uses_graph and not strategy.uses_kernel:
         raise ValueError(
-            "strategy must be 'geodesic' or 'blockwise' for missing='pairwise', got "
-            f"{strategy.name!r}, which projects whole rows; missing='impute' fills them in"
+            f"strategy must be 'geodesic' or 'blockwise' for {setting('missing', 'pairwise')}, got "
+            f"{strategy.name!r}, which projects whole rows; {setting('missing', 'impute')} fills "
+            "them in"
         )
     if request.refine is None or isinstance(request.refine, Stress):
         return choice

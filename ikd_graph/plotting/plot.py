@@ -414,7 +414,11 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
 
 _DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)
 """Points of the page by which the edge of a name may lie away from its point."""
-_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_SIDES = (
+    *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)),
+    *product((-1, 1), (-0.5, 0.5)),
+    *product((-0.5, 0.5), (-1, 1)),
+)
 
 
 def _room_beside(

@@ -208,7 +208,7 @@ def euclidean_rows(
     Raises
     ------
     ValueError
-        If X has one value throughout.
+        If all rows of X are equal.
 
     Examples
     --------

@@ -176,7 +176,9 @@ def _symmetric(
 ) -> sp.csr_array:
     """Sparse matrix of values of pairs, both ways round, zeros among them."""
     own = np.arange(n)
-    places = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+    ends = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+    # Older searches for paths take no wider numbers.
+    places = tuple(each.astype(np.int32) for each in ends)
     data = np.concatenate([values, values, np.broadcast_to(diagonal, n)])
     return sp.csr_array((data, places), shape=(n, n))
 

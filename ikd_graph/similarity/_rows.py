@@ -257,7 +257,7 @@ def euclidean(X: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If X has one value throughout.
+        If all rows of X are equal.
 
     Examples
     --------

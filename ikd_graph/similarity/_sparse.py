@@ -109,7 +109,7 @@ def sparse_unit_rows(
     counts = np.diff(stored.indptr)
     owner = np.repeat(np.arange(len(table)), counts)
     data = stored.data.astype(np.float64)
-    largest = abs(stored).max(axis=1).toarray().astype(np.float64)
+    largest = abs(stored).max(axis=1).toarray().ravel().astype(np.float64)
     data /= np.where(largest > 0.0, largest, 1.0)[owner]
     mean = np.zeros(len(table))
     if affinity == "correlation":

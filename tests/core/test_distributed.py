@@ -66,6 +66,13 @@ def test_what_is_no_table_is_named(X, match):
         IKD().fit(X())
 
 
+def test_masked_values_in_blocks_are_missing():
+    block = dask.delayed(lambda: np.ma.masked_less(np.arange(120.0).reshape(30, 4), 1.0))()
+    table = da.concatenate([da.from_array(rows(60, 4)), da.from_delayed(block, (30, 4), float)])
+    with pytest.raises(ValueError, match="got 1 row with missing values: 60;"):
+        IKD().fit(table)
+
+
 def test_a_covariance_in_blocks_is_refused():
     with pytest.raises(ValueError, match=r"affinity='precomputed'.*X.compute"):
         IKD(affinity="precomputed").fit(da.eye(30, chunks=10))

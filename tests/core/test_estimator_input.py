@@ -68,6 +68,20 @@ def test_a_large_offset_is_answered_or_refused(X, affinity):
     assert np.ptp(fitted(table - table.mean(axis=0))) > 0.1 * np.ptp(near)
 
 
+def test_cosines_that_are_all_rounding_are_told(X):
+    with pytest.warns(UserWarning, match=r"all cosine similarities are 1 up to rounding"):
+        IKD(2, affinity="cosine", refine=None).fit(X + 1e12)
+
+
+def test_a_generator_is_drawn_from_once_a_fit_and_by_no_check(X):
+    state, other = np.random.RandomState(0), np.random.RandomState(0)
+    model = IKD(2, graph=8, random_state=state)
+    model.check_parameters()
+    model.fit(X)
+    other.randint(2**31)
+    assert state.randint(2**31) == other.randint(2**31)
+
+
 @pytest.mark.parametrize("kernel", [kernels.Matern(nu=0.5), kernels.Matern(), "rational_quadratic"])
 def test_rows_far_away_are_the_mean_row(X, kernel):
     model = IKD(2, kernel=kernel, refine=None, affinity="euclidean").fit(X)

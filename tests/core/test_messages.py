@@ -212,3 +212,12 @@ def test_rows_of_a_frame_are_told_by_their_names(function):
     frame = pd.DataFrame(X, index=[f"patient {k}" for k in range(20)])
     with pytest.raises(ValueError, match="got 1 row with missing values: patient 3; "):
         function(frame)
+
+
+def test_a_constant_series_among_correlations_is_named_alone():
+    X = np.array(curve()[0])
+    X[4] = 2.0
+    with np.errstate(invalid="ignore"):
+        corr = np.corrcoef(X)
+    with pytest.raises(ValueError, match=r"got 1 row with missing values: 4;"):
+        IKD(affinity="precomputed").fit(corr)

@@ -116,3 +116,16 @@ def test_missing_standard_errors_are_explained(files, capsys):
     with pytest.warns(UserWarning, match="the standard errors of all rows are NaN: they "):
         _, errors = model.transform(X[:3] + 0.1, return_std=True)
     assert np.isnan(errors).all()
+
+
+def test_a_row_without_a_value_is_placed_as_among_others(files, capsys):
+    out, (head, first, second) = files / "out", (files / "new.csv").read_text().splitlines()[:3]
+    more = ("--impute", "median", "--save-model", "-q")
+    assert run("embed", files / "old.csv", "-o", out, *more, *FAST) == 0
+    hole = ",".join(["", *first.split(",")[1:]])
+    placed = []
+    for rows in ([hole], [hole, second]):
+        (files / "one.csv").write_text("\n".join([head, *rows]) + "\n")
+        assert run("place", out / "old_model.ikd", files / "one.csv", "-o", out) == 0
+        placed.append((out / "one_placed.csv").read_text().splitlines()[1])
+    assert placed[0] == placed[1]

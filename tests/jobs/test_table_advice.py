@@ -110,5 +110,5 @@ def test_folders_are_read_or_named(tmp_path):
     )
     assert read_file(tmp_path / "t.parquet").X.shape[0] == 40
     (tmp_path / "dir.csv").mkdir()
-    with pytest.raises(ValueError, match="IsADirectoryError"):
+    with pytest.raises(ValueError, match="must be a file, got a folder"):
         read_file(tmp_path / "dir.csv")
