@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from math import isqrt
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -233,14 +232,13 @@ class Geodesic(Strategy):
         self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
     ) -> Solution:
         """Return the same with paths from landmarks only: no (n, n) array."""
-        lengths = geodesics.path_lengths(graph, kernel, self.path)
+        lengths, to_squares = geodesics.path_lengths(graph, kernel, self.path)
         first = None if isinstance(self.reference, str) else int(self.reference)
         nodes, distances = draw_landmarks(lengths, landmarks, first)
         # Edges keep their own lengths, as in the solution of all points.
         for row, node in enumerate(nodes):
             edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
             distances[row, lengths.indices[edge]] = lengths.weights[edge]
-        to_squares = partial(geodesics.squares_of_lengths, kernel, self.path)
         solution = eigen.landmark_coordinates(nodes, distances, to_squares, size, self.reference)
         return Solution(solution, landmarks=nodes)
 

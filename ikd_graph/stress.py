@@ -25,8 +25,7 @@ from ._base import validation as check
 from ._base.threads import block_rows, single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import validate
-from .covariance import sampling_variance
-from .graph import CsrGraph, check_graph
+from .graph import CsrGraph, check_graph, distance_variance
 from .kernels import StationaryKernel, as_kernel
 
 __all__ = ["StressFit", "distance_precision", "stress"]
@@ -103,8 +102,7 @@ def distance_precision(
     """
     values = np.asarray(corr, dtype=np.float64)
     values = np.minimum(values, 1.0 - np.sqrt(np.finfo(np.float64).eps))
-    sq_dist = kernel.sq_distance(values)
-    return 4.0 * sq_dist * kernel.derivative(sq_dist) ** 2 / sampling_variance(values, n_observed)
+    return 1.0 / distance_variance(values, kernel, n_observed)
 
 
 def noise_of_pairs(
@@ -205,12 +203,12 @@ def _path_distances(
     """Distances (n, a) along the best paths, infinite where there is no path."""
     n = g.n_nodes
     out = np.empty((n, anchors.size), dtype=np.float32)
-    edges = geodesics.path_lengths(g, kernel, path)
+    edges, to_squares = geodesics.path_lengths(g, kernel, path)
     step = block_rows(n)
     for start in range(0, anchors.size, step):
         block = slice(start, start + step)
         lengths = geodesics.shortest_distances(edges, anchors[block])
-        distances = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
+        distances = np.sqrt(to_squares(lengths))
         distances[~np.isfinite(lengths)] = np.inf
         out[:, block] = distances.T
     if anchors.size == n:

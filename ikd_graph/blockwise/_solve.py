@@ -11,7 +11,7 @@ from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..cliques import Blocks, Cliques, as_blocks
-from ..graph import CsrGraph, GraphLike, any_graph
+from ..graph import CsrGraph, GraphLike, any_graph, distance_variance
 from ..kernels import StationaryKernel, as_kernel
 from ._solved import SolvedBlocks, check_solved
 
@@ -80,7 +80,8 @@ def solve(
     cliques = as_blocks(cliques, graph.n_nodes)
     n, total, n_blocks = graph.n_nodes, cliques.members.size, cliques.n_blocks
     sq_dist = kernel.sq_distance(graph.weights)
-    variance = _distance_variance(kernel, graph.weights, sq_dist) / np.asarray(n_observed)
+    variance = distance_variance(graph.weights, kernel, n_observed)
+    variance[~np.isfinite(variance)] = 0.0  # of equal points
     coordinates, spread = np.zeros((total, n_components)), np.zeros(total)
     eigenvalues, mass = np.zeros((n_blocks, n_components)), np.zeros(n_blocks)
     n_missing = np.zeros(n_blocks, dtype=np.int64)
@@ -163,19 +164,6 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     return solved.take(order)
-
-
-def _distance_variance(kernel: StationaryKernel, corr: Floats, sq_dist: Floats) -> Floats:
-    r"""Variance of a distance from a sample correlation r, times the number of observations.
-
-    var(r) = (1 - r²)² / N goes through d = f⁻¹(r) and √d: var(√d) = (1 - r²)² / (4 N d f'(d)²).
-    Equal points have 0.
-    """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        slope = kernel.derivative(sq_dist)
-        variance = (1.0 - corr * corr) ** 2 / (4.0 * sq_dist * slope * slope)
-    variance[~np.isfinite(variance)] = 0.0
-    return variance
 
 
 def _precision(spread: Floats) -> Floats:

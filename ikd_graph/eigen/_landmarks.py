@@ -54,7 +54,7 @@ def landmark_coordinates(
         Coordinates (n, M), with the spectrum of the landmarks.
     """
     n_points = lengths.shape[1]
-    among = to_squares(lengths[:, nodes])
+    among = to_squares(lengths[:, nodes].astype(np.float64))
     among = 0.5 * (among + among.T)
     counts = np.bincount(np.argmin(lengths, axis=0), minlength=nodes.size)
     fraction = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
@@ -75,7 +75,8 @@ def landmark_coordinates(
     points = np.empty((n_points, n_components))
 
     def place(start: int, stop: int) -> None:
-        points[start:stop] = shift - to_squares(lengths[:, start:stop]).T @ gower
+        squares = to_squares(lengths[:, start:stop].astype(np.float64))
+        points[start:stop] = shift - squares.T @ gower
 
     map_blocks(place, n_points, block_rows(nodes.size))
     center = index if index == CENTER else int(nodes[index])

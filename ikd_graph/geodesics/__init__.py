@@ -20,7 +20,6 @@ from ._paths import (
     path_lengths,
     shortest_distances,
     sq_distances,
-    squares_of_lengths,
 )
 
 __all__ = [
@@ -32,5 +31,4 @@ __all__ = [
     "path_lengths",
     "shortest_distances",
     "sq_distances",
-    "squares_of_lengths",
 ]

@@ -70,8 +70,7 @@ def distances(g: CsrGraph, kernel: StationaryKernel, sources: Nodes = None) -> F
     >>> geodesics.distances(g, kernel, [0]).round(12).tolist()
     [[0.0, 1.0, 2.0, 3.0]]
     """
-    lengths = distance_lengths(g, kernel)
-    return shortest_distances(lengths, sources)
+    return shortest_distances(distance_lengths(g, kernel), sources)
 
 
 @validate(_check_sources, g=check_graph, sources=_SOURCES, keep_edges=check.flag)
@@ -145,7 +144,9 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     >>> geodesics.distance_lengths(g, kernels.SquaredExponential()).weights.tolist()
     [2.0, 2.0]
     """
-    return _with_lengths(g, lambda s: np.sqrt(kernel.sq_distance(s)))
+    walkable = g.weights > 0.0
+    sq_dist = kernel.sq_distance(np.where(walkable, np.minimum(g.weights, 1.0), 1.0))
+    return CsrGraph.trusted(g.indptr, g.indices, np.where(walkable, np.sqrt(sq_dist), np.inf))
 
 
 @validate(g=check_graph)
@@ -170,15 +171,9 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
     >>> geodesics.covariance_lengths(pair).weights.tolist()
     [2.0, 2.0]
     """
-    # abs: so that s = 1 gives 0, not -0.
-    return _with_lengths(g, lambda s: np.abs(np.log(s)))
-
-
-def _with_lengths(g: CsrGraph, length: Callable[[Floats], Floats]) -> CsrGraph:
-    """Return the graph with lengths of correlations up to 1, infinite where one is not positive."""
-    lengths = np.full(g.weights.size, np.inf)
-    walkable = g.weights > 0.0
-    lengths[walkable] = length(np.minimum(g.weights[walkable], 1.0))
+    with np.errstate(divide="ignore"):
+        # abs: so that s = 1 gives 0, not -0.
+        lengths = np.abs(np.log(np.clip(g.weights, 0.0, 1.0)))
     return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
@@ -211,7 +206,15 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
     """
     starts = np.arange(g.n_nodes) if sources is None else np.asarray(sources)
     out = np.empty((starts.size, g.n_nodes))
-    search(g, starts, out)
+    walkable = g.weights[g.weights < np.inf]
+    step = float(walkable.mean()) if walkable.size else 0.0
+
+    def search(start: int, stop: int) -> None:
+        workspace = np.empty(g.n_nodes, np.uint8), np.empty((2, g.n_nodes), np.int32)
+        _jit.geodesics.search(g, starts[start:stop], step, *workspace, out[start:stop])
+
+    # Few blocks share one workspace each; enough of them keep all threads busy to the end.
+    map_blocks(search, starts.size, max(1, starts.size // 24))
     if sources is None:
 
         def mirror_smaller(start: int, stop: int) -> None:
@@ -221,19 +224,6 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
 
         map_blocks(mirror_smaller, g.n_nodes, 64)
     return out
-
-
-def search(g: CsrGraph, starts: NDArray[np.int64], out: Floats) -> None:
-    """Write the distances from the starts to ``out``."""
-    walkable = g.weights[g.weights < np.inf]
-    step = float(walkable.mean()) if walkable.size else 0.0
-
-    def seek(start: int, stop: int) -> None:
-        workspace = np.empty(g.n_nodes, np.uint8), np.empty((2, g.n_nodes), np.int32)
-        _jit.geodesics.search(g, starts[start:stop], step, *workspace, out[start:stop])
-
-    # Few blocks share one workspace each; enough of them keep all threads busy to the end.
-    map_blocks(seek, starts.size, max(1, starts.size // 24))
 
 
 def _check_count(g: CsrGraph, count: int) -> None:
@@ -275,46 +265,37 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     degrees = np.diff(g.indptr)
     sums = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
     np.divide(sums, degrees, out=mean, where=degrees > 0)
-    nodes, distances = np.full(count, np.argmin(mean)), np.empty((count, n))
-
-    search(g, nodes[:1], distances[:1])
-    nodes[0] = np.argmax(distances[0])
-    nearest = np.full(n, np.inf)
+    nodes, distances = np.empty(count, dtype=np.int64), np.empty((count, n))
+    nearest = shortest_distances(g, [np.argmin(mean)])[0]
     for row in range(count):
-        search(g, nodes[row : row + 1], distances[row : row + 1])
-        np.minimum(nearest, distances[row], out=nearest)
-        if row + 1 < count:
-            nodes[row + 1] = np.argmax(nearest)
+        nodes[row] = np.argmax(nearest)
+        distances[row] = shortest_distances(g, nodes[row : row + 1])[0]
+        nearest = np.minimum(nearest, distances[row]) if row else distances[row]
     return nodes, distances
 
 
-def path_lengths(g: CsrGraph, kernel: StationaryKernel, path: str) -> CsrGraph:
-    """Return the graph with lengths of edges whose shortest paths are the best ones."""
-    if path == "covariance":
-        return covariance_lengths(g)
-    return distance_lengths(g, kernel)
+def path_lengths(
+    g: CsrGraph, kernel: StationaryKernel, path: str
+) -> tuple[CsrGraph, Callable[[Floats], Floats]]:
+    """Return the graph with lengths of edges whose shortest paths are the best ones.
 
-
-def squares_of_lengths(
-    kernel: StationaryKernel, path: str, lengths: NDArray[np.floating]
-) -> Floats:
-    """Squared distances that the lengths of best paths stand for, see `path_lengths`."""
-    values = np.asarray(lengths, dtype=np.float64)
+    A function comes with it that makes squared distances of the lengths of paths.
+    """
     if path == "covariance":
-        return kernel.sq_distance_from_log(values)
-    return np.square(values)
+        return covariance_lengths(g), kernel.sq_distance_from_log
+    return distance_lengths(g, kernel), np.square
 
 
 def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
     """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
-    lengths = path_lengths(g, kernel, path)
-    out = np.asarray(shortest_distances(lengths), dtype=np.float64)
+    lengths, to_squares = path_lengths(g, kernel, path)
+    out = shortest_distances(lengths)
     walkable = np.isfinite(lengths.weights)
     out[g.rows[walkable], g.indices[walkable]] = lengths.weights[walkable]
 
     def invert(start: int, stop: int) -> None:
         # In place: at thousands of points a second matrix is what memory runs out on.
-        out[start:stop] = squares_of_lengths(kernel, path, out[start:stop])
+        out[start:stop] = to_squares(out[start:stop])
 
     map_blocks(invert, g.n_nodes, 64)
     return out

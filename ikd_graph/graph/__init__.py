@@ -38,6 +38,7 @@ from ._record import read_only as read_only
 from ._rules import DISCONNECTED, Neighbors, Threshold
 from ._rules import Rule as Rule
 from ._threshold import auto_threshold, significant_graph, sure_threshold
+from ._threshold import distance_variance as distance_variance
 
 __all__ = [
     "DISCONNECTED",

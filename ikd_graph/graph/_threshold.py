@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from .. import kernels, similarity
+from .. import covariance, kernels, similarity
 from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.threads import single_threaded_blas
@@ -71,17 +71,24 @@ def auto_threshold(
         return 0.3
     # The exponent and its factor: docs/decisions/014-threshold.md.
     tolerated = (0.2 / n_observed) ** 0.2
-    vague = _CANDIDATES[_distance_errors(n_observed, kernels.get(kernel)) >= tolerated]
+    kernel = kernels.get(kernel)
+    errors = np.sqrt(distance_variance(_CANDIDATES, kernel, n_observed)) / kernel.length_scale
+    vague = _CANDIDATES[errors >= tolerated]
     known = (1.0 - noise_fraction) * vague.max(initial=0.0)
     return float(min(max(5.0 / n_observed**0.5, known), _MOST))
 
 
-def _distance_errors(n_observed: float, kernel: StationaryKernel) -> NDArray[np.float64]:
-    """Compute standard deviations, in length-scales, of the distances of `_CANDIDATES` (Eq. 11)."""
-    sq_dist = kernel.sq_distance(_CANDIDATES)
-    of_correlations = (1.0 - _CANDIDATES**2) / n_observed**0.5
-    of_squares = of_correlations / np.abs(kernel.derivative(sq_dist))
-    return np.asarray(of_squares / (2.0 * np.sqrt(sq_dist)) / kernel.length_scale)
+def distance_variance(
+    corr: Floats, kernel: StationaryKernel, n_observed: float | NDArray[np.integer]
+) -> Floats:
+    r"""Compute the sampling variance of the distances of correlations in (0, 1) (paper, Eq. 11).
+
+    var(r) = (1 - r²)² / N goes through d = f⁻¹(r) and √d: var(√d) = (1 - r²)² / (4 N d f'(d)²).
+    """
+    sq_dist = kernel.sq_distance(corr)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slope = kernel.derivative(sq_dist)
+        return covariance.sampling_variance(corr, n_observed) / (4.0 * sq_dist * slope**2)
 
 
 @validate(n_observed=check.positive, rate=check.fraction)
