@@ -1,16 +1,26 @@
-"""Compiled tests of edges: pairs that other points contradict, and detours around an edge.
+"""Compiled tests of edges: pairs that other points contradict, and detours around an edge."""
 
-A graph of lengths is ``indptr`` (n + 1,), ``indices`` (m,) sorted in each row, ``lengths`` (m,) and
-``numbers`` (m,), the edge of each entry; edges are ``low``, ``high`` and ``across`` (e,).
-"""
+from typing import NamedTuple
 
 import numpy as np
 
 from .._base.jit import helper, jit
 
 
+class Lengths(NamedTuple):
+    """A graph of lengths with its edges numbered."""
+
+    indptr: np.ndarray  # (n + 1,) int64
+    indices: np.ndarray  # (m,) int32, sorted in each row
+    lengths: np.ndarray  # (m,) float64
+    numbers: np.ndarray  # (m,) int64, edge of each entry
+    low: np.ndarray  # (e,) int64, the smaller end of each edge
+    high: np.ndarray  # (e,) int64
+    across: np.ndarray  # (e,) float64, its length
+
+
 @jit
-def contradicted(graph, reach, edges, removed, least, contradicts):
+def contradicted(graph, reach, removed, least, contradicts):
     """Whether more than half of the witnesses of each edge contradict its length, (e,).
 
     A point near one end is a witness where the triangle inequality puts it within ``reach`` (n,) of
@@ -18,8 +28,7 @@ def contradicted(graph, reach, edges, removed, least, contradicts):
     edge where it is not a neighbor of that end, or is further from it than the triangle allows.
     Edges that are ``removed`` (e,) are unknown; fewer than ``least`` witnesses say nothing.
     """
-    indptr, indices, lengths, numbers = graph
-    low, high, across = edges
+    indptr, indices, lengths, numbers, low, high, across = graph
     for edge in range(low.size):
         u, v = np.int64(low[edge]), np.int64(high[edge])
         contradicts[edge] = False
@@ -51,13 +60,12 @@ def contradicted(graph, reach, edges, removed, least, contradicts):
 
 
 @jit
-def shared_within(graph, edges, fraction, fractions):
+def shared_within(graph, fraction, fractions):
     """Fraction of the neighbors that the ends of an edge have in common, near enough to both.
 
     Near are neighbors within ``fraction`` of the length of the edge.
     """
-    indptr, indices, lengths, _ = graph
-    low, high, across = edges
+    indptr, indices, lengths, _, low, high, across = graph
     for edge in range(low.size):
         u, v = np.int64(low[edge]), np.int64(high[edge])
         near = fraction * across[edge]
@@ -78,13 +86,13 @@ def shared_within(graph, edges, fraction, fractions):
 
 
 @jit
-def connected_by_shorter(edges, order, fraction, parent, removed, connected):
+def connected_by_shorter(graph, order, fraction, removed, connected):
     """Whether edges of at most ``fraction`` of its length connect the ends of each edge.
 
-    ``order`` (e,) holds the edges by length, ``parent`` (n,) the nodes themselves at first.
+    ``order`` (e,) holds the edges by length; those that are ``removed`` (e,) connect nothing.
     """
-    low, high, across = edges
-    joined = 0
+    low, high, across = graph.low, graph.high, graph.across
+    parent, joined = np.arange(graph.indptr.size - 1), 0
     for edge in order:
         while across[order[joined]] <= fraction * across[edge] and across[edge] > 0.0:
             leg = order[joined]
@@ -95,32 +103,46 @@ def connected_by_shorter(edges, order, fraction, parent, removed, connected):
 
 
 @jit
-def restore(graph, edges, order, ratio, workspace, removed):
-    """Keep the edges that those kept already replace by a path of at most ``ratio`` lengths.
+def without_detour(graph, order, ratio, absent, removed):
+    """Whether those kept already replace an edge by no path of at most ``ratio`` lengths, (e,).
 
     An edge that is kept opens paths for others: passes over the rest go on until nothing changes,
-    so that in whatever order edges are met, the same are left. ``order`` are those that may go, and
-    ``removed`` (e,), True for all of them at first, is written.
+    so that in whatever order edges are met, the same are left. ``order`` are those that may go;
+    those that are ``absent`` (e,) carry no path and are not told of.
     """
-    low, high, across = edges
+    n = graph.indptr.size - 1
+    workspace = np.full(n, np.inf), np.zeros(n, np.bool_), np.empty((2, n), np.int64)
+    removed[:] = absent
+    removed[order] = True
     changed = True
     while changed:
         changed = False
         for edge in order:
-            most = ratio * across[edge]
-            if removed[edge] and has_path(graph, low[edge], high[edge], most, workspace, removed):
+            if removed[edge] and has_path(graph, edge, ratio, workspace, removed):
                 removed[edge] = False
                 changed = True
+    removed ^= absent
 
 
 @helper
-def has_path(graph, start, goal, most, workspace, removed):
-    """Whether edges that are not removed join two nodes by a path of at most ``most``.
+def has_path(graph, edge, ratio, workspace, removed):
+    """Whether edges that are not removed join the ends of one by a path of ``ratio`` lengths.
 
-    Nodes are swept first in, first out. ``workspace`` are distances (n,), infinite between calls,
-    whether a node waits (n,), False between calls, and two lists of nodes (2, n).
+    A neighbor of both ends is tried first, since most edges have one. Then nodes are swept first
+    in, first out. ``workspace`` are distances (n,), infinite between calls, whether a node waits
+    (n,), False between calls, and two lists of nodes (2, n).
     """
-    indptr, indices, lengths, numbers = graph
+    indptr, indices, lengths, numbers = graph.indptr, graph.indices, graph.lengths, graph.numbers
+    start, goal = np.int64(graph.low[edge]), np.int64(graph.high[edge])
+    most = ratio * graph.across[edge]
+    a, b = indptr[start], indptr[goal]
+    while a < indptr[start + 1] and b < indptr[goal + 1]:
+        step_a, step_b = indices[a] <= indices[b], indices[b] <= indices[a]
+        is_gone = removed[numbers[a]] or removed[numbers[b]]
+        if step_a and step_b and not is_gone and lengths[a] + lengths[b] <= most:
+            return True
+        a += step_a
+        b += step_b
     distances, waits, lists = workspace
     queue, visited = lists
     queue[0], visited[0], distances[start] = start, start, 0.0

@@ -187,7 +187,11 @@ def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> C
     if isinstance(similarity, SparsePrecomputed):
         return strongest(pairs_above(similarity, 0.0), k)
     near = similarity.neighbors(k)
-    first, second = _neighbor_pairs(near, mutual)
+    nodes, others = np.arange(n)[:, None], near.astype(np.int64)
+    keys = np.minimum(nodes, others) * n + np.maximum(nodes, others)
+    # A pair stands once for each end that names it.
+    keys, counts = np.unique(keys, return_counts=True)
+    first, second = np.divmod(keys[counts == 2] if mutual else keys, n)
     values = similarity.between(first, second)
     known = values > similarity.least_neighbor
     first, second, values = first[known], second[known], values[known]
@@ -213,16 +217,3 @@ def _shared_fraction(
 
     map_blocks(count, first.size, PAIRS)
     return shared / (k + 1.0)
-
-
-def _neighbor_pairs(
-    neighbors: NDArray[np.int32], mutual: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List the pairs named by either (or by both) of their ends, each once, in order."""
-    n = len(neighbors)
-    nodes, neighbors = np.arange(n)[:, None], neighbors.astype(np.int64)
-    keys = np.sort((np.minimum(nodes, neighbors) * n + np.maximum(nodes, neighbors)).ravel())
-    # A pair stands once for each end that names it.
-    repeated = keys[1:] == keys[:-1]
-    keys = keys[1:][repeated] if mutual else keys[np.concatenate(([True], ~repeated))]
-    return keys // n, keys % n

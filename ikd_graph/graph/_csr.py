@@ -160,8 +160,7 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
     strongest_entries = order[np.arange(order.size) - g.indptr[rows] < k]
     nodes, neighbors = rows[strongest_entries], g.indices[strongest_entries].astype(np.int64)
     low, high = np.minimum(nodes, neighbors), np.maximum(nodes, neighbors)
-    _, first = np.unique(low * g.n_nodes + high, return_index=True)
-    return from_edges(g.n_nodes, low[first], high[first], g.weights[strongest_entries][first])
+    return first_of_each(g.n_nodes, low, high, g.weights[strongest_entries])
 
 
 def _check_some(g: CsrGraph, nodes: Integers) -> None:
@@ -229,12 +228,8 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
             f"b must have as many nodes as a, got {b.n_nodes} for {a.n_nodes}; "
             "build both graphs from the same points"
         )
-    n = a.n_nodes
     both: Any = zip(edges(a), edges(b), strict=True)
-    low, high, weights = map(np.concatenate, both)
-    # np.unique keeps the first of equals, so an edge that both have is taken from a.
-    _, first = np.unique(low * n + high, return_index=True)
-    return from_edges(n, low[first], high[first], weights[first])
+    return first_of_each(a.n_nodes, *map(np.concatenate, both))
 
 
 @validate(g=check_graph)
@@ -524,6 +519,12 @@ def mirrored(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]
     both.sort_indices()
     indptr, indices = both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False)
     return CsrGraph.trusted(indptr, indices, both.data.astype(np.float64, copy=False))
+
+
+def first_of_each(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> CsrGraph:
+    """Build a graph from edges of which the first of equal ones stays."""
+    _, first = np.unique(low * n + high, return_index=True)
+    return mirrored(n, low[first], high[first], weights[first])
 
 
 def numbers_in_order(names: Sequence[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Integers
 from .._base.validation import validate
 from ..similarity import Similarity, as_similarity
-from ._csr import component_labels, from_edges, union
+from ._csr import component_labels, mirrored, union
 from ._record import CsrGraph, check_graph
 
 N_LINKS = 10
@@ -66,7 +66,7 @@ def join(g: CsrGraph, corr: Any) -> JoinedGraph:
     known = values > -np.inf
     low, high, values = low[known], high[known], values[known]
     weights = np.clip(similarity.weights(values), similarity.floor, 1.0)
-    joined = union(g, from_edges(g.n_nodes, low, high, weights))
+    joined = union(g, mirrored(g.n_nodes, low, high, weights))
     return JoinedGraph(joined, np.column_stack((low, high)))
 
 

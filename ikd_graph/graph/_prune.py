@@ -1,7 +1,9 @@
 """Removing false edges: those whose ends are far apart without them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,22 +12,17 @@ from .. import _jit
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
-from ._csr import component_labels, edges, from_edges, union
+from ._csr import component_labels, edges, mirrored, union
 from ._record import CsrGraph, check_graph
+
+if TYPE_CHECKING:
+    from .._jit.detours import Lengths
 
 # docs/decisions/002-false-edges.md
 _SHORTER = 0.8
 _DETOUR = 3.5
 _USUAL = 0.35
 _WITNESSES = 3
-
-
-class _Search(NamedTuple):
-    """A graph of lengths with its edges numbered, and workspace for searches."""
-
-    graph: tuple[NDArray[Any], ...]
-    edges: tuple[NDArray[Any], ...]
-    workspace: tuple[NDArray[Any], ...]
 
 
 @validate(g=check_graph, support=check.optional(check_graph))
@@ -75,79 +72,60 @@ def prune(
     >>> removed.tolist()
     [[3, 36]]
     """
-    whole = g if support is None else union(g, support)
-    search = _search_of(whole, sq_distance or (lambda corr: np.maximum(2.0 - 2.0 * corr, 0.0)))
-    removed = _contradicted(whole, search)
-    removed |= _far_apart(whole, search, removed)
+    n, whole = g.n_nodes, g if support is None else union(g, support)
     low, high, weights = edges(whole)
+    squares = np.maximum(2.0 - 2.0 * weights, 0.0) if sq_distance is None else sq_distance(weights)
+    keys, across, rows = low * n + high, np.sqrt(squares), whole.rows
+    ends = np.minimum(rows, whole.indices), np.maximum(rows, whole.indices)
+    numbers = np.searchsorted(keys, ends[0] * n + ends[1])
+    graph = _jit.detours.Lengths(
+        whole.indptr, whole.indices, across[numbers], numbers, low, high, across
+    )
+    removed = _contradicted(graph, rows)
+    removed |= _far_apart(graph, removed)
     # No component comes apart.
-    kept = ~removed
-    labels = component_labels(from_edges(g.n_nodes, low[kept], high[kept], weights[kept]))
+    labels = component_labels(mirrored(n, low[~removed], high[~removed], weights[~removed]))
     removed &= labels[low] == labels[high]
-    removed_keys = (low * g.n_nodes + high)[removed]
     low, high, weights = edges(g)
-    gone = np.isin(low * g.n_nodes + high, removed_keys, assume_unique=True)
-    pruned = from_edges(g.n_nodes, low[~gone], high[~gone], weights[~gone])
-    return pruned, np.column_stack((low[gone], high[gone]))
+    gone = removed[np.searchsorted(keys, low * n + high)]
+    return mirrored(n, low[~gone], high[~gone], weights[~gone]), np.column_stack((low, high))[gone]
 
 
-def _search_of(g: CsrGraph, sq_distance: Callable[[Floats], Floats]) -> _Search:
-    """Lengths of the edges of a graph, and workspace for searches in it."""
-    n = g.n_nodes
-    low, high, weights = edges(g)
-    across = np.sqrt(sq_distance(weights))
-    keys = np.minimum(g.rows, g.indices) * n + np.maximum(g.rows, g.indices)
-    numbers = np.searchsorted(low * n + high, keys)
-    workspace = np.full(n, np.inf), np.zeros(n, np.bool_), np.empty((2, n), np.int64)
-    return _Search((g.indptr, g.indices, across[numbers], numbers), (low, high, across), workspace)
-
-
-def _contradicted(g: CsrGraph, search: _Search) -> NDArray[np.bool_]:
+def _contradicted(graph: Lengths, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Edges that most of their witnesses contradict; those found first are no witnesses later."""
-    indptr, _, lengths, numbers = search.graph
-    rows = g.rows
-    removed, contradicts = np.zeros((2, g.n_edges), np.bool_)
+    removed, contradicts = np.zeros((2, graph.low.size), np.bool_)
+    reach = np.empty(graph.indptr.size - 1)
     for least in (_WITNESSES, _WITNESSES, 1):
         # Pairs are expected to be edges among the stronger half of the edges of both ends.
-        hidden = removed[numbers]
-        order = np.lexsort((lengths, hidden, rows))
-        degrees = np.bincount(rows[~hidden], minlength=g.n_nodes)
-        reach = np.zeros(g.n_nodes)
+        hidden = removed[graph.numbers]
+        order = np.lexsort((graph.lengths, hidden, rows))
+        degrees = np.bincount(rows[~hidden], minlength=reach.size)
         has_edges = degrees > 0
-        reach[has_edges] = lengths[order[(indptr[:-1] + (degrees - 1) // 2)[has_edges]]]
-        _jit.detours.contradicted(search.graph, reach, search.edges, removed, least, contradicts)
+        middle = graph.indptr[:-1] + (degrees - 1) // 2
+        reach[:], reach[has_edges] = 0.0, graph.lengths[order[middle[has_edges]]]
+        _jit.detours.contradicted(graph, reach, removed, least, contradicts)
         removed[:] = contradicts
         if not removed.any():
             break
     return removed
 
 
-def _far_apart(g: CsrGraph, search: _Search, absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _far_apart(graph: Lengths, absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Edges whose ends shorter edges connect, but no short path; ``absent`` ones carry none."""
-    across = search.edges[2]
-    order, nodes = np.argsort(across, kind="stable"), np.arange(g.n_nodes)
-    connected = np.empty(g.n_edges, np.bool_)
-    _jit.detours.connected_by_shorter(search.edges, order, _SHORTER, nodes, absent, connected)
-    removed = _without_detour(search, order[(connected & ~absent)[order]], absent)
+    order = np.argsort(graph.across, kind="stable")
+    connected, removed = np.empty((2, order.size), np.bool_)
+    _jit.detours.connected_by_shorter(graph, order, _SHORTER, absent, connected)
+    candidates = order[(connected & ~absent)[order]]
+    _jit.detours.without_detour(graph, candidates, _DETOUR, absent, removed)
     if not removed.any():
         return removed
     # Edges that close a ring have neighbors in common as others do; decided by bundles of edges.
-    fractions = np.empty(g.n_edges)
-    _jit.detours.shared_within(search.graph, search.edges, _SHORTER, fractions)
-    candidates = np.flatnonzero(removed)
-    ends = search.edges[0][candidates], search.edges[1][candidates]
-    bundles = from_edges(g.n_nodes, *ends, np.ones(candidates.size))
-    bundle = component_labels(bundles)[ends[0]]
+    fractions = np.empty(order.size)
+    _jit.detours.shared_within(graph, _SHORTER, fractions)
+    candidates = order[removed[order]]
+    low, high = graph.low[candidates], graph.high[candidates]
+    bundle = component_labels(mirrored(graph.indptr.size - 1, low, high, np.ones(low.size)))[low]
     mean = np.bincount(bundle, fractions[candidates]) / np.maximum(np.bincount(bundle), 1)
-    removed[candidates] = mean[bundle] < _USUAL * np.median(fractions)
-    return _without_detour(search, order[removed[order]], absent)
-
-
-def _without_detour(
-    search: _Search, order: NDArray[np.int64], absent: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Those of some edges that no others, once they are kept, replace by a short path."""
-    removed = absent.copy()
-    removed[order] = True
-    _jit.detours.restore(search.graph, search.edges, order, _DETOUR, search.workspace, removed)
-    return removed & ~absent
+    candidates = candidates[mean[bundle] < _USUAL * np.median(fractions)]
+    _jit.detours.without_detour(graph, candidates, _DETOUR, absent, removed)
+    return removed

@@ -11,7 +11,7 @@ from .._base.validation import check_choice, check_fraction, check_integer, flag
 from .._base.warn import warn
 from ..similarity import SEARCHES, Similarity
 from ._build import neighbor_graph, pairs_above
-from ._csr import component_labels, edges, from_edges, union
+from ._csr import component_labels, edges, mirrored, union
 from ._record import CsrGraph
 from ._threshold import significant_graph
 
@@ -207,7 +207,7 @@ class Neighbors(Rule):
         g = neighbor_graph(similarity, k, mutual=True)
         labels, (low, high, weights) = component_labels(g), edges(wide)
         across = labels[low] != labels[high]
-        return union(g, from_edges(g.n_nodes, low[across], high[across], weights[across]))
+        return union(g, mirrored(g.n_nodes, low[across], high[across], weights[across]))
 
     def describe(self) -> str:
         """See `Rule.describe`."""
