@@ -118,52 +118,72 @@ def diagonalize(u, v):
             break
 
 
+@helper
+def fit(source, target, weights, rotation, cross, means, work):
+    """Fill the rigid motion that brings points nearest to others; returns the product of sizes.
+
+    ``source`` and ``target`` are (k, M), ``weights`` (k,). A point moves to
+    ``(point - means[0]) @ rotation + means[1]``; ``means`` (2, M) are those of source and target,
+    ``cross`` (M, M) their products about these. ``work`` is that of `nearest_rotation`.
+    """
+    m = source.shape[1]
+    means[:] = 0.0
+    cross[:] = 0.0
+    mass, from_size, to_size = 0.0, 0.0, 0.0
+    for i in range(weights.size):
+        mass += weights[i]
+        for j in range(m):
+            means[0, j] += weights[i] * source[i, j]
+            means[1, j] += weights[i] * target[i, j]
+    for j in range(m):
+        means[0, j] /= mass
+        means[1, j] /= mass
+    for i in range(weights.size):
+        for j in range(m):
+            gap, aim = source[i, j] - means[0, j], target[i, j] - means[1, j]
+            from_size += weights[i] * gap * gap
+            to_size += weights[i] * aim * aim
+            for k in range(m):
+                cross[j, k] += weights[i] * gap * (target[i, k] - means[1, k])
+    scale = np.sqrt(from_size * to_size)
+    nearest_rotation(cross, OPEN * scale, rotation, work)
+    return scale
+
+
+@helper
+def moved(points, i, j, rotation, means):
+    """Coordinate ``j`` of a point after the motion that `fit` found."""
+    value = means[1, j]
+    for k in range(rotation.shape[0]):
+        value += (points[i, k] - means[0, k]) * rotation[k, j]
+    return value
+
+
 @pjit
-def place_blocks(starts, members, centered, consensus, proposals, misfit):
+def place_blocks(starts, members, coordinates, weights, consensus, proposals, misfit):
     """Fit every block rigidly to the consensus.
 
-    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``centered`` their points
-    around their weighted means (total, M), the weights (total,), for each block (n_blocks, 2),
-    its weight and its weighted sum of squares, and workspace for every ``CHUNK`` blocks,
-    (n_chunks, 6, M, M). Filled: ``proposals`` (total, M), where each block
-    would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared distances from
-    these to ``consensus`` (T, M).
+    ``starts`` (n_blocks + 1,) and ``members`` (total,) are the blocks, ``coordinates`` (total, M)
+    and ``weights`` (total,) those of their points. Filled: ``proposals`` (total, M), where each
+    block would put its points, and ``misfit`` (n_blocks,), the weighted sums of squared distances
+    from these to ``consensus`` (T, M).
     """
-    own, weights, scales, work = centered
-    m = own.shape[1]
-    n_blocks = starts.size - 1
-    for chunk in numba.prange(work.shape[0]):
-        workspace = work[chunk]
-        rotation, cross, mean = workspace[3], workspace[4], workspace[5, 0]
+    n_blocks, m = starts.size - 1, coordinates.shape[1]
+    for chunk in numba.prange((n_blocks + CHUNK - 1) // CHUNK):
+        work = np.empty((7, m, m))
+        rotation, cross, means = work[3], work[4], work[5:, 0]
         for block in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n_blocks)):
             start, stop = starts[block], starts[block + 1]
-            for j in range(m):
-                mean[j] = 0.0
-                for k in range(m):
-                    cross[k, j] = 0.0
-            # A block's proposals are where the consensus has its points, around the first of them,
-            # until they are known.
-            size = 0.0
+            # A block's proposals are where the consensus has its points until they are known.
             for i in range(start, stop):
                 for j in range(m):
-                    target = consensus[members[i], j] - consensus[members[start], j]
-                    proposals[i, j] = target
-                    pull = weights[i] * target
-                    mean[j] += pull
-                    size += pull * target
-                    for k in range(m):
-                        cross[k, j] += own[i, k] * pull
-            for j in range(m):
-                mean[j] /= scales[block, 0]
-                size -= scales[block, 0] * mean[j] * mean[j]
-            floor = OPEN * np.sqrt(scales[block, 1] * max(size, 0.0))
-            nearest_rotation(cross, floor, rotation, workspace)
+                    proposals[i, j] = consensus[members[i], j]
+            source, target = coordinates[start:stop], proposals[start:stop]
+            fit(source, target, weights[start:stop], rotation, cross, means, work)
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):
-                    value = mean[j]
-                    for k in range(m):
-                        value += own[i, k] * rotation[k, j]
+                    value = moved(coordinates, i, j, rotation, means)
                     total += weights[i] * (value - proposals[i, j]) ** 2
-                    proposals[i, j] = value + consensus[members[start], j]
+                    proposals[i, j] = value
             misfit[block] = total

@@ -9,7 +9,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 import numpy as np
 
 from .._base.jit import helper, jit
-from .alignment import OPEN, diagonalize, nearest_rotation
+from .alignment import diagonalize, fit, moved, nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
@@ -101,113 +101,68 @@ def cached_row(state, block):
 
 
 @helper
-def find_entry(owner, entry_at, start, count, block):
-    """Where in a point's list of entries, ``count`` from ``start``, one of a block is, or -1."""
-    for k in range(start, start + count):
-        if owner[entry_at[k]] == block:
+def find_entry(state, point, block):
+    """Where in the lists of entries of points the one of a point in a block is, or -1."""
+    start = state.point_starts[point]
+    for k in range(start, start + state.n_at[point]):
+        if state.owner[state.entry_at[k]] == block:
             return k
     return -1
 
 
 @helper
-def translate(from_mean, to_mean, rotation, translation):
-    """Fill the translation that brings one mean to another after a rotation."""
-    m = to_mean.size
-    for j in range(m):
-        translation[j] = to_mean[j]
-        for k in range(m):
-            translation[j] -= from_mean[k] * rotation[k, j]
-
-
-@helper
-def fit_shared(state, big, small, n_shared, framed, work, pairs):
+def fit_shared(state, big, small, framed, work, shared):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
-    A point moves to ``point @ rotation + translation``: ``work[4]`` and the first row of
-    ``work[5]``; the other squares of ``work`` (8, M, M) and ``pairs`` (n, 2) are workspace.
-    Returns whether the motion is certain: the shared points are not so flat (a line in the plane, a
-    plane in space) that the mirror image fits them nearly as well, unless the small block is as
-    flat. Where it is not and the blocks are ``framed``, turned to a common frame before, what the
-    shared points leave open is turned as little as possible.
+    It is that of `fit`, in the last four squares of ``work`` (7, M, M); ``shared`` are places of
+    points in the one and the other, (n, M) each, and weights (n,) of 1. Returns whether the motion
+    is certain: the shared points are not so flat (a line in the plane, a plane in space) that the
+    mirror image fits them nearly as well, unless the small block is as flat. Where it is not and
+    the blocks are ``framed``, turned to a common frame before, what the shared points leave open is
+    turned as little as possible.
     """
-    coordinates, following, members = state.coordinates, state.following, state.members
-    owner, entry_at, starts, n_at = state.owner, state.entry_at, state.point_starts, state.n_at
+    coordinates, following = state.coordinates, state.following
     m = coordinates.shape[1]
-    cross, rotation, translation = work[3], work[4], work[5, 0]
-    from_mean, to_mean = work[6, 0], work[7, 0]
-    for k in range(m):
-        from_mean[k] = to_mean[k] = 0.0
-        for j in range(m):
-            cross[k, j] = 0.0
+    rotation, cross, means = work[3], work[4], work[5:, 0]
+    source, target, ones = shared
     count = 0
     entry = state.first[small]
     while entry >= 0:
-        point = members[entry]
-        index = find_entry(owner, entry_at, starts[point], n_at[point], big)
+        point = state.members[entry]
+        index = find_entry(state, point, big)
         if index >= 0:
-            shared = entry_at[index]
-            pairs[count, 0], pairs[count, 1] = entry, shared
             for j in range(m):
-                from_mean[j] += coordinates[entry, j] / n_shared
-                to_mean[j] += coordinates[shared, j] / n_shared
+                source[count, j] = coordinates[entry, j]
+                target[count, j] = coordinates[state.entry_at[index], j]
             count += 1
         entry = following[entry]
-    from_size, to_size = 0.0, 0.0
-    for i in range(count):
-        entry, shared = pairs[i, 0], pairs[i, 1]
-        for k in range(m):
-            source = coordinates[entry, k] - from_mean[k]
-            target = coordinates[shared, k] - to_mean[k]
-            from_size += source * source
-            to_size += target * target
-            for j in range(m):
-                cross[k, j] += source * (coordinates[shared, j] - to_mean[j])
-    scale = np.sqrt(from_size * to_size)
-    nearest_rotation(cross, OPEN * scale, rotation, work)
-    translate(from_mean, to_mean, rotation, translation)
-    if n_shared <= m:
+    scale = fit(source, target, ones[:count], rotation, cross, means, work)
+    if count <= m:
         return False
     misfit = 0.0
     for i in range(count):
-        entry, shared = pairs[i, 0], pairs[i, 1]
         for j in range(m):
-            value = translation[j] - coordinates[shared, j]
-            for k in range(m):
-                value += coordinates[entry, k] * rotation[k, j]
-            misfit += value * value
-    # Of n_shared m numbers as many were fitted as a motion has; below the floor is rounding.
-    variance = misfit / (n_shared * m - m * (m + 1) / 2)
-    if variance < ROUNDING * scale:
-        variance = ROUNDING * scale
-    directions, whole = work[0], work[1]
-    for i in range(m):
-        for j in range(m):
-            whole[i, j] = cross[i, j]
-    diagonalize(cross, directions)
+            misfit += (moved(source, i, j, rotation, means) - target[i, j]) ** 2
+    # Of count m numbers as many were fitted as a motion has; below the floor is rounding.
+    variance = max(misfit / (count * m - m * (m + 1) / 2), ROUNDING * scale)
+    directions, left = work[0], work[1]
+    left[:] = cross
+    diagonalize(left, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
-        square = 0.0
-        for i in range(m):
-            square += cross[i, p] * cross[i, p]
-        if 4.0 * np.sqrt(square) <= FLAT * variance:
+        if 4.0 * np.sqrt((left[:, p] ** 2).sum()) <= FLAT * variance:
             width = 0.0
             entry = state.first[small]
             while entry >= 0:
                 along = 0.0
                 for j in range(m):
-                    value = translation[j] - to_mean[j]
-                    for k in range(m):
-                        value += coordinates[entry, k] * rotation[k, j]
+                    value = moved(coordinates, entry, j, rotation, means) - means[1, j]
                     along += value * directions[j, p]
                 width += along * along
                 entry = following[entry]
             if width > FLAT * variance * state.size[small]:
                 if framed:
-                    for i in range(m):
-                        for j in range(m):
-                            cross[i, j] = whole[i, j]
                     nearest_rotation(cross, 0.25 * FLAT * variance, rotation, work)
-                    translate(from_mean, to_mean, rotation, translation)
                 return False
     return True
 
@@ -220,7 +175,7 @@ def larger_first(state, low, high):
 
 
 @helper
-def find_certain(state, low, framed, work, pairs):
+def find_certain(state, low, framed, work, shared):
     """Make the partner of a name the one with the most shared points whose motion is certain.
 
     Pairs that leave the motion open count as many points as always do, M at most.
@@ -234,7 +189,7 @@ def find_certain(state, low, framed, work, pairs):
         if count < best or (count == best and name > partner):
             continue
         big, small = larger_first(state, low, name)
-        if count > m and not fit_shared(state, big, small, count, framed, work, pairs):
+        if count > m and not fit_shared(state, big, small, framed, work, shared):
             count = m
         if count > best or (count == best and name < partner):
             best, partner = count, name
@@ -260,25 +215,23 @@ def absorb(state, big, small, low, work, row):
     """
     coordinates, owner, mass = state.coordinates, state.owner, state.mass
     entry_at, n_at, following = state.entry_at, state.n_at, state.following
-    rotation, translation, moved = work[4], work[5, 0], work[6, 0]
-    m = moved.size
+    rotation, means, place = work[3], work[5:, 0], work[0, 0]
+    m = place.size
     entry = state.first[small]
     while entry >= 0:
         after, point = following[entry], state.members[entry]
         for j in range(m):
-            moved[j] = translation[j]
-            for k in range(m):
-                moved[j] += coordinates[entry, k] * rotation[k, j]
+            place[j] = moved(coordinates, entry, j, rotation, means)
         start, count = state.point_starts[point], n_at[point]
-        index = find_entry(owner, entry_at, start, count, big)
+        index = find_entry(state, point, big)
         if index >= 0:
             target = entry_at[index]
             total = mass[target] + mass[entry]
             for j in range(m):
-                gap = moved[j] - coordinates[target, j]
+                gap = place[j] - coordinates[target, j]
                 coordinates[target, j] += gap * mass[entry] / total
             mass[target] = total
-            gone = find_entry(owner, entry_at, start, count, small)
+            gone = find_entry(state, point, small)
             count -= 1
             n_at[point] = count
             entry_at[gone] = entry_at[start + count]
@@ -289,7 +242,7 @@ def absorb(state, big, small, low, work, row):
             prefer(state, third, state.rows[row, third], low)
         if index < 0:
             for j in range(m):
-                coordinates[entry, j] = moved[j]
+                coordinates[entry, j] = place[j]
             owner[entry] = big
             following[entry] = -1
             following[state.last[big]] = entry
@@ -365,13 +318,13 @@ def find_partner(state, block, counts, touched):
 
 
 @jit
-def merge_all(state, order, open_motions, framed, work, pairs):
+def merge_all(state, order, open_motions, framed, work, shared):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
     Pairs that leave the motion open come last. ``order`` (n_blocks, 3) is filled with the names of
     the two blocks of each merger, of which the merged block has the lower, and the number of points
     they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``framed``, ``work``
-    and ``pairs`` are those of `fit_shared`. Returns the number of mergers.
+    and ``shared`` are those of `fit_shared`. Returns the number of mergers.
     """
     m = state.coordinates.shape[1]
     for block in range(state.first.size):
@@ -385,9 +338,9 @@ def merge_all(state, order, open_motions, framed, work, pairs):
         big, small = larger_first(state, low, high)
         row = cached_row(state, big)
         n_shared = np.int64(state.rows[row, state.name[small]])
-        certain = fit_shared(state, big, small, n_shared, framed, work, pairs)
+        certain = fit_shared(state, big, small, framed, work, shared)
         if not certain and state.best[low] > m:
-            find_certain(state, low, framed, work, pairs)
+            find_certain(state, low, framed, work, shared)
             continue
         retained, gone = (low, high) if low < high else (high, low)
         order[n_mergers, 0], order[n_mergers, 1] = retained, gone

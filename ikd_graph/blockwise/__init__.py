@@ -6,15 +6,13 @@ the points that they share (Li & Wu 2024, Section 2.4). `merge_greedy` is the pa
 aligns all cliques to a consensus.
 """
 
-from ._consensus import merge
+from ._global import merge
 from ._greedy import MergeResult, merge_greedy
 from ._joints import KINDS, Joints, joints, mirror
 from ._joints import describe_open as describe_open
-from ._rigid import RigidMap, place_groups, rigid_fit
-from ._rounds import proposals, residuals
-from ._solve import largest_first, solve
-from ._solved import SolvedBlocks, solved_blocks
-from ._solved import check_solved as check_solved
+from ._rigid import RigidMap, place_groups, proposals, residuals, rigid_fit
+from ._solve import SolvedBlocks, largest_first, solve, solved_blocks
+from ._solve import check_solved as check_solved
 
 __all__ = [
     "KINDS",

@@ -10,9 +10,8 @@ from .._base import validation as check
 from .._base.types import Floats, Integers
 from .._base.validation import validate
 from .._base.warn import warn
-from ._rigid import place_groups
-from ._rounds import Rounds
-from ._solved import SolvedBlocks, check_solved
+from ._rigid import agreement, place_blocks, place_groups
+from ._solve import SolvedBlocks, check_solved
 
 Places = NDArray[np.integer]  # int32 where that is enough
 
@@ -146,7 +145,7 @@ def merge_greedy(
         merged = merged._replace(coordinates=placed)
     # All blocks weigh alike, as in the merger.
     alike = solved._replace(precision=np.ones_like(solved.precision))
-    objective, residuals = Rounds(alike, n_points).fit_of(merged.coordinates)
+    objective, residuals = agreement(alike, merged.coordinates)
     if merged.n_weak:
         warn_weak(merged, framed=frame is not None)
     return merged._replace(objective=objective, residuals=residuals)
@@ -160,15 +159,15 @@ def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None
     """
     state = _start_state(solved, n_points)
     if frame is not None:
-        turned = Rounds(solved, n_points)
-        turned.fit(frame)
-        state.coordinates[:] = turned.proposals
+        turned, _ = place_blocks(solved.blocks, solved.coordinates, solved.weights, frame)
+        state.coordinates[:] = turned
     order = np.empty((max(solved.blocks.n_blocks - 1, 0), 3), dtype=np.int64)
     is_open = np.zeros(len(order), dtype=np.bool_)
     if order.size:
         width = solved.coordinates.shape[1]
-        workspace = np.empty((8, width, width)), np.empty((n_points, 2), dtype=np.int64)
-        n_mergers = _jit.merging.merge_all(state, order, is_open, frame is not None, *workspace)
+        shared = *np.empty((2, n_points, width)), np.ones(n_points)
+        work, framed = np.empty((7, width, width)), frame is not None
+        n_mergers = _jit.merging.merge_all(state, order, is_open, framed, work, shared)
         order = order[:n_mergers].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]

@@ -30,8 +30,8 @@ from .._base.format import count
 from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ..cliques import arrays, incidence
-from ._rounds import check_places, residuals
-from ._solved import SolvedBlocks
+from ._rigid import check_places, residuals
+from ._solve import SolvedBlocks
 
 KINDS = ("fixed", "mirrored", "free")
 """Classes of joints and points, from certain to open."""

@@ -1,4 +1,4 @@
-"""One rigid motion, or one for each group of points."""
+"""Rigid motions: of one set of points, of groups, and of blocks to where their points lie."""
 
 from typing import NamedTuple
 
@@ -9,6 +9,8 @@ from .. import _jit
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import check_same_shape, validate
+from ..cliques import Blocks
+from ._solve import SolvedBlocks, check_solved
 
 
 class RigidMap(NamedTuple):
@@ -118,43 +120,105 @@ def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Fl
     array([5., 4., 9.])
     """
     order = np.argsort(labels, kind="stable")
-    starts = np.zeros(int(labels.max(initial=-1)) + 2, dtype=np.int64)
-    np.cumsum(np.bincount(labels, minlength=starts.size - 1), out=starts[1:])
-    placed = np.empty_like(points)
-    moved = np.empty_like(points)
-    groups = centered(starts, points[order], np.ones(points.shape[0]))
-    _jit.alignment.place_blocks(
-        starts,
-        order.astype(np.int32),
-        groups,
-        np.ascontiguousarray(frame),
-        moved,
-        np.empty(starts.size - 1),
-    )
-    placed[order] = moved
+    starts = np.searchsorted(labels[order], np.arange(labels.max(initial=-1) + 2))
+    groups, placed = Blocks(starts, order.astype(np.int32)), np.empty_like(points)
+    placed[order] = place_blocks(groups, points[order], np.ones(len(points)), frame)[0]
     return placed
 
 
-class Centered(NamedTuple):
-    """Blocks around their weighted means."""
+def place_blocks(
+    blocks: Blocks, coordinates: Floats, weights: Floats, consensus: Floats
+) -> tuple[Floats, Floats]:
+    """Places (total, M) of the members of blocks that are fitted rigidly to a consensus (n, M).
 
-    own: Floats  # (total, M)
-    weights: Floats  # (total,)
-    scales: Floats  # (n_blocks, 2) weight, and weighted sum of squares
-    work: Floats  # (n_chunks, 6, M, M) workspace to fit them in
+    The weighted sums of squared distances from one to the other come with them, (n_blocks,).
+    """
+    places, misfit = np.empty(coordinates.shape), np.empty(blocks.n_blocks)
+    aims = np.ascontiguousarray(consensus)
+    _jit.alignment.place_blocks(
+        blocks.indptr, blocks.members, coordinates, weights, aims, places, misfit
+    )
+    return places, misfit
 
 
-def centered(starts: NDArray[np.int64], coordinates: Floats, weights: Floats) -> Centered:
-    """Coordinates (total, M) of blocks that begin at ``starts``, each around its mean."""
-    n_blocks = starts.size - 1
-    block = np.repeat(np.arange(n_blocks), np.diff(starts))
+def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None:
+    """Raise unless blocks can lie at the places of points."""
+    check_solved(solved, len(coordinates))
+    if solved.coordinates.shape[1] != coordinates.shape[1]:
+        raise ValueError(
+            f"coordinates must have the {solved.coordinates.shape[1]} columns of those of the "
+            f"blocks, got {coordinates.shape[1]}; merge the same blocks"
+        )
 
-    mass = np.bincount(block, weights, minlength=n_blocks)
-    own = np.empty(coordinates.shape)
-    for axis, values in enumerate(coordinates.T):
-        sums = np.bincount(block, weights * values, minlength=n_blocks)
-        own[:, axis] = values - (sums / np.where(mass > 0.0, mass, 1.0))[block]
-    squares = np.bincount(block, weights * (own**2).sum(axis=1), minlength=n_blocks)
-    scales = np.column_stack([mass, squares]).astype(np.float64)
-    n_chunks, width = -(-n_blocks // _jit.alignment.CHUNK), coordinates.shape[1]
-    return Centered(own, weights, scales, np.empty((n_chunks, 6, width, width)))
+
+@validate(check_places, coordinates=check.table)
+def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """Where each block would put its points, if it is fitted rigidly to coordinates.
+
+    Parameters
+    ----------
+    solved : SolvedBlocks
+        Blocks with their own coordinates.
+    coordinates : (n, M) ndarray of float64
+        Positions of the points.
+
+    Returns
+    -------
+    (total, M) ndarray of float64
+        Places of the members of all blocks, row by row with ``solved.blocks.members``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise, cliques, graph, kernels
+    >>> places = np.arange(4.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
+    >>> g = graph.threshold(corr, 0.1)
+    >>> solved = blockwise.solve(g, [[0, 1, 2], [1, 2, 3]], "squared_exponential", 1)
+    >>> blockwise.proposals(solved, places).round(6).ravel() + 0.0
+    array([0., 1., 2., 1., 2., 3.])
+    """
+    points = np.asarray(coordinates, dtype=np.float64)
+    return place_blocks(solved.blocks, solved.coordinates, solved.weights, points)[0]
+
+
+@validate(check_places, coordinates=check.table)
+def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
+    """How far blocks disagree with the place of each point, each block fitted rigidly.
+
+    Parameters
+    ----------
+    solved, coordinates : see `proposals`
+        Blocks, and the positions of the points.
+
+    Returns
+    -------
+    (n,) ndarray of float64
+        Root mean square distance from each point to where its blocks would put it, 0 without any.
+
+    Examples
+    --------
+    >>> from ikd_graph import blockwise, cliques, graph, kernels
+    >>> import numpy as np
+    >>> places = np.arange(6.0)[:, None]
+    >>> corr = kernels.SquaredExponential().covariance((places - places.T) ** 2)
+    >>> g = graph.threshold(corr, 0.1)
+    >>> solved = blockwise.solve(g, cliques.cover(g, 3), "squared_exponential", 1)
+    >>> bool(blockwise.residuals(solved, places).max() < 1e-6)
+    True
+    """
+    return agreement(solved, np.asarray(coordinates, dtype=np.float64))[1]
+
+
+def agreement(solved: SolvedBlocks, points: Floats) -> tuple[float, Floats]:
+    """How well blocks agree with the places of points, each block fitted rigidly.
+
+    Returns the weighted mean square of the distances to where blocks would put their points, and
+    for each point the root mean square distance to its own, 0 without any.
+    """
+    places, misfit = place_blocks(solved.blocks, solved.coordinates, solved.weights, points)
+    members = solved.blocks.members
+    squares = ((places - points[members]) ** 2).sum(axis=1)
+    counts = np.bincount(members, minlength=len(points))
+    sums = np.bincount(members, squares, minlength=len(points))
+    return float(misfit.sum()), np.sqrt(sums / np.maximum(counts, 1))

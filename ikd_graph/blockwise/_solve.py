@@ -1,6 +1,9 @@
-"""Every clique's own latent: Algorithm 1 on many small blocks in one parallel pass."""
+"""Every clique's own embedding: Algorithm 1 on many small blocks in one parallel pass."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,11 +12,102 @@ from .. import eigen
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import validate
-from ..cliques import Blocks, Cliques, as_blocks
+from .._base.validation import check_finite, check_point_weights, check_rows, few, record, validate
+from ..cliques import Blocks, Cliques, as_blocks, check_blocks
 from ..graph import CsrGraph, GraphLike, any_graph, distance_variance
 from ..kernels import StationaryKernel, as_kernel
-from ._solved import SolvedBlocks, check_solved
+
+
+class SolvedBlocks(NamedTuple):
+    """Blocks with the coordinates of each in a frame of its own, row by row with the members."""
+
+    blocks: Blocks
+    coordinates: NDArray[np.float64]  # (total, m)
+    precision: NDArray[np.float64]  # (total,) 1 / mean variance of a point's distances in its block
+    eigenvalues: NDArray[np.float64]  # (n_blocks, m) leading eigenvalues, descending, >= 0
+    negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
+
+    @property
+    def n_points(self) -> int:
+        """Number of points: the largest in a block, plus 1."""
+        return int(self.blocks.members.max(initial=0)) + 1
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the points in their blocks, (total,): the roots of precisions, 1 in all."""
+        weights = np.sqrt(self.precision)
+        return np.asarray(weights / weights.sum())
+
+    def take(self, order: NDArray[np.intp]) -> SolvedBlocks:
+        """Return the blocks in another order."""
+        starts, entries = self.blocks.entries(order)
+        return self._replace(
+            blocks=Blocks(starts, self.blocks.members[entries]),
+            coordinates=self.coordinates[entries],
+            precision=self.precision[entries],
+            eigenvalues=self.eigenvalues[order],
+            negative_mass=self.negative_mass[order],
+        )
+
+
+def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
+    """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
+    record(SolvedBlocks, "blockwise.solve makes them")("solved", solved)
+    sizes = check_blocks("solved.blocks", solved.blocks, n_points or 2**31 - 1).sizes
+    empty = np.flatnonzero(sizes < 1)
+    if empty.size:
+        raise ValueError(
+            f"blocks must hold at least one point each, got {empty.size} empty: {few(empty)}; "
+            "leave them out"
+        )
+    points = np.asarray(solved.coordinates)
+    check_rows("solved.coordinates", points, solved.blocks.members.size)
+    check_finite("solved.coordinates", points)
+    if points.size:
+        check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
+
+
+def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
+    """Blocks from the points of each and their coordinates, all weighed alike.
+
+    Parameters
+    ----------
+    members : list of (k,) int
+        Points of each block.
+    coordinates : list of (k, M) array_like of float64
+        Their coordinates in the frame of the block.
+
+    Returns
+    -------
+    SolvedBlocks
+        The blocks, members ascending.
+
+    Raises
+    ------
+    ValueError
+        If coordinates are not finite, or not those of the points of their block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import blockwise
+    >>> blockwise.solved_blocks([[1, 0]], [np.array([[5.0], [4.0]])]).coordinates.ravel()
+    array([4., 5.])
+    """
+    blocks = as_blocks(members)
+    places = [check.table(f"coordinates[{at}]", place) for at, place in enumerate(coordinates)]
+    width = places[0].shape[1] if places else 0
+    if not places or [place.shape for place in places] != [(len(part), width) for part in members]:
+        raise ValueError(
+            f"coordinates must be one array for each of {len(members)} blocks (at least one), a "
+            "row for each of its points and as many columns for all, got shapes "
+            f"{[place.shape for place in places][:8]}"
+        )
+    own = [place[np.argsort(part)] for part, place in zip(members, places, strict=True)]
+    centered = (place - place.mean(axis=0) for place in own)
+    values = np.linalg.eigvalsh([place.T @ place for place in centered])[:, ::-1]
+    ones, mass = np.ones(blocks.members.size), np.zeros(blocks.n_blocks)
+    return SolvedBlocks(blocks, np.vstack(own), ones, np.maximum(values, 0.0), mass)
 
 
 @validate(
@@ -117,7 +211,7 @@ def solve(
     if bad.size:
         raise ValueError(
             f"blocks must be cliques of the graph, got {bad.size} with "
-            f"{int(n_missing.sum())} pairs that are not edges: blocks {check.few(bad)}; "
+            f"{int(n_missing.sum())} pairs that are not edges: blocks {few(bad)}; "
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
     return SolvedBlocks(cliques, coordinates, _precision(spread), eigenvalues, mass)

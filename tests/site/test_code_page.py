@@ -68,5 +68,5 @@ def test_a_fit_calls_the_functions_in_their_order(title, roll):
 
 
 def test_a_function_that_is_not_called_is_seen(roll):
-    wanted = ["estimator.py:IKD.fit", "blockwise/_consensus.py:merge"]
+    wanted = ["estimator.py:IKD.fit", "blockwise/_global.py:merge"]
     assert follow(lambda: IKD(2).fit(roll), wanted) == wanted[:1]

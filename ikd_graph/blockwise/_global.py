@@ -3,19 +3,28 @@
 Of blocks without noise, bodies are merged exactly, and only what is open is left to the start.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize
 
 from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
-from ..cliques import arrays
+from ..cliques import Blocks, arrays
 from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
 from ._joints import join_blocks, spans
-from ._rigid import place_groups
-from ._rounds import ANCHOR_WEIGHT, Rounds
-from ._solved import SolvedBlocks, check_solved, solved_blocks
+from ._rigid import agreement, place_blocks, place_groups
+from ._solve import SolvedBlocks, check_solved, solved_blocks
+
+_ANCHOR_WEIGHT = 0.002
+"""Weight of a start that holds together what blocks leave open, as a fraction of their own weight
+(docs/decisions/006-merging-cliques.md, as for the next)."""
+
+_EQUAL_NOISE = 0.03
+"""Noise of blocks, as a fraction of the variance of the latent, at which a start counts as much as
+all blocks do. Its weight is the square of noise / .03."""
 
 _TRIAL_ROUNDS = 10
 """Rounds that each of two starts gets before the better one goes on."""
@@ -30,6 +39,122 @@ rounding."""
 
 _WORK = 3e8
 """Rounds of what is open times blocks times cubed coordinates: one or two seconds."""
+
+
+class Descent(NamedTuple):
+    """Where a descent ended."""
+
+    points: Floats  # (n, M)
+    value: float  # the weighted sum of squares there
+    n_rounds: int
+    converged: bool
+
+
+class Rounds:
+    """Weighted sum of squares between blocks and a consensus, and the two steps that lower it.
+
+    ``anchor`` is a latent that takes part as one more block of weight ``anchor_weight``, where all
+    others together have 1.
+    """
+
+    def __init__(
+        self,
+        solved: SolvedBlocks,
+        n_points: int,
+        anchor: Floats | None = None,
+        anchor_weight: float = _ANCHOR_WEIGHT,
+    ) -> None:
+        self.blocks, self.coordinates = solved.blocks, solved.coordinates
+        self.weights = solved.weights
+        if anchor is not None:
+            everyone = np.arange(n_points, dtype=np.int32)
+            self.blocks = Blocks(
+                np.append(self.blocks.indptr, self.blocks.members.size + n_points),
+                np.append(self.blocks.members, everyone),
+            )
+            self.coordinates = np.vstack([self.coordinates, anchor])
+            self.weights = np.append(self.weights, np.full(n_points, anchor_weight / n_points))
+        self.anchor_weight = anchor_weight if anchor is not None else 0.0
+        members, shape = self.blocks.members, (n_points, self.weights.size)
+        self.point_weights = np.bincount(members, self.weights, minlength=n_points)
+        fractions = self.weights / self.point_weights[members]
+        self.means = sp.csr_array((fractions, (members, np.arange(members.size))), shape=shape)
+        # Sums of squares below this are rounding errors.
+        self.floor = 1e-28 * float((self.coordinates**2).max(initial=0.0))
+
+    def fit(self, points: Floats) -> tuple[float, Floats]:
+        """Fit every block to the points: the weighted mean square that is left, and the means.
+
+        These are where its blocks would put a point; points in no block stay.
+        """
+        places, misfit = place_blocks(self.blocks, self.coordinates, self.weights, points)
+        in_blocks = self.point_weights[:, None] > 0.0
+        return float(misfit.sum()), np.where(in_blocks, self.means @ places, points)
+
+    def descend(self, points: Floats, n_rounds: int, tolerance: float) -> Descent:
+        """Go down to a local minimum of the sum of squares by L-BFGS.
+
+        Half the gradient in a point is its weight times its distance from the mean of its
+        proposals. It ends where two rounds in a row lower the value by less than ``tolerance`` of
+        it, or where what remains is rounding.
+        """
+        roots = np.sqrt(self.point_weights)[:, None]
+        start, means = self.fit(points)
+        first_step = roots * (means - points)
+        # The first step of the search has length 1: then it is the one to the means.
+        unit = float(np.linalg.norm(first_step))
+        if start <= self.floor or unit == 0.0:
+            return Descent(points, start, 0, True)
+        inside = self.point_weights > 0.0
+        values, small_steps = [start], 0
+
+        def latent(x: Floats) -> Floats:
+            moved = points.copy()
+            moved[inside] += x.reshape(points.shape)[inside] * unit / roots[inside]
+            return moved
+
+        def value_and_gradient(x: Floats) -> tuple[float, Floats]:
+            moved = latent(x)
+            value, means = self.fit(moved)
+            gradient = 2.0 * roots * (moved - means) / unit
+            return value / unit**2, gradient.ravel()
+
+        def stop(intermediate_result: Any) -> None:
+            nonlocal small_steps
+            values.append(float(intermediate_result.fun) * unit**2)
+            small = values[-2] - values[-1] <= tolerance * values[-1]
+            small_steps = small_steps + 1 if small else 0
+            if small_steps == 2 or values[-1] <= self.floor:
+                raise StopIteration
+
+        result = minimize(
+            value_and_gradient,
+            np.zeros(points.size),
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop,
+            options={"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0},
+        )
+        value, means = self.fit(latent(result.x))
+        out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
+        return Descent(means, value, int(result.nit), not out_of_rounds)
+
+
+def weight_for(solved: SolvedBlocks, objective: float, anchor: Floats) -> float:
+    """Weight that an embedding deserves next to blocks that leave some objective.
+
+    Noise is the mean square that blocks are off by, as a fraction of the variance of the
+    latent: what they disagree by, but for what was fitted away, a place for each point and a
+    motion for each block. Small noise leaves no bend in the latent; where it is large,
+    blocks of few points tell less of the shape than paths through many.
+    """
+    width, members = anchor.shape[1], solved.blocks.members
+    n_motions = solved.blocks.n_blocks * width * (width + 1) // 2
+    fitted = np.unique(members).size * width + n_motions
+    freedom = 1.0 - fitted / max(members.size * width, 1)
+    variance = freedom * float(anchor.var(axis=0).sum())
+    # Where nothing is fitted twice there is no noise to be seen.
+    return (objective / variance / _EQUAL_NOISE) ** 2 if variance > 0.0 else 0.0
 
 
 @validate(
@@ -118,13 +243,13 @@ def merge(
             warn_weak(greedy)
         consensus = Rounds(solved, n_points)
         descent = consensus.descend(greedy.coordinates, max_rounds, tolerance)
-        objective, residuals = consensus.fit_of(descent.points)
+        objective, residuals = agreement(solved, descent.points)
         points = groups_centered(descent.points, greedy.labels)
     else:
         frame = np.array(start, dtype=np.float64, order="C")
         exact = _merge_exact(solved, frame)
         if exact is not None:
-            objective, residuals = Rounds(solved, n_points).fit_of(exact)
+            objective, residuals = agreement(solved, exact)
             return greedy._replace(
                 coordinates=exact, residuals=residuals, n_weak=0, objective=objective
             )
@@ -135,12 +260,12 @@ def merge(
         trials = [consensus.descend(points, _TRIAL_ROUNDS, tolerance) for points in (frame, merged)]
         from_greedy = trials[1].value < _CLEARLY_LOWER * trials[0].value
         descent = consensus.descend(trials[from_greedy].points, max_rounds, tolerance)
-        objective, residuals = consensus.fit_of(descent.points)
-        weight = consensus.weight_for(objective, frame)
-        if not from_greedy and weight > max(consensus.anchor_weight, ANCHOR_WEIGHT):
+        objective, residuals = agreement(solved, descent.points)
+        weight = weight_for(solved, objective, frame)
+        if not from_greedy and weight > max(consensus.anchor_weight, _ANCHOR_WEIGHT):
             consensus = Rounds(solved, n_points, frame, weight)
             descent = consensus.descend(descent.points, max_rounds, tolerance)
-            objective, residuals = consensus.fit_of(descent.points)
+            objective, residuals = agreement(solved, descent.points)
         # Blocks do not mind where all of it lies: bring it back to where the start was.
         whole = np.zeros(n_points, dtype=np.int64)
         points = place_groups(descent.points, whole, frame)
@@ -250,14 +375,13 @@ def _placed(bodies: SolvedBlocks, frame: Floats) -> Floats:
     never bends a body.
     """
     starts, members = bodies.blocks.indptr, bodies.blocks.members
-    rounds = Rounds(bodies, len(frame))
-    rounds.fit(frame)
+    points, placed = frame, frame.copy()
     if bodies.blocks.n_blocks > 1:
         most = int(_WORK / (bodies.blocks.n_blocks * float(frame.shape[1]) ** 3))
-        points = rounds.descend(rounds.average(frame), max(most, 1), 1e-9).points
-        rounds.fit(points)
-    placed = frame.copy()
+        rounds = Rounds(bodies, len(frame))
+        points = rounds.descend(rounds.fit(frame)[1], max(most, 1), 1e-9).points
+    places = place_blocks(bodies.blocks, bodies.coordinates, bodies.weights, points)[0]
     for body in np.argsort(bodies.blocks.sizes, kind="stable"):
         part = slice(starts[body], starts[body + 1])
-        placed[members[part]] = rounds.proposals[part]
+        placed[members[part]] = places[part]
     return placed
