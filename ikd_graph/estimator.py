@@ -706,6 +706,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             weight = None if graph.without_weights(request.graph) else "weight"
             g = graph.as_graph(request.graph, rows.shape[0], weight=weight, names=row_names(X))
             request = replace(request, graph=g)
+        elif isinstance(request.graph, graph.Neighbors) and request.graph.k != "auto":
+            cure = "a point has no more others; 5 to 15 are usual"
+            k, most = request.graph.k, rows.shape[0] - 1
+            check.check_integer("the number of neighbors in the graph", k, 1, most, cure)
         with limit_threads(self.n_jobs):
             dtype = rows.dtype
             if dtype == np.float32 and rows.shape[0] <= limits.SOLVED_WHOLE:
@@ -798,7 +802,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.component_labels_ = np.asarray(np.argsort(np.argsort(starts))[number])
         solved, residuals = solution.solved, solution.residuals
         self.cliques_ = (
-            None if solved is None else Cliques(solved.blocks.renamed(first), inverse.size)
+            None if solved is None else Cliques.trusted(solved.blocks.renamed(first), inverse.size)
         )
         self.merge_residuals_ = None if residuals is None else residuals[inverse]
         self.merge_start_weight_ = solution.start_weight

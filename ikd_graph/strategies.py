@@ -327,13 +327,18 @@ class Blockwise(Strategy):
         if self.cliques is not None:
             with validating():
                 chosen = cliques.Cliques(self.cliques(graph), n)
+            if not len(chosen):
+                raise ValueError(
+                    "cliques must return one or more cliques of the graph, got none; "
+                    "cliques.maximal_cliques lists all"
+                )
         elif self.merge == "greedy":
             chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
         counts = similarity.shared_columns(graph.rows, graph.indices)
         solved = blockwise.solve(
-            graph, chosen.blocks, kernel, n_components, str(self.reference), n_observed=counts
+            graph, chosen, kernel, n_components, str(self.reference), n_observed=counts
         )
         solved = blockwise.largest_first(solved)
         fraction = None

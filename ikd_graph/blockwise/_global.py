@@ -105,16 +105,11 @@ class Rounds:
         unit = float(np.linalg.norm(first_step))
         if start <= self.floor or unit == 0.0:
             return Descent(points, start, 0, True)
-        inside = self.point_weights > 0.0
+        steps = np.divide(unit, roots, out=np.zeros_like(roots), where=roots > 0.0)
         values, small_steps = [start], 0
 
-        def latent(x: Floats) -> Floats:
-            moved = points.copy()
-            moved[inside] += x.reshape(points.shape)[inside] * unit / roots[inside]
-            return moved
-
         def value_and_gradient(x: Floats) -> tuple[float, Floats]:
-            moved = latent(x)
+            moved = points + steps * x.reshape(points.shape)
             value, means = self.fit(moved)
             gradient = 2.0 * roots * (moved - means) / unit
             return value / unit**2, gradient.ravel()
@@ -135,7 +130,7 @@ class Rounds:
             callback=stop,
             options={"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0},
         )
-        value, means = self.fit(latent(result.x))
+        value, means = self.fit(points + steps * result.x.reshape(points.shape))
         out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
         return Descent(means, value, int(result.nit), not out_of_rounds)
 

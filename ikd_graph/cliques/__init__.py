@@ -1,10 +1,9 @@
 """Cliques of a graph of points: all maximal ones, a cover to solve on, and what they look like."""
 
 # Named as themselves, here and below: for the layers above, not for users.
-from ._communities import Communities, communities
 from ._cover import cover, covering_cliques
 from ._cover import in_large_clique as in_large_clique
-from ._describe import clique_graph, overlaps, summary
+from ._describe import Communities, clique_graph, communities, overlaps, summary
 from ._describe import incidence as incidence
 from ._export import FORMATS as FORMATS
 from ._export import edge_list, export

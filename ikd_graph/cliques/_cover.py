@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,11 +20,11 @@ from ..graph import (
     read_only,
     subgraph,
 )
-from ._search import StartGraph, fill, prepare
+from ._search import fill, prepare
 from ._sequence import Blocks, Cliques, arrays, as_blocks, join
 
 if TYPE_CHECKING:
-    from .._jit.covers import Cover
+    from .._jit.cliques import Cover
 
 _CLIQUES_PER_POINT = 2
 """Cliques for each point that the automatic budget allows: correlation graphs take about one."""
@@ -94,33 +93,45 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     budget, most_entries = _CLIQUES_PER_POINT * g.n_nodes, _ENTRIES_PER_POINT * g.n_nodes
     if max_cliques is not None:
         budget, most_entries = max_cliques, max_cliques * g.n_nodes
-    names = _weakest_first(g)
-    g = subgraph(g, names)
-    state, order, of_points = _cover_points(g, min_size)
+    names, g, state, order, of_points = _cover_points(g, min_size)
     budget -= of_points.n_blocks
     most_entries -= of_points.members.size
-    of_edges = _edge_rounds(g, state, order, budget, most_entries)
-    return Cliques(join([of_points, *of_edges]).renamed(names), g.n_nodes)
+    of_edges = _rounds(g, state, order, False, budget, most_entries)
+    return Cliques.trusted(join([of_points, *of_edges]).renamed(names), g.n_nodes)
 
 
-def _cover_points(g: CsrGraph, min_size: int) -> tuple[Cover, NDArray[np.int32], Blocks]:
-    """State of a cover with its cliques so far: every point is in one, large enough if it can."""
-    start, width = prepare(g), int(np.diff(g.indptr).max(initial=0))
-    state = _jit.covers.Cover(
+def _cover_points(
+    g: CsrGraph, min_size: int
+) -> tuple[NDArray[np.int64], CsrGraph, Cover, NDArray[np.int32], Blocks]:
+    """Cover the points of a graph: every one is in a clique, large enough if it can.
+
+    Points are taken by the sum of their edges: the weakest wins a tie, and row order decides
+    nothing. Returned are their names, the graph of the renamed points, the state of the cover, the
+    order of the points, and the cliques.
+    """
+    names = np.argsort(np.bincount(g.rows, g.weights, minlength=g.n_nodes), kind="stable")
+    g = subgraph(g, names)
+    (ordered, core), width = prepare(g), int(np.diff(g.indptr).max(initial=0))
+    state = _jit.cliques.Cover(
         covered=np.zeros(g.indices.size, dtype=np.bool_),
         largest=np.zeros(g.n_nodes, dtype=np.int32),
         inside=np.zeros(g.n_nodes, dtype=np.bool_),
         candidates=np.empty(width, dtype=np.int32),
         score=np.zeros((g.n_nodes, 3)),
     )
-    order = start.graph.order
-    batches = list(_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2))
-    return state, order, join(batches + _large_enough(g, start, state, min_size))
-
-
-def _weakest_first(g: CsrGraph) -> NDArray[np.int64]:
-    """Points by the sum of their edges: the first wins a tie, and row order decides nothing."""
-    return np.argsort(np.bincount(g.rows, g.weights, minlength=g.n_nodes), kind="stable")
+    order = ordered.order
+    batches = [*_rounds(g, state, order, True, g.n_nodes, g.n_nodes**2)]
+    # Cliques of enough points where those so far are too small.
+    lacking = order[(core[order] >= min_size - 1) & (state.largest[order] < min_size)]
+    # With every neighbor a later one, a search lists cliques through its start in the whole graph.
+    whole = ordered._replace(middle=g.indptr[:-1], indices=g.indices, order=read_only(lacking))
+    for position, point in enumerate(lacking.tolist()):
+        if state.largest[point] < min_size:
+            search = fill(whole, min_size, position, position + 1, 1, patient=False)
+            if (clique := next(search, None)) is not None:
+                _jit.cliques.mark(g, state, clique.members, clique.members.size)
+                batches.append(clique)
+    return names, g, state, order, join(batches)
 
 
 @validate(g=check_graph, min_size=check.whole(1))
@@ -148,7 +159,10 @@ def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
     >>> cliques.in_large_clique(g, 2).tolist()
     [True, True, False]
     """
-    return np.asarray(_cover_points(g, min_size)[0].largest >= min_size)
+    names, _, state, *_ = _cover_points(g, min_size)
+    is_inside = np.empty(g.n_nodes, dtype=np.bool_)
+    is_inside[names] = state.largest >= min_size
+    return is_inside
 
 
 @validate(g=any_graph, min_shared=check.optional(check.whole(1)))
@@ -181,13 +195,11 @@ def covering_cliques(g: GraphLike, *, min_shared: int | None = None) -> Cliques:
     >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
     [1, 1, 1]
     """
-    names = _weakest_first(g)
-    g = subgraph(g, names)
-    state, order, of_points = _cover_points(g, 1)
+    names, g, state, order, of_points = _cover_points(g, 1)
     visited = [*arrays(of_points)]
     if min_shared is not None:
         visited += _linking_cliques(g, state, order, visited, min_shared)
-    return Cliques(as_blocks(visited, g.n_nodes).renamed(names), g.n_nodes)
+    return Cliques.trusted(as_blocks(visited, g.n_nodes).renamed(names), g.n_nodes)
 
 
 def _linking_cliques(
@@ -204,7 +216,7 @@ def _linking_cliques(
     n_components = np.unique(component_labels(g)).size
     linking: list[NDArray[np.int32]] = []
     # Those that link nothing steady the motions of those that do.
-    for batch in _edge_rounds(g, state, order, g.n_nodes - len(visited), g.n_nodes**2):
+    for batch in _rounds(g, state, order, False, g.n_nodes - len(visited), g.n_nodes**2):
         for clique in arrays(batch):
             if len(groups) <= n_components:
                 return linking
@@ -239,48 +251,24 @@ def _rounds(
 ) -> Iterator[Blocks]:
     """Give each node that needs one a clique, in the given order; yields cliques, some at a time.
 
-    With ``points`` a node in no clique needs one, else a node with an edge in none. It ends when
-    the ``budget`` of cliques or the ``entries_left`` for their members are used up. ``state`` is
-    updated.
+    With ``points`` a node in no clique needs one, else a node with an edge in none, again and again
+    until there is none. It ends when the ``budget`` of cliques or the ``entries_left`` for their
+    members are used up. ``state`` is updated.
     """
     position = 0
-    while position < order.size and budget > 0 and entries_left > 0:
+    while budget > 0 and entries_left > 0:
+        if position == order.size and not points:
+            position = 0
+        if position == order.size or (position == 0 and not points and state.covered.all()):
+            break
         count = min(budget, 4096)
         indptr = np.empty(count + 1, dtype=np.int64)
         members = np.empty(
             min(count * 16, entries_left) + state.candidates.size + 1, dtype=np.int32
         )
-        position, count = _jit.covers.cover_round(
+        position, count = _jit.cliques.cover_round(
             g, state, order, position, points, indptr, members
         )
         budget -= count
         entries_left -= int(indptr[count])
-        yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())
-
-
-def _edge_rounds(
-    g: CsrGraph, state: Cover, order: NDArray[np.int32], budget: int, entries_left: int
-) -> Iterator[Blocks]:
-    """Yield cliques around edges in none, until there are no such edges or a budget is spent."""
-    while not state.covered.all() and budget > 0 and entries_left > 0:
-        for batch in _rounds(g, state, order, False, budget, entries_left):
-            budget -= batch.n_blocks
-            entries_left -= batch.members.size
-            yield batch
-
-
-def _large_enough(g: CsrGraph, start: StartGraph, state: Cover, min_size: int) -> list[Blocks]:
-    """Search large enough cliques for points whose cliques are too small; ``state`` is updated."""
-    order, degrees = start.graph.order, np.diff(g.indptr)
-    lacking = order[(start.core[order] >= min_size - 1) & (state.largest[order] < min_size)]
-    # With every neighbor a later one, a search lists cliques through its start in the whole graph.
-    whole = _jit.cliques.OrderedGraph(g.indptr, g.indptr[:-1], g.indices, read_only(lacking))
-    extra: list[Blocks] = []
-    for position, point in enumerate(lacking.tolist()):
-        if state.largest[point] < min_size:
-            around = start._replace(graph=whole, width=int(degrees[point]))
-            search = fill(around, min_size, position, position + 1, 1, patient=False)
-            for clique in itertools.islice(search, 1):
-                _jit.covers.mark(g, state, clique.members, clique.members.size)
-                extra.append(clique)
-    return extra
+        yield Blocks(indptr[: count + 1], members[: indptr[count]])

@@ -15,7 +15,7 @@ from .. import graph as graphs
 from .._base.files import write_whole
 from .._base.validation import as_array, check_choice, validate
 from ..graph import CsrGraph, check_graph
-from ._sequence import check_one_each
+from ._sequence import as_texts, check_one_each
 from ._stability import Stability
 
 FORMATS = (".graphml", ".gexf", ".csv", ".tsv")
@@ -126,8 +126,7 @@ def edge_list(
     """
     import pandas as pd
 
-    called = np.array([*map(str, range(g.n_nodes) if names is None else names)], dtype=object)
-    check_one_each("names", called, g.n_nodes)
+    called = as_texts(names, g.n_nodes)
     low, high, weights = graphs.edges(g)
     columns = {"source": called[low], "target": called[high], "weight": weights}
     if stability is not None:

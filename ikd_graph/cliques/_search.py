@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,6 @@ _PATIENCE = 1 << 20
 
 _SEARCH_STEPS = 100_000
 """Steps after which the search for a large enough clique of a point is given up."""
-
-
-class StartGraph(NamedTuple):
-    """What a search needs to know of a graph."""
-
-    graph: OrderedGraph
-    core: NDArray[np.int32]  # (n,) core numbers
-    width: int  # largest number of candidates of a start
 
 
 @validate(
@@ -78,7 +70,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    start, chunk = prepare(g), min(limit or 4096, 4096)
+    ordered, chunk = prepare(g)[0], min(limit or 4096, 4096)
     # As many starts together for any number of threads.
     step = max(1, g.n_nodes // 64)
     pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
@@ -87,7 +79,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
 
     def work(first: int, stop: int) -> None:
         number = first // step
-        for blocks in fill(start, min_size, first, stop, chunk):
+        for blocks in fill(ordered, min_size, first, stop, chunk):
             pieces[number].append(blocks)
             sizes[number] += blocks.n_blocks if limit else blocks.members.size
             # What comes before only grows: the first so many are known to be there.
@@ -105,7 +97,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
             f"{covered} of {g.n_nodes} points; raise limit or the threshold of the graph, or use "
             "cliques.cover(), which covers every point"
         )
-    return Cliques(listed, g.n_nodes)
+    return Cliques.trusted(listed, g.n_nodes)
 
 
 @validate(g=any_edges, min_size=check.whole(1), chunk=check.whole(1))
@@ -136,12 +128,12 @@ def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator
     [1000]
     """
     # Not a generator itself: bad arguments are refused at the call, not at the first clique.
-    chunks = fill(prepare(g), min_size, 0, g.n_nodes, chunk)
+    chunks = fill(prepare(g)[0], min_size, 0, g.n_nodes, chunk)
     return (clique for blocks in chunks for clique in arrays(blocks))
 
 
-def prepare(g: CsrGraph) -> StartGraph:
-    """Order the nodes by degeneracy and split their rows at it."""
+def prepare(g: CsrGraph) -> tuple[OrderedGraph, NDArray[np.int32]]:
+    """Order the nodes by degeneracy and split their rows at it; core numbers (n,) come with it."""
     core = np.diff(g.indptr).astype(np.int32)
     order = np.argsort(core, kind="stable").astype(np.int32)
     start = np.concatenate(([0], np.cumsum(np.bincount(core))))
@@ -153,23 +145,23 @@ def prepare(g: CsrGraph) -> StartGraph:
     indices, is_first = np.empty_like(g.indices), np.arange(rows.size) < middle[rows]
     indices[is_first], indices[~is_first] = g.indices[~is_later], g.indices[is_later]
     pieces = (read_only(array) for array in (middle, indices, order))
-    graph = _jit.cliques.OrderedGraph(g.indptr, *pieces)
-    return StartGraph(graph, core, int(core.max(initial=0)))
+    return _jit.cliques.OrderedGraph(g.indptr, *pieces), core
 
 
 def fill(
-    start: StartGraph, min_size: int, first: int, stop: int, n_most: int, *, patient: bool = True
+    graph: OrderedGraph, min_size: int, first: int, stop: int, n_most: int, *, patient: bool = True
 ) -> Iterator[Blocks]:
     """Yield the cliques of the starts from ``first`` to ``stop``, at most ``n_most`` at a time.
 
     Without patience it ends where none was found for 100 000 steps.
     """
     steps = _PATIENCE if patient else _SEARCH_STEPS
-    width = start.width
+    starts = graph.order[first:stop]
+    width = int((graph.indptr[starts + 1] - graph.middle[starts]).max(initial=0))
     bits = np.empty((width + 2, max(1, -(-width // 64))), dtype=np.uint64)
     search = _jit.cliques.Search(
         cursor=np.array([first - 1, -1, 0], dtype=np.int64),
-        local=np.full(start.graph.middle.size, -1, dtype=np.int32),
+        local=np.full(graph.middle.size, -1, dtype=np.int32),
         nodes=np.empty(width, dtype=np.int32),
         rows=np.empty_like(bits[:width]),
         candidates=bits,
@@ -183,7 +175,7 @@ def fill(
     members = np.empty(n_most * min(16, width + 1) + width + 1, dtype=np.int32)
     status = None
     while status != _jit.cliques.DONE:
-        count = _jit.cliques.advance(start.graph, search, stop, min_size, steps, indptr, members)
+        count = _jit.cliques.advance(graph, search, stop, min_size, steps, indptr, members)
         status = search.cursor[2]
         if count:
             yield Blocks(indptr[: count + 1].copy(), members[: indptr[count]].copy())

@@ -86,6 +86,13 @@ class Cliques(Sequence[NDArray[np.int32]]):
         n_known = getattr(cliques, "n_points", int(self.blocks.members.max(initial=-1)) + 1)
         self.n_points = n_known if n_points is None else check_integer("n_points", n_points, 0)
 
+    @classmethod
+    def trusted(cls, blocks: Blocks, n_points: int) -> Cliques:
+        """Return cliques that are known to be right, of points below ``n_points``."""
+        cliques = cls.__new__(cls)
+        cliques.blocks, cliques.n_points = blocks, n_points
+        return cliques
+
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of points in each clique, (n_cliques,)."""
@@ -150,7 +157,7 @@ class Cliques(Sequence[NDArray[np.int32]]):
         """Points of a clique, or some of the cliques."""
         if isinstance(at, slice):
             starts, entries = self.blocks.entries(np.arange(len(self))[at])
-            return Cliques(Blocks(starts, self.blocks.members[entries]), self.n_points)
+            return Cliques.trusted(Blocks(starts, self.blocks.members[entries]), self.n_points)
         at = range(len(self))[at]
         return self.blocks.members[self.blocks.indptr[at] : self.blocks.indptr[at + 1]]
 
@@ -166,6 +173,13 @@ class Cliques(Sequence[NDArray[np.int32]]):
         """Say how many there are, and how large."""
         of = f"{len(self)} clique{'s' * (len(self) != 1)} of {self.n_points} points"
         return f"{of}, largest {self.sizes.max(initial=0)}"
+
+
+def as_texts(names: Sequence[Any] | None, n_points: int) -> NDArray[np.object_]:
+    """Names of the points as texts, by default their numbers."""
+    texts = np.array([*map(str, range(n_points) if names is None else names)], dtype=object)
+    check_one_each("names", texts, n_points)
+    return texts
 
 
 def check_one_each(name: str, values: Sequence[Any] | NDArray[Any], n_points: int) -> None:
@@ -185,9 +199,10 @@ def as_blocks(
 ) -> Blocks:
     """Make a record of a list of cliques of points below ``n_points``, members ascending."""
     most = 2**31 - 1 if n_points is None else n_points
+    if isinstance(cliques, Cliques) and cliques.n_points <= most:
+        return cliques.blocks  # checked when they were made
     if isinstance(cliques, (Blocks, Cliques)):
-        blocks = cliques.blocks if isinstance(cliques, Cliques) else cliques
-        return check_blocks("cliques", blocks, most)
+        return check_blocks("cliques", getattr(cliques, "blocks", cliques), most)
     if isinstance(cliques, (CsrGraph, str)) or not isinstance(cliques, Iterable):
         raise TypeError(
             f"cliques must be a list of lists of points, got {type(cliques).__name__}; pass "

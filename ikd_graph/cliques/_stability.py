@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter1d
 
@@ -23,7 +22,7 @@ from ..graph import CsrGraph
 from ..similarity import are_ordered, centered_rows, effective_columns
 from ._describe import incidence
 from ._search import maximal_cliques
-from ._sequence import Blocks, Cliques, check_one_each
+from ._sequence import Blocks, Cliques, as_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,8 +104,7 @@ class Stability:
         """
         import pandas as pd
 
-        called = [*map(str, range(self.cliques.n_points) if names is None else names)]
-        check_one_each("names", called, self.cliques.n_points)
+        called = as_texts(names, self.cliques.n_points)
         order = np.lexsort((-self.of_cliques, -self.cliques.sizes))
         sizes = self.cliques.sizes[order]
         return pd.DataFrame(
@@ -115,7 +113,7 @@ class Stability:
                 "size": sizes,
                 "stability": self.of_cliques[order],
                 "expected_false": [self.expected(int(size)) for size in sizes],
-                "members": [", ".join(called[row] for row in self.cliques[k]) for k in order],
+                "members": [", ".join(called[self.cliques[k]]) for k in order],
             }
         )
 
@@ -274,9 +272,7 @@ def _keys(g: CsrGraph) -> NDArray[np.int64]:
 def _are_complete(found: Cliques, g: CsrGraph) -> NDArray[np.bool_]:
     """Whether the members of each clique are all joined in a graph, (n_cliques,)."""
     holds = incidence(found.blocks, g.n_nodes)
-    ones = np.ones(g.indices.size, dtype=np.int32)
-    adjacent = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))
-    ends = (holds @ adjacent).multiply(holds).sum(axis=1)
+    ends = (holds @ g.adjacency).multiply(holds).sum(axis=1)
     return np.asarray(ends == found.sizes * (found.sizes - 1))
 
 

@@ -11,12 +11,12 @@ from ._axes import PrincipalAxes, pin_signs, principal_axes
 from ._axes import dominant_points as dominant_points
 from ._core import CENTER, REFERENCES, Embedding, coordinates, gram_matrix, reference_index
 from ._core import inner_products as inner_products
+from ._core import landmark_coordinates as landmark_coordinates
 from ._core import leading as leading
 from ._core import origin_weights as origin_weights
 from ._core import seeded_eigsh as seeded_eigsh
 from ._core import warn_flat as warn_flat
 from ._gap import eigengap, gap_ratios
-from ._landmarks import landmark_coordinates as landmark_coordinates
 from ._principal import principal_components as principal_components
 
 __all__ = [

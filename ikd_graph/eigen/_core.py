@@ -6,11 +6,13 @@ them, a reference point, or landmarks by the number of points that each stands f
 o = D w the inner products are g_ij = (o_i + o_j - d_ij - w o) / 2 (Li & Wu 2024, Eq. 4).
 """
 
+from collections.abc import Callable
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._base import limits
@@ -141,7 +143,9 @@ def gram_matrix(sq_dist: Floats, reference: int = CENTER) -> Floats:
 
 def inner_products(sq_dist: Floats, weights: Floats) -> Floats:
     """Inner products (..., n, n) of points about the origin that weights (..., n) stand for."""
-    offset, constant = _offset(sq_dist, weights)
+    # Not by BLAS, whose bits depend on its threads.
+    offset = np.einsum("...ij,...j->...i", sq_dist, weights)
+    constant = 0.5 * np.sum(weights * offset, axis=-1)
     return 0.5 * (offset[..., :, None] + offset[..., None, :] - sq_dist) - constant[..., None, None]
 
 
@@ -231,13 +235,6 @@ def warn_flat(coordinates: Floats, what: str) -> None:
         )
 
 
-def _offset(sq_dist: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Row term and constant of Gram matrices: g_ij = (o_i + o_j - d_ij) / 2 - c."""
-    # Not by BLAS, whose bits depend on its threads.
-    offset = np.einsum("...ij,...j->...i", sq_dist, weights)
-    return offset, 0.5 * np.sum(weights * offset, axis=-1)
-
-
 def seeded_eigsh(operator: LinearOperator | Floats, count: int, **options: Any) -> Any:
     """`scipy.sparse.linalg.eigsh` with one seed."""
     return eigsh(operator, count, **options, **_SEED)
@@ -248,8 +245,8 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
 
     None where it does not end.
     """
-    n = sq_dist.shape[0]
-    offset, constant = _offset(sq_dist, weights)
+    n, offset = sq_dist.shape[0], np.einsum("ij,j->i", sq_dist, weights)
+    constant = 0.5 * np.sum(weights * offset)
 
     def product(vector: Floats) -> Floats:
         out, vector = np.empty(n), vector.ravel()
@@ -283,3 +280,66 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
     total = 2.0 * (n * (half @ half) + half.sum() ** 2 - product(half).sum()) + 0.25 * squares
     negative = np.square(np.minimum(lowest, 0.0)).sum()
     return _embedding(values[order], vectors[:, order], negative, total)
+
+
+def landmark_coordinates(
+    nodes: NDArray[np.int64],
+    lengths: NDArray[np.floating],
+    to_squares: Callable[[Floats], Floats],
+    n_components: int,
+    reference: str | int = "center",
+) -> Embedding:
+    """Coordinates of all points from their distances to landmarks.
+
+    The landmarks are solved among themselves, and every other point is placed by Gower's
+    interpolation of its squared distances to them (de Silva and Tenenbaum 2004, Sparse
+    multidimensional scaling using landmark points). A landmark counts as many points as are nearest
+    to it, so that the solution leans to that of all points.
+
+    Parameters
+    ----------
+    nodes : (l,) ndarray of int64
+        The landmarks.
+    lengths : (l, n) ndarray of float
+        Lengths from the landmarks to all points.
+    to_squares : callable
+        Maps lengths, of any shape, to squared distances.
+    n_components : int
+        Number M of coordinates.
+    reference : str or int
+        As of `coordinates`; an index is that of a landmark among all points.
+
+    Returns
+    -------
+    Embedding
+        Coordinates (n, M), with the spectrum of the landmarks.
+    """
+    n_points = lengths.shape[1]
+    among = to_squares(lengths[:, nodes].astype(np.float64))
+    among = 0.5 * (among + among.T)
+    counts = np.bincount(np.argmin(lengths, axis=0), minlength=nodes.size)
+    fraction = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+    if isinstance(reference, Integral):
+        reference = int(np.flatnonzero(nodes == int(reference) % n_points)[0])
+    index = reference_index(among, reference)
+    origin = fraction if index == CENTER else origin_weights(among, index)
+    root = np.sqrt(fraction)
+    found = leading(root[:, None] * inner_products(among, origin) * root, n_components)
+    if among.any():
+        warn_flat(found.coordinates, "the distances between landmarks")
+    # Of coordinates scaled to the landmarks, the inner products with those of a point.
+    values = np.where(found.coordinates.any(axis=0), found.eigenvalues, 1.0)
+    pull = root[:, None] * found.coordinates / values
+    gower = 0.5 * (pull - origin[:, None] * pull.sum(axis=0))
+    offset = among @ origin
+    shift = 0.5 * (offset - origin @ offset) @ pull
+    points = np.empty((n_points, n_components))
+
+    def place(start: int, stop: int) -> None:
+        squares = to_squares(lengths[:, start:stop].astype(np.float64))
+        points[start:stop] = shift - squares.T @ gower
+
+    map_blocks(place, n_points, block_rows(nodes.size))
+    center = index if index == CENTER else int(nodes[index])
+    values, ratio = n_points * found.eigenvalues, found.explained_variance_ratio
+    return Embedding(points, values, ratio, float(found.negative_mass), center)

@@ -254,9 +254,7 @@ def component_labels(g: CsrGraph) -> NDArray[np.int64]:
     >>> graph.component_labels(g).tolist()
     [0, 1, 0]
     """
-    ones = np.ones(g.indices.size, np.int8)
-    adjacency = sp.csr_array((ones, g.indices, g.indptr), shape=2 * (g.n_nodes,))
-    return sp.csgraph.connected_components(adjacency, directed=False)[1].astype(np.int64)
+    return sp.csgraph.connected_components(g.adjacency, directed=False)[1].astype(np.int64)
 
 
 def as_graph(

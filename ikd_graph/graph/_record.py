@@ -95,12 +95,16 @@ class CsrGraph(_CsrArrays):
         """Row of each stored entry, (m,)."""
         return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
 
+    @property
+    def adjacency(self) -> sp.csr_array:
+        """Matrix (n, n) of ones where nodes are joined."""
+        ones = np.ones(self.indices.size, dtype=np.int32)
+        return sp.csr_array((ones, self.indices, self.indptr), shape=2 * (self.n_nodes,))
+
     def __repr__(self) -> str:
         """Say how large it is."""
-        matrix = sp.csr_array(
-            (np.ones(self.indices.size), self.indices, self.indptr), shape=2 * (self.n_nodes,)
-        )
-        n_components = sp.csgraph.connected_components(matrix, directed=False, return_labels=False)
+        options = {"directed": False, "return_labels": False}
+        n_components = sp.csgraph.connected_components(self.adjacency, **options)
         counts = (self.n_nodes, "point"), (self.n_edges, "edge"), (n_components, "component")
         text = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
         return f"CsrGraph({text})"
