@@ -94,6 +94,11 @@ def helper(function: Callable[..., Any]) -> Any:
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_FLAGS)(function)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a function as a part of whatever kernel calls it: in the innermost loops."""
+    return numba.njit(inline="always", **_FLAGS)(function)
+
+
 class ParallelKernel:
     """A compiled kernel with a parallel and a serial body made from one source.
 

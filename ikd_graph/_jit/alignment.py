@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from .._base.jit import helper, pjit
+from .._base.jit import helper, inlined, pjit
 
 OPEN = 1e-13
 """Singular values of cross products, over the sizes of source and target, that are rounding."""
@@ -21,19 +21,6 @@ def nearest_rotation(cross, floor, rotation, work):
     below ``floor`` are open. ``work`` (3, M, M) is workspace.
     """
     m = cross.shape[0]
-    if m == 2:
-        # The best turn and the best reflection have the sum and the difference of the singular
-        # values; where these are nearly the same, one direction is nearly open.
-        a, b = cross[0, 0] + cross[1, 1], cross[0, 1] - cross[1, 0]
-        c, d = cross[0, 0] - cross[1, 1], cross[0, 1] + cross[1, 0]
-        turned, flipped = np.sqrt(a * a + b * b), np.sqrt(c * c + d * d)
-        if abs(turned - flipped) > max(2.0 * floor, 1e-6 * (turned + flipped)):
-            sign = 1.0
-            if turned <= flipped:
-                a, b, turned, sign = c, d, flipped, -1.0
-            rotation[0, 0], rotation[0, 1] = a / turned, b / turned
-            rotation[1, 0], rotation[1, 1] = -sign * b / turned, sign * a / turned
-            return
     u, v, guide = work[0], work[1], work[2]
     u[:] = cross
     rotation[:] = 0.0
@@ -118,7 +105,7 @@ def diagonalize(u, v):
             break
 
 
-@helper
+@inlined
 def fit(source, target, weights, rotation, cross, means, work):
     """Fill the rigid motion that brings points nearest to others; returns the product of sizes.
 
@@ -150,7 +137,7 @@ def fit(source, target, weights, rotation, cross, means, work):
     return scale
 
 
-@helper
+@inlined
 def moved(points, i, j, rotation, means):
     """Coordinate ``j`` of a point after the motion that `fit` found."""
     value = means[1, j]

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from .._base import validation as check
+from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..cliques import Blocks, arrays
@@ -91,6 +92,7 @@ class Rounds:
         in_blocks = self.point_weights[:, None] > 0.0
         return float(misfit.sum()), np.where(in_blocks, self.means @ places, points)
 
+    @single_threaded_blas()
     def descend(self, points: Floats, n_rounds: int, tolerance: float) -> Descent:
         """Go down to a local minimum of the sum of squares by L-BFGS.
 
@@ -238,7 +240,6 @@ def merge(
             warn_weak(greedy)
         consensus = Rounds(solved, n_points)
         descent = consensus.descend(greedy.coordinates, max_rounds, tolerance)
-        objective, residuals = agreement(solved, descent.points)
         points = groups_centered(descent.points, greedy.labels)
     else:
         frame = np.array(start, dtype=np.float64, order="C")
@@ -255,15 +256,13 @@ def merge(
         trials = [consensus.descend(points, _TRIAL_ROUNDS, tolerance) for points in (frame, merged)]
         from_greedy = trials[1].value < _CLEARLY_LOWER * trials[0].value
         descent = consensus.descend(trials[from_greedy].points, max_rounds, tolerance)
-        objective, residuals = agreement(solved, descent.points)
-        weight = weight_for(solved, objective, frame)
+        weight = weight_for(solved, agreement(solved, descent.points)[0], frame)
         if not from_greedy and weight > max(consensus.anchor_weight, _ANCHOR_WEIGHT):
             consensus = Rounds(solved, n_points, frame, weight)
             descent = consensus.descend(descent.points, max_rounds, tolerance)
-            objective, residuals = agreement(solved, descent.points)
         # Blocks do not mind where all of it lies: bring it back to where the start was.
-        whole = np.zeros(n_points, dtype=np.int64)
-        points = place_groups(descent.points, whole, frame)
+        points = place_groups(descent.points, np.zeros(n_points, dtype=np.int64), frame)
+    objective, residuals = agreement(solved, points)
     return greedy._replace(
         coordinates=points,
         residuals=residuals,
@@ -294,22 +293,19 @@ def _merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
     """
     if not solved.blocks.n_blocks:
         return None
-    bodies, exact = solved, float(frame.var(axis=0).sum()) * _EXACT
-    while True:
-        joined = join_blocks(bodies, exact)
-        if joined.variance > exact:
-            return None
-        if len(joined.groups) < bodies.blocks.n_blocks:
-            bodies = _merged(bodies, joined.groups, len(frame))
-            continue
-        larger = _with_located(bodies)
-        if larger is None:
-            break
+    exact = float(frame.var(axis=0).sum()) * _EXACT
+    larger: SolvedBlocks | None = solved
+    while larger is not None:
         bodies = larger
+        joined = join_blocks(bodies, exact)
+        if joined.misfit > exact * joined.freedom:
+            return None
+        are_joined = len(joined.groups) < bodies.blocks.n_blocks
+        larger = _merged(bodies, joined.groups) if are_joined else _with_located(bodies)
     return _placed(bodies, frame)
 
 
-def _merged(solved: SolvedBlocks, groups: list[set[int]], n_points: int) -> SolvedBlocks:
+def _merged(solved: SolvedBlocks, groups: list[set[int]]) -> SolvedBlocks:
     """One block of all blocks of a group, in coordinates of its own."""
     members: list[list[int]] = []
     places: list[Floats] = []
@@ -317,7 +313,7 @@ def _merged(solved: SolvedBlocks, groups: list[set[int]], n_points: int) -> Solv
         part = solved.take(np.array(sorted(group)))
         inside = np.unique(part.blocks.members)
         members.append(inside.tolist())
-        places.append(merge_pairs(part, n_points).coordinates[inside])
+        places.append(merge_pairs(part, part.n_points).coordinates[inside])
     return solved_blocks(members, places)
 
 

@@ -14,6 +14,7 @@ images or other places apart.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -190,34 +191,36 @@ class _Body(NamedTuple):
     points: set[int]
 
 
-class _BlockJoints(NamedTuple):
+@dataclass
+class BlockJoints:
     """Groups of blocks by fixed joints, these joints, and how far blocks disagree at them."""
 
-    groups: list[set[int]]
-    rows: list[tuple[Any, ...]]  # block, block, shared points, kind, singular values, noise
-    misfit: float  # sum of squares
-    freedom: float  # its degrees of freedom
+    groups: list[set[int]] = field(default_factory=list)
+    rows: list[tuple[Any, ...]] = field(default_factory=list)  # as the first six of `Joints`
+    misfit: float = 0.0  # sum of squares
+    freedom: float = 0.0  # its degrees of freedom
 
-    @property
-    def variance(self) -> float:
-        """Variance of a coordinate."""
-        return self.misfit / self.freedom if self.freedom > 0.0 else 0.0
+    def variance(self, misfit: float, freedom: float, scale: float) -> float:
+        """Variance of a coordinate, of few shared points also from all joints so far."""
+        prior = _PRIOR if self.freedom > 0.0 else 0.0
+        misfit += prior * self.misfit / max(self.freedom, 1.0)
+        return max(misfit / max(freedom + prior, 1.0), _jit.merging.ROUNDING * scale)
 
 
-def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> _BlockJoints:
+def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoints:
     """Join blocks whose shared points span all dimensions, the most shared points first.
 
     It ends where they disagree by more than a variance.
     """
     blocks, width = solved.blocks, solved.coordinates.shape[1]
-    sets, known = DisjointSet(range(blocks.n_blocks)), _BlockJoints([], [], 0.0, 0.0)
+    sets, known = DisjointSet(range(blocks.n_blocks)), BlockJoints()
     starts, members = blocks.indptr, blocks.members
     holds = incidence(blocks, int(members.max(initial=0)) + 1)
     pairs = sp.triu(holds @ holds.T, 1).tocoo()
     enough = pairs.data > width
     order = np.lexsort((pairs.col[enough], pairs.row[enough], -pairs.data[enough]))
     for a, b in np.column_stack([pairs.row, pairs.col])[enough][order].tolist():
-        if known.variance > most_variance:
+        if known.misfit > most_variance * known.freedom:
             break
         if sets.connected(a, b):
             continue
@@ -232,21 +235,15 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> _BlockJo
         sizes = float((source**2).sum()), float((target**2).sum())
         misfit = max(sum(sizes) - 2.0 * float(values.sum()), 0.0)
         freedom = shared.size * width - width * (width + 1) / 2
-        variance = _variance(known, misfit, freedom, float(np.sqrt(sizes[0] * sizes[1])))
-        misfit, freedom = known.misfit + misfit, known.freedom + freedom
-        known = known._replace(misfit=misfit, freedom=freedom)
+        variance = known.variance(misfit, freedom, float(np.sqrt(sizes[0] * sizes[1])))
+        known.misfit += misfit
+        known.freedom += freedom
         if _kind(values, variance) == "fixed":
             sets.merge(a, b)
             noise = float(np.sqrt(variance))
             known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), noise))
-    return known._replace(groups=sets.subsets())
-
-
-def _variance(known: _BlockJoints, misfit: float, freedom: float, scale: float) -> float:
-    """Variance of a coordinate, of few shared points also from all joints of blocks so far."""
-    weight = _PRIOR if known.freedom > 0.0 else 0.0
-    total = max(freedom + weight, 1.0)
-    return max((misfit + weight * known.variance) / total, _jit.merging.ROUNDING * scale)
+    known.groups = sets.subsets()
+    return known
 
 
 def _kind(squares: Floats, variance: float) -> str:
@@ -261,7 +258,8 @@ class _Bodies:
         self.points, self.blocks = points, solved.blocks
         self.known = join_blocks(solved)
         self.residuals = residuals(solved, points) if solved.blocks.n_blocks else points[:, 0]
-        self.floor = _jit.merging.ROUNDING * float(points.var(axis=0).sum())
+        spread = float(points.var(axis=0).sum())
+        self.floor, self.radius = _jit.merging.ROUNDING * spread, np.sqrt(spread) or 1.0
         members = [set(part.tolist()) for part in arrays(solved.blocks)]
         found = [
             _Body(sorted(group), set().union(*(members[block] for block in group)))
@@ -325,7 +323,7 @@ class _Bodies:
         values[: sizes.size] = sizes
         # Two blocks that are d apart are d / 2 from their mean each.
         misfit = 4.0 * float(np.square(self.residuals[which]).sum()) / width
-        variance = _variance(self.known, misfit, float(which.size), float((places**2).sum()))
+        variance = self.known.variance(misfit, float(which.size), float((places**2).sum()))
         variance = max(variance, self.floor)
         return _kind(values**2, variance), values, float(np.sqrt(variance))
 
@@ -396,7 +394,7 @@ class _Bodies:
     def _velocities(self, points: Integers) -> Floats:
         """Velocities (k, M, M (M + 1) / 2) of points by motions of a body about the center."""
         width = self.points.shape[1]
-        places = (self.points[points] - self.points.mean(axis=0)) / self._radius
+        places = (self.points[points] - self.points.mean(axis=0)) / self.radius
         pairs = [*combinations(range(width), 2)]
         out = np.zeros((points.size, width, width + len(pairs)))
         out[:, range(width), range(width)] = 1.0
@@ -404,15 +402,11 @@ class _Bodies:
             out[:, i, column], out[:, j, column] = places[:, j], -places[:, i]
         return out
 
-    @property
-    def _radius(self) -> float:
-        return float(np.sqrt(self.points.var(axis=0).sum())) or 1.0
-
     def _flex_tolerance(self) -> float:
         """Singular value, over the largest, that noise leaves of motions without resistance."""
         n, width = self.points.shape
         noise = np.sqrt(_jit.merging.FLAT * np.square(self.residuals).mean() / width)
-        return float(np.clip(noise / self._radius / np.sqrt(n), 1e-9, 1e-2))
+        return float(np.clip(noise / self.radius / np.sqrt(n), 1e-9, 1e-2))
 
 
 def spans(centered: Floats) -> bool:

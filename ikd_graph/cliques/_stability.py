@@ -206,8 +206,7 @@ def stability(
         raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
     with single_threaded_blas():
         corr = correlation(rows)
-        build = _builder(graph, corr)
-        g = graph if isinstance(graph, CsrGraph) else build(corr)
+        build, g = _builder(graph, corr)
         found = Cliques(maximal_cliques(g, 2) if cliques is None else cliques, n)
         open_cliques = np.flatnonzero(~_are_complete(found, g))
         if open_cliques.size:
@@ -226,41 +225,32 @@ def stability(
     return Stability(g, edges / n_resamples, found, stays / n_resamples, false, free)
 
 
-def _builder(graph: Any, corr: Floats) -> GraphOf:
-    """Return the function that makes a graph of correlations."""
-    if isinstance(graph, CsrGraph):
-        if graph.n_nodes != len(corr):
-            raise ValueError(
-                f"graph must have one node for each of {len(corr)} rows, got {graph.n_nodes}; "
-                "build it from the same rows"
-            )
-        low, high, _ = graphs.edges(graph)
+def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
+    """Return the function that makes a graph of correlations, and the graph of these."""
+    build = graph
+    if isinstance(graph, Integral):
+        k = check_integer("graph", graph, 1)
+        build = partial(graphs.neighbors, k=min(k, len(corr) - 1))
+    elif isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
+        build = partial(graphs.threshold, s0=float(graph))
+    elif not (isinstance(graph, CsrGraph) or callable(graph)):
+        raise ValueError(
+            "graph must be a threshold in (0, 1), a number of neighbors, a CsrGraph of the rows, "
+            f"or a function of the correlations that makes one, got {graph!r}"
+        )
+    g: Any = graph if isinstance(graph, CsrGraph) else build(corr)
+    if not isinstance(g, CsrGraph) or g.n_nodes != len(corr):
+        got = f"one of {g.n_nodes}" if isinstance(g, CsrGraph) else type(g).__name__
+        raise ValueError(
+            f"graph must be or return a CsrGraph of {len(corr)} points, got {got}; graph.threshold "
+            "and graph.neighbors make one of the same rows"
+        )
+    if g is graph:
+        low, high, _ = graphs.edges(g)
         least = float(corr[low, high].min(initial=1.0))
         # An edge at the threshold is one.
-        return partial(graphs.threshold, s0=np.nextafter(min(max(least, 1e-9), _HIGHEST), 0.0))
-    if callable(graph):
-        return partial(_made_by, graph)
-    if isinstance(graph, Integral) and not isinstance(graph, bool):
-        k = check_integer("graph", graph, 1)
-        return partial(graphs.neighbors, k=min(k, len(corr) - 1))
-    if isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
-        return partial(graphs.threshold, s0=float(graph))
-    raise ValueError(
-        "graph must be a threshold in (0, 1), a number of neighbors, a CsrGraph of the rows, or "
-        f"a function of the correlations that makes one, got {graph!r}"
-    )
-
-
-def _made_by(build: GraphOf, corr: Floats) -> CsrGraph:
-    """Return the graph that a function makes of correlations, checked."""
-    made: Any = build(corr)
-    if not isinstance(made, CsrGraph) or made.n_nodes != len(corr):
-        got = f"one of {made.n_nodes}" if isinstance(made, CsrGraph) else type(made).__name__
-        raise ValueError(
-            f"graph must return a CsrGraph of {len(corr)} points, got {got}; graph.threshold and "
-            "graph.neighbors make one"
-        )
-    return made
+        build = partial(graphs.threshold, s0=np.nextafter(min(max(least, 1e-9), _HIGHEST), 0.0))
+    return build, g
 
 
 def _keys(g: CsrGraph) -> NDArray[np.int64]:

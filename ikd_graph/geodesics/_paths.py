@@ -260,11 +260,9 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     >>> nodes.tolist(), distances[0].tolist()
     ([3, 0], [3.5, 3.0, 1.0, 0.0])
     """
-    n = g.n_nodes
-    mean = np.full(n, np.inf)
-    degrees = np.diff(g.indptr)
-    sums = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
-    np.divide(sums, degrees, out=mean, where=degrees > 0)
+    n, degrees = g.n_nodes, np.diff(g.indptr)
+    sums = np.bincount(g.rows, g.weights, minlength=n)
+    mean = np.divide(sums, degrees, out=np.full(n, np.inf), where=degrees > 0)
     nodes, distances = np.empty(count, dtype=np.int64), np.empty((count, n))
     nearest = shortest_distances(g, [np.argmin(mean)])[0]
     for row in range(count):

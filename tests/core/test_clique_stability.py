@@ -137,7 +137,7 @@ def test_stability_does_not_depend_on_the_unit(unit):
 
 def test_what_a_function_must_return_is_said():
     X = modules(60)
-    with pytest.raises(ValueError, match="must return a CsrGraph of 40 points, got ndarray"):
+    with pytest.raises(ValueError, match="must be or return a CsrGraph of 40 points, got nd"):
         cliques.stability(X, lambda corr: corr > 0.3)
     with pytest.raises(ValueError, match="of 40 points, got one of 5"):
         cliques.stability(X, lambda corr: graph.threshold(corr[:5, :5], 0.3))
