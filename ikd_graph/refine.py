@@ -13,10 +13,15 @@ from ._base.threads import single_threaded_blas
 from ._base.types import Floats
 from ._base.validation import check_choice, check_integer, check_positive, flag, validate
 from .gplvm import GaussianProcess, sample_covariance
-from .gplvm._local import MAX_ITER, local_likelihood
 from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
-from .gplvm._restarts import LikelihoodFit, OptimumRecord, likelihood
-from .gplvm._starts import random_closed_form
+from .gplvm._search import (
+    MAX_ITER,
+    LikelihoodFit,
+    OptimumRecord,
+    likelihood,
+    local_likelihood,
+    random_closed_form,
+)
 from .graph import CsrGraph
 from .kernels import StationaryKernel, get
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
@@ -232,7 +237,7 @@ class Likelihood(_Refinement):
                     sample_covariance(inside, centered),
                     values.shape[1],
                     kernel,
-                    starts={"own": init[core]},
+                    init=init[core],
                     restarts=self.restarts,
                     random_state=random_state,
                     **common,

@@ -1,24 +1,36 @@
-"""Descents to a local optimum of the likelihood."""
+"""The negative log likelihood as a function of one vector, and descents to its local optima."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .. import eigen
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from ..kernels import StationaryKernel
-from ._gradient import SampleLikelihood
-from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
+from ._likelihood import GroupLikelihood, Model, SampleLikelihood, expected_information
 
 Pairs = deque[tuple[Floats, Floats, float]]
+
+LEAST_NOISE = 1e-7
+"""Smallest noise, relative to the mean variance: it keeps the model invertible."""
+
+VARIANCES = (1e-3, 1e2)
+"""Signal variances allowed, relative to the mean variance. A small latent of large variance is the
+linear model; beyond a hundred it only grows larger and smaller without end. The noise is bounded
+from above alike."""
+
+_SCALES = np.geomspace(0.5, 2.0, 7)
+_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
@@ -36,6 +48,37 @@ _SCORED = 1200  # coordinates up to which the expected information is factorized
 _DAMPING = 1e-2  # of the information at first
 
 
+class TimeUp(Exception):
+    """The time budget ran out."""
+
+
+class Clock:
+    """Counts evaluations and ends them after a time budget, for all objectives of one search.
+
+    Parameters
+    ----------
+    budget : float, optional
+        Seconds; without it there is no end.
+    """
+
+    def __init__(self, budget: float | None = None) -> None:
+        self.deadline = np.inf if budget is None else time.perf_counter() + budget
+        self.n_evaluations = 0
+        self._lock = threading.Lock()
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time budget is used up."""
+        return time.perf_counter() > self.deadline
+
+    def tick(self) -> None:
+        """Count an evaluation; raise `TimeUp` if the time is up."""
+        if self.expired:
+            raise TimeUp
+        with self._lock:  # descents in several threads share the clock
+            self.n_evaluations += 1
+
+
 class Optimum(NamedTuple):
     """Where a descent ended."""
 
@@ -44,96 +87,127 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(
-    objective: Objective, latent: Floats, start: str, floors: ArrayLike | None = None
-) -> Optimum:
-    """Descend from an embedding, at its best scale, under falling noise floors.
+@dataclass(frozen=True)
+class Objective:
+    """Negative log likelihood of one column.
 
-    Parameters
-    ----------
-    objective : Objective
-        What to minimize.
-    latent : (n, m) float64
-        Where to start.
-    start : str
-        Its name.
-    floors : sequence of float, optional
-        Falling noise floors; without them from the mean variance down to the least noise.
-
-    Returns
-    -------
-    Optimum
-        Near a local optimum, of the last floor.
+    A vector holds the latent row by row, log v, log n and, where it is free, the log of the
+    kernel's shape parameter. A noise floor is a lower bound of n. One above the true noise smooths
+    the surface; as the vector holds the whole noise, a lower floor changes neither the value nor
+    the gradient.
     """
-    points = latent - latent.mean(axis=0)
-    vector = objective.vector(objective.best_scale(points) * points)
-    return cool(objective, Optimum(np.inf, vector, start), floors)
 
+    likelihood: GroupLikelihood  # of columns with a mean variance of 1
+    kernel: StationaryKernel
+    n_components: int  # columns of the latent
+    clock: Clock  # shared by the objectives of one search
+    shape: str | None = None  # name of the kernel's shape parameter where it is free
+    least_noise: float = LEAST_NOISE  # lower bound of the noise variance where a descent ends
+    init: Floats | None = None  # (size,) initial embedding that a normal prior lies around
+    precision: float = 0.0  # of that prior
 
-def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> Optimum:
-    """Descend under falling noise floors.
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return self.likelihood.n_points * self.n_components
 
-    Parameters
-    ----------
-    objective : Objective
-        What to minimize.
-    at : Optimum
-        Where to start.
-    floors : sequence of float, optional
-        Falling noise floors; without them those of `anneal` that are not above the noise.
+    def model(self, vector: Floats) -> Model:
+        """Model of a vector."""
+        latent, kernel = vector[: self.size].reshape(-1, self.n_components), self.kernel
+        variance, noise, *shape = map(float, np.exp(vector[self.size :]))
+        if self.shape is not None and shape:
+            kernel = replace(kernel, **{self.shape: shape[0]})
+        return Model(latent, kernel, variance, noise)
 
-    Returns
-    -------
-    Optimum
-        Near a local optimum, of the last floor.
-    """
-    if floors is None:
-        least, noise = objective.least_noise, objective.variances(at.vector)[1]
-        above = _FLOORS[least < _FLOORS]
-        # The last of the ten is low enough for a descent without a floor of its own.
-        floors = above if least < _FLOORS[-1] else np.append(above, least)
-        floors = floors[floors <= noise]
-    for floor in np.asarray(floors):
-        at = minimize(objective, at, 20, floor)
-    return at
+    def vector(self, latent: Floats, variance: float = 1.0, noise: float = 1.0) -> Floats:
+        """Vector of an embedding."""
+        tail = [variance, noise]
+        if self.shape is not None:
+            tail.append(getattr(self.kernel, self.shape))
+        low, high = self.bounds(LEAST_NOISE)
+        return np.concatenate([np.ravel(latent), np.clip(np.log(tail), low, high)])
+
+    def bounds(self, floor: float) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of what follows the latent in a vector."""
+        low, high = [VARIANCES[0], floor], [VARIANCES[1], VARIANCES[1]]
+        if self.shape is not None:
+            low.append(_SHAPES[self.shape][0])
+            high.append(_SHAPES[self.shape][1])
+        return np.log(low), np.log(high)
+
+    def __call__(self, vector: Floats) -> tuple[float, Floats]:
+        """Value and gradient, with the prior; infinite where no model is positive definite."""
+        self.clock.tick()
+        at = self.model(vector)
+        found = self.likelihood(*at, shape=self.shape is not None)
+        tail = [found.log_variance, found.log_noise]
+        if self.shape is not None:
+            tail.append(found.shape * getattr(at.kernel, self.shape))
+        value, gradient = found.value, np.concatenate([found.latent.ravel(), tail])
+        if self.init is not None and np.isfinite(value):
+            away = vector[: self.size] - self.init
+            gradient[: self.size] += self.precision * away
+            value += 0.5 * self.precision * float(away @ away)
+        return value, gradient
+
+    def exact(self, vector: Floats) -> float:
+        """Value without the prior, whatever the time."""
+        return self.likelihood(*self.model(vector)).value
+
+    def information(self, vector: Floats) -> Floats:
+        """Compute the expected information of one column about points and variances."""
+        out = np.zeros((self.size + 2, self.size + 2))
+        (latent, *model), m = self.model(vector), self.n_components
+        for group in self.likelihood.groups:
+            own = (group.rows[:, None] * m + np.arange(m)).ravel()
+            own = np.append(own, [self.size, self.size + 1])
+            information = expected_information(latent[group.rows], *model)
+            out[np.ix_(own, own)] += group.weight * information
+        return out
+
+    def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> float:
+        """Most likely multiple of an embedding, under as much noise as signal; 1 without time."""
+        try:
+            values = [self(self.vector(scale * latent))[0] for scale in scales]
+        except TimeUp:
+            return 1.0
+        return float(scales[int(np.argmin(values))])
+
+    def start(self, latent: Floats, name: str = "") -> Optimum:
+        """Embedding at its best scale, where a descent starts."""
+        points = latent - latent.mean(axis=0)
+        return Optimum(np.inf, self.vector(self.best_scale(points) * points), name)
 
 
 def descend(
     objective: Objective,
-    latent: Floats,
-    stages: Sequence[tuple[float, int]],
+    at: Optimum,
+    stages: Iterable[tuple[float, int]],
     tolerance: float = 1e-7,
 ) -> Optimum:
     """Optimum that is reached in stages of a noise floor and of steps."""
-    at = Optimum(np.inf, objective.vector(latent, 0.5, 0.5), "")
     for floor, steps in stages:
         at = minimize(objective, at, steps, floor, tolerance)
     return at
 
 
+def anneal(objective: Objective, at: Optimum) -> Optimum:
+    """Optimum under noise floors that fall from the noise of ``at`` to the least noise."""
+    least, noise = objective.least_noise, objective.model(at.vector).noise
+    # The last of the ten is low enough for a descent without a floor of its own.
+    floors = np.maximum(_FLOORS, least)
+    return descend(
+        objective, at, [(floor, 20) for floor in np.unique(floors)[::-1] if floor <= noise]
+    )
+
+
 def converge(
     objective: Objective, at: Optimum, steps: int = 45, tolerance: float = 1e-8
 ) -> Optimum:
-    """Descend to the local optimum.
+    """Local optimum, by L-BFGS whose first curvature is the expected information.
 
-    The expected information is the first curvature of L-BFGS, so that steps begin as Fisher
-    scoring. Beyond a number of coordinates it takes too long, and plain L-BFGS takes its place.
-
-    Parameters
-    ----------
-    objective : Objective
-        What to minimize.
-    at : Optimum
-        Where to start.
-    steps : int
-        Largest number of steps.
-    tolerance : float
-        Stop where a step takes off less than this fraction of the value.
-
-    Returns
-    -------
-    Optimum
-        The local optimum.
+    So steps begin as Fisher scoring. Beyond a number of coordinates that takes too long, and plain
+    L-BFGS takes its place.
     """
     scored = objective.size <= _SCORED and objective.shape is None
     return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
@@ -162,21 +236,23 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
-        at = anneal(objective, latent, "nested", _SOFT)
+        at = descend(objective, objective.start(latent), [(floor, 20) for floor in _SOFT])
         while True:
-            latents.insert(0, objective.latent(minimize(objective, at, 30, NESTED_NOISE).vector))
+            latents.insert(
+                0, objective.model(minimize(objective, at, 30, NESTED_NOISE).vector).latent
+            )
             if objective.n_components == 1:
                 return latents
-            for factor in (0.5, 0.2):
-                points = eigen.principal_axes(objective.latent(at.vector)).coordinates
-                points[:, -1] *= factor
-                vector = objective.vector(points, *objective.variances(at.vector))
-                at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
-            points = eigen.principal_axes(objective.latent(at.vector)).coordinates[:, :-1]
-            variances = objective.variances(at.vector)
-            objective = replace(objective, n_components=points.shape[1])
-            vector = objective.vector(points, *variances)
-            at = minimize(objective, at._replace(vector=vector), 20, _SOFT[-1])
+            for factor, steps in ((0.5, 12), (0.2, 12), (0.0, 20)):
+                points, _, *variances = objective.model(at.vector)
+                points = eigen.principal_axes(points).coordinates
+                if factor == 0.0:
+                    points = points[:, :-1]
+                    objective = replace(objective, n_components=points.shape[1])
+                else:
+                    points[:, -1] *= factor
+                vector = objective.vector(points, *variances)
+                at = minimize(objective, at._replace(vector=vector), steps, _SOFT[-1])
 
 
 def minimize(
@@ -272,8 +348,8 @@ def _line_search(
     expected = float(slope @ direction)
     if expected >= 0.0:
         return None
-    farthest = float(np.sqrt((objective.latent(direction) ** 2).sum(axis=1).max()))
-    tail = slice(objective.size, None)
+    tail, moves = slice(objective.size, None), direction[: objective.size]
+    farthest = float(np.sqrt((moves.reshape(-1, objective.n_components) ** 2).sum(axis=1).max()))
     longest = max(
         farthest / objective.kernel.length_scale, 0.5 * float(np.abs(direction[tail]).max())
     )

@@ -16,14 +16,7 @@ from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
-from ._groups import centered_known, known_columns, work_of
-from ._likelihood import (
-    NoiseModel,
-    fit_noise_model,
-    fit_variances,
-    known_log_likelihood,
-    sample_covariance,
-)
+from ._likelihood import centered_known, known_columns, work_of
 from ._out_of_sample import CoreFit, place, prepare
 from ._process import GaussianProcess, Prediction
 from ._uncertainty import (
@@ -34,6 +27,13 @@ from ._uncertainty import (
     reliability,
     row_deviations,
     supported_r2,
+)
+from ._variances import (
+    NoiseModel,
+    fit_noise_model,
+    fit_variances,
+    known_log_likelihood,
+    sample_covariance,
 )
 
 

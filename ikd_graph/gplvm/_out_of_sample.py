@@ -29,12 +29,12 @@ from sklearn.utils import gen_batches
 from .._base.progress import progress_bar
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Floats, Integers
+from .._base.types import Floats
 from .._base.validation import optional, validate
 from ..graph import CsrGraph, check_graph
 from ..similarity import Similarity
 from ._process import GaussianProcess, ObservedRows
-from ._restarts import LikelihoodFit
+from ._search import LikelihoodFit
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
@@ -182,8 +182,11 @@ def _place_block(
     near, values = sim.nearest(X_new, min(N_CANDIDATES, sim.n_samples))
     kept = []
     for index in range(len(latent)):
-        joined = _joined(placement.graph, near[index])
-        joined &= sim.mutually_known(near[index], values[index])
+        joined, g = sim.mutually_known(near[index], values[index]), placement.graph
+        if g is not None:
+            first = near[index][0]
+            of_first = g.indices[g.indptr[first] : g.indptr[first + 1]]
+            joined &= np.isin(near[index], np.append(of_first, first))
         numbers = near[index][joined]
         points, squares = placement.latent[numbers], _sq_distances(values[index][joined])
         i, j = np.triu_indices(len(points), 1)
@@ -194,7 +197,10 @@ def _place_block(
         kept.append((np.abs(weights), points))
         residual[index] = placement.unit**2 * left_over
     if process is not None:
-        latent = _by_likelihood(process, sim.modeled(dense_rows(X_new)), latent)
+        observed = process.observe(sim.modeled(dense_rows(X_new)))
+        # Near a training row the point of maximum likelihood goes over into where it started.
+        away = process.place(observed, latent)[0] - latent
+        latent += freshness(process, observed)[:, None] * away
     if placement.axes is not None:
         for index, projected in enumerate(sim.factor_of(X_new)):
             latent[index] = placement.origin + projected @ placement.axes
@@ -203,28 +209,12 @@ def _place_block(
     return latent, np.sqrt(residual)
 
 
-def _by_likelihood(process: GaussianProcess, rows: NDArray[np.floating], starts: Floats) -> Floats:
-    """Points of maximum likelihood; near a training row they go over into where they started."""
-    observed = process.observe(rows)
-    placed = process.place(observed, starts)[0]
-    return starts + freshness(process, observed)[:, None] * (placed - starts)
-
-
 def freshness(process: GaussianProcess, observed: ObservedRows) -> Floats:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.
     fraction = np.minimum(observed.sq_dist / (FRESH * by_noise), 1.0)
     return np.asarray(np.prod(fraction * fraction * (3.0 - 2.0 * fraction), axis=-1))
-
-
-def _joined(g: CsrGraph | None, near: Integers) -> NDArray[np.bool_]:
-    """Which of the most similar training rows a new row is joined to, the first among them."""
-    joined = np.ones(near.size, dtype=np.bool_)
-    if g is not None:
-        joined = np.isin(near, g.indices[g.indptr[near[0]] : g.indptr[near[0] + 1]])
-        joined[0] = True
-    return joined
 
 
 def _sq_distances(similarities: Floats) -> Floats:

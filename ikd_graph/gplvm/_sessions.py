@@ -11,9 +11,7 @@ rows, which says little about its shape.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -24,15 +22,14 @@ from scipy.spatial.distance import cdist
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import few
-from ..covariance import pairwise
+from ..blockwise import rigid_fit
+from ..covariance import pairwise, to_correlation
 from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
-from ._descent import Optimum, descend
-from ._gradient import GroupLikelihood
-from ._groups import among, column_groups
-from ._objective import LEAST_NOISE, Clock, Objective
-from ._restarts import same
-from ._starts import closed_form, random_closed_form
+from ._descent import Clock, Objective, Optimum, descend, minimize
+from ._likelihood import GroupLikelihood, column_groups
+from ._search import closed_form, local_optimum, same
+from ._variances import sample_covariance
 
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
@@ -47,12 +44,10 @@ MOST_SESSIONS = 30
 # Noise floors as fractions of the mean square, and steps.
 _SMOOTH = ((0.5, 60),)
 _ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
-_ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
-_LAST = ((LEAST_NOISE, 150),)
+_LAST = 150  # steps without a floor
 
 _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
-_RANDOM_STARTS = 2  # of a session by itself
 _LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
 _LEAST_PAIRS = 100  # of two sessions
 _SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
@@ -110,56 +105,65 @@ class SessionJoints(NamedTuple):
         return "\n".join(lines or ["no part of the map may be mirrored"])
 
 
-def _objective_of(
-    table: NDArray[np.floating], kernel: StationaryKernel, n_components: int
-) -> Objective:
-    """Negative log likelihood of the known entries, in units of their mean square."""
-    groups = column_groups(table / np.sqrt(np.nanmean(table**2)))
-    return Objective(GroupLikelihood(groups, len(table)), kernel, n_components, Clock())
-
-
-def _smoothed(objective: Objective, latent: Floats) -> float:
-    """Negative log likelihood of a column, with as much noise as signal."""
-    return objective.exact(objective.vector(latent, 0.5, 0.5))
-
-
-def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
-    """Likelihood of the same columns of some rows alone."""
-    likelihood = GroupLikelihood(among(objective.likelihood.groups, inside), inside.size)
-    return replace(objective, likelihood=likelihood)
-
-
 def search_mirrored(
-    latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
+    latent: Floats,
+    rows: NDArray[np.floating],
+    kernel: StationaryKernel,
+    time_budget: float | None = None,
 ) -> tuple[Floats, int, SessionJoints | None]:
     """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
 
     The likelier of two annealed descents, one from the closed form, one from sessions solved one by
     one, is mirrored part by part. Every mirror image is the start of another descent; what these
     reach is kept where it is better, and says how sure each part is. Returns the coordinates,
-    centered, the evaluations of the likelihood, and whether parts may be mirrored.
+    centered, the evaluations of the likelihood, and whether parts may be mirrored, which is not
+    known where the time budget, in seconds, ended the search.
     """
     sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
-    objective = _objective_of(rows, kernel, latent.shape[1])
+    groups, clock = column_groups(rows / np.sqrt(np.nanmean(rows**2))), Clock(time_budget)
+    objective = Objective(GroupLikelihood(groups, len(rows)), kernel, latent.shape[1], clock)
     searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
     with single_threaded_blas():
-        starts = [latent]
-        if searched and (sessions >= 0).all():
-            starts.append(_assembled(objective, rows, sessions, latent))
-        reached = [descend(objective, start, _ANNEALED, _TOLERANCE) for start in starts]
+        starts = [latent, _one_by_one(latent, rows, sessions, kernel)] if searched else [latent]
+        reached = [_descend(objective, start, _ANNEALED) for start in starts]
         best, joints = min(reached, key=lambda at: at.value), None
         for _ in range(_ROUNDS if searched else 0):
             before = best.value
             best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
             if before - best.value <= _TOLERANCE * abs(before):
                 break
-        end = descend(objective, objective.latent(best.vector), _LAST).vector
+        end = minimize(objective, best, _LAST).vector
+    if clock.expired:
+        joints = None
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
         misfits[: sessions.max() + 1] = _misfits(objective, end, rows, sessions)
         joints = joints._replace(misfits=misfits)
-    latent = objective.latent(end)
-    return latent - latent.mean(axis=0), objective.clock.n_evaluations, joints
+    latent = objective.model(end).latent
+    return latent - latent.mean(axis=0), clock.n_evaluations, joints
+
+
+def _descend(
+    objective: Objective, latent: Floats, stages: Sequence[tuple[float, int]] = _SMOOTH
+) -> Optimum:
+    """Optimum that is reached from an embedding with as much noise as signal."""
+    start = Optimum(np.inf, objective.vector(latent, 0.5, 0.5), "")
+    return descend(objective, start, stages, _TOLERANCE)
+
+
+def _one_by_one(
+    init: Floats, rows: NDArray[np.floating], sessions: NDArray[np.int64], kernel: StationaryKernel
+) -> Floats:
+    """Embedding of sessions that are solved by themselves and lie as they do in ``init``."""
+    latent = init.copy()
+    for session in range(int(sessions.max()) + 1):
+        inside = sessions == session
+        own = rows[inside][:, np.isfinite(rows[inside][0])]
+        cov = sample_covariance(own, centered=False)
+        start = closed_form(to_correlation(cov), init.shape[1], kernel, own.shape[1])
+        alone = local_optimum(cov, start, kernel).latent
+        latent[inside] = rigid_fit(alone, init[inside]).apply(alone)
+    return latent
 
 
 def _mirror_parts(
@@ -167,15 +171,15 @@ def _mirror_parts(
 ) -> tuple[Optimum, SessionJoints]:
     """Descend once from the mirror image of every part; what leads back is no other optimum."""
     parts, tried = [], []
-    for part, start in _mirror_images(objective, objective.latent(best.vector), sessions):
+    for part, start in _mirror_images(objective, objective.model(best.vector).latent, sessions):
         parts.append(part)
-        tried.append(descend(objective, start, _SMOOTH, _TOLERANCE))
+        tried.append(_descend(objective, start))
         best = min(best, tried[-1], key=lambda at: at.value)
     gaps = np.full(len(parts), np.inf)
-    seen = [objective.latent(best.vector)]
+    seen = [objective.model(best.vector).latent]
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
-        latent = objective.latent(tried[k].vector)
+        latent = objective.model(tried[k].vector).latent
         if not any(same(latent, other, _SAME) for other in seen):
             gaps[k] = n_columns * (tried[k].value - best.value)
             seen.append(latent)
@@ -191,8 +195,8 @@ def _misfits(
     it; over a block of many pairs the mean of a right one is about 1.
     """
     corr, counts = pairwise(rows)
-    (variance, noise), latent = objective.variances(end), objective.latent(end)
-    model = objective.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    latent, kernel, variance, noise = objective.model(end)
+    model = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     model *= variance / (variance + noise)
     known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
     squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
@@ -216,29 +220,12 @@ def _mirror_images(
 def _mirrored_session(objective: Objective, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
     """Return a map with the mirror image of some rows about their mean that costs least."""
     center = latent[inside].mean(axis=0)
-    axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
-    return _likeliest_image(objective, latent, inside, axes.T, axes, center, first=1)
-
-
-def _likeliest_image(
-    objective: Objective,
-    latent: Floats,
-    inside: NDArray[np.bool_],
-    left: Floats,
-    right: Floats,
-    center: Floats,
-    first: int = 0,
-) -> Floats:
-    """Map with some rows turned by ``left`` and ``right`` and mirrored in between, as is likeliest.
-
-    Of the choices of signs the first leaves them as they are turned.
-    """
-    own, images = latent[inside] - latent[inside].mean(axis=0), []
-    for signs in list(product((1.0, -1.0), repeat=len(right)))[first:]:
+    axes, images = np.linalg.svd(latent[inside] - center, full_matrices=False)[2], []
+    for signs in list(product((1.0, -1.0), repeat=len(axes)))[1:]:
         moved = latent.copy()
-        moved[inside] = own @ (left * signs) @ right + center
+        moved[inside] = (latent[inside] - center) @ (axes.T * signs) @ axes + center
         images.append(moved)
-    return min(images, key=partial(_smoothed, objective))
+    return min(images, key=lambda image: objective.exact(objective.vector(image, 0.5, 0.5)))
 
 
 def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
@@ -273,48 +260,3 @@ def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
     large = np.bincount(labels, minlength=len(keys)) >= least
     number = np.where(large, np.cumsum(large) - 1, -1)
     return np.asarray(number[labels])
-
-
-def _assembled(
-    objective: Objective,
-    rows: NDArray[np.floating],
-    sessions: NDArray[np.int64],
-    given: Floats,
-) -> Floats:
-    """Solve every session by itself, and put one to the others after the other.
-
-    A row lies about at the mean of the placed rows that it is correlated with, which gives the
-    rigid motion of a session; of its mirror images the most likely is taken, given those placed.
-    """
-    corr, counts = pairwise(rows)
-    latent = np.zeros_like(given)
-    for session in range(int(sessions.max()) + 1):
-        inside = np.flatnonzero(sessions == session)
-        own = rows[np.ix_(inside, np.isfinite(rows[inside[0]]))]
-        alone = _objective_of(own, objective.kernel, given.shape[1])
-        latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.shape[1], given[inside])
-    placed = sessions == np.bincount(sessions).argmax()
-    near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
-    while not placed.all():
-        pull = np.bincount(sessions[~placed], near[np.ix_(~placed, placed)].sum(axis=1))
-        inside = sessions == pull.argmax()
-        weights = near[np.ix_(inside, placed)] ** 2
-        aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
-        own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
-        left, _, right = np.linalg.svd(own.T @ (aims - center))
-        known = _among(objective, inside | placed)
-        latent = _likeliest_image(known, latent, inside, left, right, center)
-        placed |= inside
-    return latent
-
-
-def _solved(alone: Objective, corr: Floats, n_columns: int, given: Floats) -> Floats:
-    """Coordinates of one session by itself."""
-    rng, width = np.random.default_rng(0), given.shape[1]
-    starts = [
-        closed_form(corr, width, alone.kernel, n_columns),
-        given,
-        *(random_closed_form(corr, width, alone.kernel, rng) for _ in range(_RANDOM_STARTS)),
-    ]
-    reached = [descend(alone, start, _ALONE) for start in starts]
-    return alone.latent(min(reached, key=lambda at: at.value).vector)

@@ -36,12 +36,11 @@ from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..blockwise import rigid_fit
-from ._information import column_scores, expected_information
-from ._likelihood import sample_covariance
+from ._likelihood import Model, column_scores, expected_information
 from ._out_of_sample import freshness
 from ._process import JITTER, GaussianProcess
-from ._restarts import LocalOptimum, OptimumRecord, local_optimum
-from ._starts import closed_form
+from ._search import OptimumRecord, closed_form, local_optimum
+from ._variances import sample_covariance
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -216,16 +215,20 @@ def place_variances(
     extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2)) or 1.0
     out = np.empty(points.shape)
 
+    own = np.einsum("imm->im", posterior.covariances)
+
     def work(first: int, last: int) -> None:
-        for index in range(first, last):
-            row = process.observe(rows[index : index + 1]).row(0)
-            curvature = fraction * process.curvature(row, points[index])
-            curvature.flat[:: len(curvature) + 1] += 1.0 / extent
-            around = _interpolated(process, posterior, points[index])
-            variance = np.diagonal(around) + _inverse_diagonal(curvature, 1.0 / extent)
-            fresh = freshness(process, row)
-            nearest = np.diagonal(posterior.covariances[np.argmin(row.sq_dist)])
-            out[index] = fresh * variance + (1.0 - fresh) * nearest
+        observed, at = process.observe(rows[first:last]), points[first:last]
+        # Where a row is not at its most likely position, rounding or a saddle can make the
+        # curvature less than that of the prior.
+        values, vectors = np.linalg.eigh(fraction * process.curvature(observed, at))
+        inverse = 1.0 / (np.maximum(values, 0.0) + 1.0 / extent)
+        variance = np.einsum("bij,bj->bi", vectors**2, inverse)
+        for index, point in enumerate(at):
+            variance[index] += np.diagonal(_interpolated(process, posterior, point))
+        fresh = freshness(process, observed)[:, None]
+        nearest = own[np.argmin(observed.sq_dist, axis=1)]
+        out[first:last] = fresh * variance + (1.0 - fresh) * nearest
 
     map_blocks(work, len(points), block_rows(len(process.rows)))
     return out
@@ -254,15 +257,6 @@ def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points:
     return np.sqrt(np.maximum(out, 0.0))
 
 
-def _inverse_diagonal(curvature: Floats, least: float) -> Floats:
-    """Diagonal of the inverse of a curvature (m, m), which is at least that of the prior.
-
-    Where a row is not at its most likely position, rounding or a saddle can make it less.
-    """
-    values, vectors = np.linalg.eigh(curvature)
-    return np.asarray(vectors**2 @ (1.0 / np.maximum(values, least)))
-
-
 def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: Floats) -> Floats:
     """Mean error covariance (m, m) of the training points, weighted by the kernel at a point."""
     weights = process.kernel.covariance(np.sum((process.points - point) ** 2, axis=1))
@@ -281,7 +275,7 @@ def _weights(log_likelihoods: Sequence[float]) -> Floats:
     return np.asarray(relative / max(relative.sum(), 1.0))
 
 
-def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
     """Embed a simulated table: root mean square error over what its information expects."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
     model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
@@ -295,7 +289,7 @@ def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> flo
     return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
 
 
-def _free_columns(fit: LocalOptimum, rows: Floats, *, centered: bool) -> float:
+def _free_columns(fit: Model, rows: Floats, *, centered: bool) -> float:
     """Estimate the number of independent columns: fewer where they differ more than expected."""
     n_free = max(covariance.effective_columns(rows) - centered, 1.0)
     scores = column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
@@ -317,7 +311,7 @@ def _prior_precision(latent: Floats) -> Floats:
     return np.asarray(np.linalg.inv(spread))
 
 
-def _information_factor(fit: LocalOptimum, n_free: float) -> Floats:
+def _information_factor(fit: Model, n_free: float) -> Floats:
     """Lower Cholesky factor of the information of columns and prior about latent and variances."""
     information = n_free * expected_information(fit.latent, fit.kernel, fit.variance, fit.noise)
     n, m = fit.latent.shape

@@ -326,7 +326,7 @@ CALLS = {
         {
             "sample_cov": CORR + 0.1 * np.eye(N),
             "n_observed": 30,
-            "starts": {"a": LINE},
+            "init": LINE,
             "restarts": 1,
             "random_state": 0,
         },
