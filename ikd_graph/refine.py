@@ -8,18 +8,19 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ._base import validation
 from ._base.threads import single_threaded_blas
-from ._base.types import Floats
-from ._base.validation import check_choice, check_integer, check_positive, flag, validate
+from ._base.validation import check_choice, check_integer, check_positive, flag
 from .gplvm import GaussianProcess, sample_covariance
-from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
 from .gplvm._search import (
     MAX_ITER,
+    MAX_POINTS,
+    CoreFit,
     LikelihoodFit,
     OptimumRecord,
+    farthest_points,
     likelihood,
     local_likelihood,
+    place_outside,
     random_closed_form,
 )
 from .graph import CsrGraph
@@ -112,10 +113,6 @@ class Stress(_Refinement):
         )
 
 
-def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
-    validation.check_rows("latent", latent, len(rows))
-
-
 @dataclass(repr=False)
 class Likelihood(_Refinement):
     """Refine by the likelihood of the model, see `likelihood`.
@@ -138,6 +135,11 @@ class Likelihood(_Refinement):
         is decided by the table.
     max_iter : int
         Largest number of steps of a local descent.
+
+    Notes
+    -----
+    Of rows with holes the likelihood of the known entries is searched by annealed descents, and
+    mirror images of parts of the map take the place of ``restarts``.
 
     Examples
     --------
@@ -162,14 +164,6 @@ class Likelihood(_Refinement):
         check_choice("descent", self.descent, ("auto", *MAX_POINTS))
         check_integer("max_iter", self.max_iter, 1)
 
-    @validate(
-        _check_rows,
-        latent=validation.table,
-        rows=validation.table,
-        centered=validation.flag,
-        max_points=validation.optional(validation.whole(2)),
-        random_state=validation.seed,
-    )
     def run(
         self,
         latent: ArrayLike,

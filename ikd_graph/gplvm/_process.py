@@ -30,11 +30,18 @@ from .._base import validation as check
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._likelihood import factor_of, inverse_of, value_and_slope
-from ._variances import known_log_likelihood
+from ._likelihood import factor_of, inverse_of, known_log_likelihood, value_and_slope
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""
+
+FRESH = 0.25
+"""A row is no copy of a training row from this fraction of the squared distance that noise makes.
+
+Two rows of one latent with noise n of their own in N values are 2 n N apart in square, times
+chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and once in
+80 million for 50.
+"""
 
 _BATCH = 1024  # points that are predicted at a time
 _MOST_STEPS = 40
@@ -67,11 +74,7 @@ class _Costs(NamedTuple):
 
 
 def _check_points(points: Floats, rows: NDArray[np.floating], **_: object) -> None:
-    if len(points) != len(rows):
-        raise ValueError(
-            f"points and rows must be as many, got {len(points)} and {len(rows)}; pass one row "
-            "for each point"
-        )
+    check.check_rows("points", np.asarray(points, dtype=np.float64), len(rows))
 
 
 class GaussianProcess:
@@ -422,3 +425,11 @@ def _product(left: Floats, right: Floats) -> Floats:
     out = np.empty((len(left), right.shape[1]))
     _jit.likelihood.products(np.ascontiguousarray(left), np.ascontiguousarray(right), out)
     return out
+
+
+def freshness(process: GaussianProcess, observed: ObservedRows) -> Floats:
+    """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
+    by_noise = 2.0 * process.noise * process.n_observed
+    # A product, not the nearest row alone: it has no kink where another row becomes the nearest.
+    fraction = np.minimum(observed.sq_dist / (FRESH * by_noise), 1.0)
+    return np.asarray(np.prod(fraction * fraction * (3.0 - 2.0 * fraction), axis=-1))

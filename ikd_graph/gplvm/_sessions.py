@@ -27,9 +27,8 @@ from ..covariance import pairwise, to_correlation
 from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
 from ._descent import Clock, Objective, Optimum, descend, minimize
-from ._likelihood import GroupLikelihood, column_groups
+from ._likelihood import GroupLikelihood, column_groups, sample_covariance
 from ._search import closed_form, local_optimum, same
-from ._variances import sample_covariance
 
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from .. import covariance
 from .._base import validation as check
@@ -36,11 +37,9 @@ from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..blockwise import rigid_fit
-from ._likelihood import Model, column_scores, expected_information
-from ._out_of_sample import freshness
-from ._process import JITTER, GaussianProcess
+from ._likelihood import Model, column_scores, expected_information, sample_covariance
+from ._process import JITTER, GaussianProcess, freshness
 from ._search import OptimumRecord, closed_form, local_optimum
-from ._variances import sample_covariance
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -120,8 +119,8 @@ def posterior(
     motion = rigid_fit(fit.latent, latent)
     errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
     errors += _outer(motion.apply(fit.latent) - latent)
-    weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
-    for weight, optimum in zip(weights, optima, strict=True):
+    logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
+    for weight, optimum in zip(softmax(logs) if optima else (), optima, strict=True):
         other = optimum.latent[order]
         errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
     return LatentPosterior(errors[np.argsort(order)], factor, n_free)
@@ -267,12 +266,6 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: F
 def _outer(vectors: Floats) -> Floats:
     """Product of every vector with itself, (n, m, m)."""
     return vectors[:, :, None] * vectors[:, None]
-
-
-def _weights(log_likelihoods: Sequence[float]) -> Floats:
-    """Likelihoods that add to 1."""
-    relative = np.exp(np.array(log_likelihoods) - max(log_likelihoods, default=0.0))
-    return np.asarray(relative / max(relative.sum(), 1.0))
 
 
 def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:

@@ -384,7 +384,7 @@ CALLS = {
 
 NOT_CALLED = {
     "datasets.Reading", "datasets.load", "datasets.read_file",  # read a file, which is tested there
-    "estimator.lead", "gplvm.place", "tl.ikd",  # take a model
+    "estimator.lead", "tl.ikd",  # take a model
     "similarity.Affinity", "similarity.Similarity", "strategies.Landmarks",  # made by `IKD`
     "cliques.Communities",  # a result
 }  # fmt: skip
