@@ -48,12 +48,8 @@ _SCORED = 1200  # coordinates up to which the expected information is factorized
 _DAMPING = 1e-2  # of the information at first
 
 
-class TimeUp(Exception):
-    """The time budget ran out."""
-
-
 class Clock:
-    """Counts evaluations and ends them after a time budget, for all objectives of one search.
+    """Counts evaluations and says when the time is up, for all objectives of one search.
 
     Parameters
     ----------
@@ -72,9 +68,7 @@ class Clock:
         return time.perf_counter() > self.deadline
 
     def tick(self) -> None:
-        """Count an evaluation; raise `TimeUp` if the time is up."""
-        if self.expired:
-            raise TimeUp
+        """Count an evaluation."""
         with self._lock:  # descents in several threads share the clock
             self.n_evaluations += 1
 
@@ -154,23 +148,9 @@ class Objective:
         """Value without the prior, whatever the time."""
         return self.likelihood(*self.model(vector)).value
 
-    def information(self, vector: Floats) -> Floats:
-        """Compute the expected information of one column about points and variances."""
-        out = np.zeros((self.size + 2, self.size + 2))
-        (latent, *model), m = self.model(vector), self.n_components
-        for group in self.likelihood.groups:
-            own = (group.rows[:, None] * m + np.arange(m)).ravel()
-            own = np.append(own, [self.size, self.size + 1])
-            information = expected_information(latent[group.rows], *model)
-            out[np.ix_(own, own)] += group.weight * information
-        return out
-
     def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> float:
-        """Most likely multiple of an embedding, under as much noise as signal; 1 without time."""
-        try:
-            values = [self(self.vector(scale * latent))[0] for scale in scales]
-        except TimeUp:
-            return 1.0
+        """Most likely multiple of an embedding, under as much noise as signal."""
+        values = [self(self.vector(scale * latent))[0] for scale in scales]
         return float(scales[int(np.argmin(values))])
 
     def start(self, latent: Floats, name: str = "") -> Optimum:
@@ -182,23 +162,21 @@ class Objective:
 def descend(
     objective: Objective,
     at: Optimum,
-    stages: Iterable[tuple[float, int]],
+    floors: Iterable[float],
+    steps: int = 20,
     tolerance: float = 1e-7,
 ) -> Optimum:
-    """Optimum that is reached in stages of a noise floor and of steps."""
-    for floor, steps in stages:
+    """Optimum that is reached under falling noise floors, in some steps under each."""
+    for floor in floors:
         at = minimize(objective, at, steps, floor, tolerance)
     return at
 
 
 def anneal(objective: Objective, at: Optimum) -> Optimum:
     """Optimum under noise floors that fall from the noise of ``at`` to the least noise."""
-    least, noise = objective.least_noise, objective.model(at.vector).noise
     # The last of the ten is low enough for a descent without a floor of its own.
-    floors = np.maximum(_FLOORS, least)
-    return descend(
-        objective, at, [(floor, 20) for floor in np.unique(floors)[::-1] if floor <= noise]
-    )
+    floors = np.unique(np.maximum(_FLOORS, objective.least_noise))[::-1]
+    return descend(objective, at, floors[floors <= objective.model(at.vector).noise])
 
 
 def converge(
@@ -236,7 +214,7 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
-        at = descend(objective, objective.start(latent), [(floor, 20) for floor in _SOFT])
+        at = descend(objective, objective.start(latent), _SOFT)
         while True:
             latents.insert(
                 0, objective.model(minimize(objective, at, 30, NESTED_NOISE).vector).latent
@@ -295,45 +273,44 @@ def minimize(
     pairs: Pairs = deque(maxlen=_MEMORY)
     metric: _Metric | None = None
     damping = _DAMPING
-    try:
-        value, gradient = objective(best.vector)
-        best = best._replace(value=value)
-        for _ in range(steps if np.isfinite(value) else 0):
-            free = np.ones(gradient.size, dtype=bool)
-            low, high = (best.vector[tail] <= bounds[0], best.vector[tail] >= bounds[1])
-            free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
-            if scored and (metric is None or (free != metric.free).any()):
-                metric = _Metric(objective, best.vector, free, damping)
-                pairs.clear()
-            slope = np.where(free, gradient, 0.0)
-            direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
-            move = _line_search(objective, best, slope, direction, bounds)
-            if move is None:
-                # The curvature was wrong: once more without what was remembered.
-                if not pairs:
-                    break
-                metric = None
-                pairs.clear()
-                continue
-            new, new_gradient = move
-            step, change = new.vector - best.vector, new_gradient - gradient
-            gain = best.value - new.value
-            fresh = not pairs
-            if metric is not None and fresh:
-                damping = metric.damping * metric.trust(gain, slope, step)
-            best, gradient = new, new_gradient
-            small = gain <= tolerance * max(abs(best.value), 1.0)
-            # With a metric, a small gain is the end only where the metric is of this place.
-            if small and (fresh or not scored):
+    value, gradient = objective(best.vector)
+    best = best._replace(value=value)
+    for _ in range(steps):
+        if objective.clock.expired:
+            break
+        free = np.ones(gradient.size, dtype=bool)
+        low, high = (best.vector[tail] <= bounds[0], best.vector[tail] >= bounds[1])
+        free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
+        if scored and (metric is None or (free != metric.free).any()):
+            metric = _Metric(objective, best.vector, free, damping)
+            pairs.clear()
+        slope = np.where(free, gradient, 0.0)
+        direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
+        move = _line_search(objective, best, slope, direction, bounds)
+        if move is None:
+            # The curvature was wrong: once more without what was remembered.
+            if not pairs:
                 break
-            curvature = float(step @ change)
-            curved = curvature > 1e-10 * float(change @ change)
-            if curved:
-                pairs.append((step, change, 1.0 / curvature))
-            if small or not curved or len(pairs) == _MEMORY:
-                metric = None
-    except TimeUp:
-        pass
+            metric = None
+            pairs.clear()
+            continue
+        new, new_gradient = move
+        step, change = new.vector - best.vector, new_gradient - gradient
+        gain = best.value - new.value
+        fresh = not pairs
+        if metric is not None and fresh:
+            damping = metric.damping * metric.trust(gain, slope, step)
+        best, gradient = new, new_gradient
+        small = gain <= tolerance * max(abs(best.value), 1.0)
+        # With a metric, a small gain is the end only where the metric is of this place.
+        if small and (fresh or not scored):
+            break
+        curvature = float(step @ change)
+        curved = curvature > 1e-10 * float(change @ change)
+        if curved:
+            pairs.append((step, change, 1.0 / curvature))
+        if small or not curved or len(pairs) == _MEMORY:
+            metric = None
     return best
 
 
@@ -360,12 +337,9 @@ def _line_search(
         value, gradient = objective(vector)
         if value <= at.value + _DECREASE * size * expected:
             return Optimum(value, vector, at.start), gradient
-        if np.isfinite(value):
-            # The minimum of the parabola through both values and the slope at the first.
-            lowest = -0.5 * expected * size**2 / (value - at.value - expected * size)
-            size = min(max(lowest, 0.1 * size), 0.5 * size)
-        else:
-            size *= 0.1
+        # The minimum of the parabola through both values and the slope at the first.
+        lowest = -0.5 * expected * size**2 / (value - at.value - expected * size)
+        size = min(max(lowest, 0.1 * size), 0.5 * size)
     return None
 
 
@@ -393,7 +367,11 @@ class _Metric:
     def __init__(
         self, objective: Objective, vector: Floats, free: NDArray[np.bool_], damping: float
     ) -> None:
-        information = objective.information(vector)
+        at, m, size = objective.model(vector), objective.n_components, objective.size
+        information = np.zeros((size + 2, size + 2))
+        for rows, weight, _ in objective.likelihood.groups:
+            own = np.append((rows[:, None] * m + np.arange(m)).ravel(), [size, size + 1])
+            information[np.ix_(own, own)] += weight * expected_information(at.latent[rows], *at[1:])
         information[~free], information[:, ~free] = 0.0, 0.0
         information[~free, ~free] = 1.0
         scale = np.maximum(np.diagonal(information), 1e-12)

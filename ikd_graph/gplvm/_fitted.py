@@ -47,7 +47,7 @@ from ._likelihood import (
     sample_covariance,
     work_of,
 )
-from ._process import GaussianProcess, Prediction, freshness
+from ._process import SIDE_BY_SIDE, GaussianProcess, Prediction, freshness
 from ._search import CoreFit
 from ._uncertainty import (
     MAX_POINTS,
@@ -201,7 +201,7 @@ class FittedProcess:
             bar.update(stop - start)
 
         with bar:
-            map_blocks(work, len(latent), 512)
+            map_blocks(work, len(latent), SIDE_BY_SIDE)
         return latent, residual
 
     def _place_block(

@@ -71,25 +71,14 @@ def column_groups(table: NDArray[np.floating]) -> list[ColumnGroup]:
     ]
 
 
-def among(groups: Sequence[ColumnGroup], inside: NDArray[np.bool_]) -> list[ColumnGroup]:
-    """Return groups of the same columns of some rows alone, which keep their numbers."""
-    kept = [(group, inside[group.rows]) for group in groups]
-    return [
-        ColumnGroup.of(group.rows[there], group.weight, group.root[there])
-        for group, there in kept
-        if there.any()
-    ]
-
-
 def known_columns(rows: NDArray[np.floating]) -> list[tuple[Integers, Integers]]:
     """Rows and columns of every group of columns that are known in the same rows."""
     known = np.isfinite(rows)
-    keys, inverse = np.unique(np.packbits(known, axis=0), axis=1, return_inverse=True)
-    groups = []
-    for number in range(keys.shape[1]):
-        columns = np.flatnonzero(inverse.ravel() == number)
-        groups.append((np.flatnonzero(known[:, columns[0]]), columns))
-    return groups
+    _, inverse, counts = np.unique(
+        np.packbits(known, axis=0), axis=1, return_inverse=True, return_counts=True
+    )
+    groups = np.split(np.argsort(inverse.ravel(), kind="stable"), np.cumsum(counts)[:-1])
+    return [(np.flatnonzero(known[:, columns[0]]), columns) for columns in groups]
 
 
 def work_of(known: NDArray[np.bool_]) -> float:

@@ -27,6 +27,7 @@ from sklearn.utils import gen_batches
 
 from .. import _jit
 from .._base import validation as check
+from .._base.threads import block_rows
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
@@ -43,12 +44,13 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 80 million for 50.
 """
 
-_BATCH = 1024  # points that are predicted at a time
 _MOST_STEPS = 40
 _SMALLEST_GAIN = 1e-7  # of a log density
 _LEAST_EXPECTED = 1e-12  # gain of a log density below which rounding decides
 _DAMPING = 1e-2
-_SIDE_BY_SIDE = 64  # rows: their covariances with 1 000 training rows stay in the cache
+SIDE_BY_SIDE = 64
+"""New rows that are placed together: their covariances with 1 000 training rows stay in the cache.
+"""
 
 
 class Prediction(NamedTuple):
@@ -187,7 +189,7 @@ class GaussianProcess:
                 f"got {points.shape[1]}; pass points of the same embedding"
             )
         mean, std = np.empty((len(points), self.n_observed)), np.empty(len(points))
-        for batch in gen_batches(len(points), _BATCH):
+        for batch in gen_batches(len(points), block_rows(len(self.points))):
             sq_dist = cdist(points[batch], self.points, "sqeuclidean")
             across = self.variance * self.kernel.covariance(sq_dist)
             weights, _ = dpotrs(self._factor, np.asfortranarray(across.T), lower=1)
@@ -211,7 +213,7 @@ class GaussianProcess:
             In orthonormal coordinates of the space that the training rows span: its columns are
             no columns of the rows, and their lengths and angles are those of the rows.
         """
-        return _product(_covariances_at(self, point[None])[2][0], self._weights)
+        return row_products(_covariances_at(self, point[None])[2][0], self._weights)
 
     @validate(rows=check.table)
     def observe(self, rows: NDArray[np.floating]) -> ObservedRows:
@@ -243,8 +245,8 @@ class GaussianProcess:
         outside = np.zeros(len(values))
         training, axes = self._span
         if axes is not None:
-            inside = _product(values, axes)
-            outside = np.sum((values - _product(inside, axes.T)) ** 2, axis=1)
+            inside = row_products(values, axes)
+            outside = np.sum((values - row_products(inside, axes.T)) ** 2, axis=1)
             values = inside
         sq_dist = cdist(values, training, "sqeuclidean") + outside[:, None]
         return ObservedRows(values, outside, sq_dist)
@@ -282,20 +284,18 @@ class GaussianProcess:
                 f"init must have shape {shape}, got {init.shape}; give an initial point for each "
                 "row"
             )
-        points, cost = np.empty(init.shape), np.empty(len(init))
         # At the training points v K A^-1 = I - n A^-1 gives m(x) and s(x).
         means = self._span[0] - self.noise * self._weights
         spread = self.noise * (2.0 - self.noise * self._inverse.diagonal())
-        for batch in gen_batches(len(init), _SIDE_BY_SIDE):
-            rows, outside = observed.rows[batch], observed.outside[batch]
-            squares = cdist(rows, means, "sqeuclidean") + outside[:, None]
-            total = np.maximum(spread, squares / self.n_observed)
-            best = np.argmin(self.n_observed * np.log(total) + squares / total, axis=1)
-            points[batch], cost[batch] = _descend(self, rows, outside, init[batch])
-            ends, at = _descend(self, rows, outside, self.points[best])
-            points[batch] = np.where((at < cost[batch])[:, None], ends, points[batch])
-            cost[batch] = np.minimum(at, cost[batch])
-        return points, -cost - 0.5 * self.n_observed * float(np.log(2.0 * np.pi))
+        rows, outside, _ = observed
+        squares = cdist(rows, means, "sqeuclidean") + outside[:, None]
+        total = np.maximum(spread, squares / self.n_observed)
+        best = np.argmin(self.n_observed * np.log(total) + squares / total, axis=1)
+        starts = np.concatenate([init, self.points[best]])
+        points, cost = _descend(self, np.tile(rows, (2, 1)), np.tile(outside, 2), starts)
+        (points, others), (cost, at) = np.split(points, 2), np.split(cost, 2)
+        points = np.where((at < cost)[:, None], others, points)
+        return points, -np.minimum(at, cost) - 0.5 * self.n_observed * float(np.log(2.0 * np.pi))
 
     def curvature(self, observed: ObservedRows, points: Floats) -> Floats:
         """Compute the expected curvature of the negative log density of rows at points.
@@ -394,9 +394,9 @@ def _evaluate(process: GaussianProcess, rows: Floats, outside: Floats, points: F
     """Costs of rows at points, (t, m), with their slopes and expected curvatures."""
     (t, m), n_observed = points.shape, process.n_observed
     squares, cov, moves = _covariances_at(process, points)
-    through = _product(cov, process._inverse)
-    residual = rows - _product(cov, process._weights)
-    slopes = _product(moves.reshape(t * m, -1), process._weights).reshape(t, m, -1)
+    through = row_products(cov, process._inverse)
+    residual = rows - row_products(cov, process._weights)
+    slopes = row_products(moves.reshape(t * m, -1), process._weights).reshape(t, m, -1)
     explained = np.einsum("tj,tj->t", cov, through)
     spread = np.maximum(process.variance + process.noise - explained, process.noise)
     square = outside + np.einsum("tk,tk->t", residual, residual)
@@ -420,7 +420,7 @@ def _covariances_at(process: GaussianProcess, points: Floats) -> tuple[Floats, F
     return squares, process.variance * cov, 2.0 * process.variance * change[:, None] * gaps
 
 
-def _product(left: Floats, right: Floats) -> Floats:
+def row_products(left: Floats, right: Floats) -> Floats:
     """Product of two matrices, each row of it the same to the bit whatever the other rows are."""
     out = np.empty((len(left), right.shape[1]))
     _jit.likelihood.products(np.ascontiguousarray(left), np.ascontiguousarray(right), out)

@@ -39,7 +39,7 @@ from ..similarity import Correlations
 from ..stress import stress
 from ._descent import LEAST_NOISE, Clock, Objective, Optimum, anneal, converge, minimize
 from ._likelihood import Model, SampleLikelihood, sample_covariance
-from ._process import GaussianProcess
+from ._process import SIDE_BY_SIDE, GaussianProcess
 
 T = TypeVar("T")
 
@@ -270,9 +270,7 @@ def likelihood(
         optima = [at, *_in_threads(descend, starts)]
         best = min(optima, key=lambda at: at.value)
         best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
-        reached = [
-            _close_gaps(objective, each, n_observed) for each in optima if np.isfinite(each.value)
-        ]
+        reached = [_close_gaps(objective, each, n_observed) for each in optima]
         if fit_shape and objective.kernel.shape_name is not None:
             points, _, *variances = objective.model(best.vector)
             objective = replace(objective, shape=objective.kernel.shape_name)
@@ -574,5 +572,5 @@ def place_outside(
         batch = outside[start:stop]
         latent[batch] = process.place(process.observe(rows[batch]), latent[batch])[0]
 
-    map_blocks(work, outside.size, 128)
+    map_blocks(work, outside.size, SIDE_BY_SIDE)
     return latent

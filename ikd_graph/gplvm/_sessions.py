@@ -26,8 +26,8 @@ from ..blockwise import rigid_fit
 from ..covariance import pairwise, to_correlation
 from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
-from ._descent import Clock, Objective, Optimum, descend, minimize
-from ._likelihood import GroupLikelihood, column_groups, sample_covariance
+from ._descent import Clock, Objective, Optimum, converge, descend
+from ._likelihood import GroupLikelihood, column_groups, known_columns, sample_covariance
 from ._search import closed_form, local_optimum, same
 
 OPEN_BELOW = 10.0
@@ -40,11 +40,10 @@ which the sessions do not lie to one another as the embedding says."""
 MOST_SESSIONS = 30
 """Sessions up to which each is mirrored once a round."""
 
-# Noise floors as fractions of the mean square, and steps.
-_SMOOTH = ((0.5, 60),)
-_ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
-_LAST = 150  # steps without a floor
+_FLOORS = (4.0, 2.0, 1.0, 0.5)
+"""Noise floors, as fractions of the mean square; mirror images are compared under the last."""
 
+_STEPS = 60  # under each
 _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
 _LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
@@ -118,45 +117,46 @@ def search_mirrored(
     centered, the evaluations of the likelihood, and whether parts may be mirrored, which is not
     known where the time budget, in seconds, ended the search.
     """
-    sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
+    every, least = np.arange(len(rows)), latent.shape[1] + 3
+    groups_of_rows = [numbers for _, numbers in known_columns(rows.T) if numbers.size >= least]
+    sessions = np.array([np.isin(every, numbers) for numbers in groups_of_rows])
     groups, clock = column_groups(rows / np.sqrt(np.nanmean(rows**2))), Clock(time_budget)
     objective = Objective(GroupLikelihood(groups, len(rows)), kernel, latent.shape[1], clock)
-    searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
+    searched = 1 < len(sessions) <= MOST_SESSIONS
     with single_threaded_blas():
         starts = [latent, _one_by_one(latent, rows, sessions, kernel)] if searched else [latent]
-        reached = [_descend(objective, start, _ANNEALED) for start in starts]
+        reached = [_descend(objective, start, _FLOORS) for start in starts]
         best, joints = min(reached, key=lambda at: at.value), None
         for _ in range(_ROUNDS if searched else 0):
             before = best.value
             best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
             if before - best.value <= _TOLERANCE * abs(before):
                 break
-        end = minimize(objective, best, _LAST).vector
+        end = converge(objective, best).vector
     if clock.expired:
         joints = None
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
-        misfits[: sessions.max() + 1] = _misfits(objective, end, rows, sessions)
+        misfits[: len(sessions)] = _misfits(objective, end, rows, sessions)
         joints = joints._replace(misfits=misfits)
     latent = objective.model(end).latent
     return latent - latent.mean(axis=0), clock.n_evaluations, joints
 
 
 def _descend(
-    objective: Objective, latent: Floats, stages: Sequence[tuple[float, int]] = _SMOOTH
+    objective: Objective, latent: Floats, floors: Sequence[float] = _FLOORS[-1:]
 ) -> Optimum:
     """Optimum that is reached from an embedding with as much noise as signal."""
     start = Optimum(np.inf, objective.vector(latent, 0.5, 0.5), "")
-    return descend(objective, start, stages, _TOLERANCE)
+    return descend(objective, start, floors, _STEPS, _TOLERANCE)
 
 
 def _one_by_one(
-    init: Floats, rows: NDArray[np.floating], sessions: NDArray[np.int64], kernel: StationaryKernel
+    init: Floats, rows: NDArray[np.floating], sessions: NDArray[np.bool_], kernel: StationaryKernel
 ) -> Floats:
     """Embedding of sessions that are solved by themselves and lie as they do in ``init``."""
     latent = init.copy()
-    for session in range(int(sessions.max()) + 1):
-        inside = sessions == session
+    for inside in sessions:
         own = rows[inside][:, np.isfinite(rows[inside][0])]
         cov = sample_covariance(own, centered=False)
         start = closed_form(to_correlation(cov), init.shape[1], kernel, own.shape[1])
@@ -166,7 +166,7 @@ def _one_by_one(
 
 
 def _mirror_parts(
-    objective: Objective, best: Optimum, sessions: NDArray[np.int64], n_columns: int
+    objective: Objective, best: Optimum, sessions: NDArray[np.bool_], n_columns: int
 ) -> tuple[Optimum, SessionJoints]:
     """Descend once from the mirror image of every part; what leads back is no other optimum."""
     parts, tried = [], []
@@ -186,7 +186,7 @@ def _mirror_parts(
 
 
 def _misfits(
-    objective: Objective, end: Floats, rows: NDArray[np.floating], sessions: NDArray[np.int64]
+    objective: Objective, end: Floats, rows: NDArray[np.floating], sessions: NDArray[np.bool_]
 ) -> Floats:
     """Largest mean of squared standardized residuals of a session's correlations with another.
 
@@ -199,19 +199,18 @@ def _misfits(
     model *= variance / (variance + noise)
     known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
     squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
-    member = (sessions[:, None] == np.arange(sessions.max() + 1)).astype(np.float64)
-    total, pairs = member.T @ squares @ member, member.T @ known @ member
+    member = sessions.astype(np.float64)
+    total, pairs = member @ squares @ member.T, member @ known @ member.T
     np.fill_diagonal(pairs, 0.0)
     enough = pairs >= _LEAST_PAIRS
     return np.asarray(np.where(enough, total / np.maximum(pairs, 1.0), 0.0).max(axis=1))
 
 
 def _mirror_images(
-    objective: Objective, latent: Floats, sessions: NDArray[np.int64]
+    objective: Objective, latent: Floats, sessions: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
     """Parts of a map, and the map with each of them mirrored."""
-    for session in range(int(sessions.max()) + 1):
-        inside = sessions == session
+    for inside in sessions:
         yield inside, _mirrored_session(objective, latent, inside)
     yield from _folds(latent, objective.kernel)
 
@@ -250,12 +249,3 @@ def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[n
         moved = latent.copy()
         moved[side] -= 2.0 * np.outer((moved[side] - center) @ normal, normal)
         yield side, moved
-
-
-def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
-    """Session of each row, -1 for rows that share their known columns with fewer than ``least``."""
-    keys, inverse = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True)
-    labels = inverse.ravel().astype(np.int64)
-    large = np.bincount(labels, minlength=len(keys)) >= least
-    number = np.where(large, np.cumsum(large) - 1, -1)
-    return np.asarray(number[labels])

@@ -38,7 +38,7 @@ from .._base.types import Floats
 from .._base.validation import validate
 from ..blockwise import rigid_fit
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
-from ._process import JITTER, GaussianProcess, freshness
+from ._process import JITTER, GaussianProcess, freshness, row_products
 from ._search import OptimumRecord, closed_form, local_optimum
 
 MAX_POINTS = 400
@@ -113,16 +113,17 @@ def posterior(
         sample_cov = sample_covariance(rows, centered=False)
         fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
         n_free = _free_columns(fit, rows, centered=process.centered)
-        errors = _covariances(_information_factor(fit, n_free), fit.latent)
+        errors = _covariances(fit, n_free)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
-    motion = rigid_fit(fit.latent, latent)
-    errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
-    errors += _outer(motion.apply(fit.latent) - latent)
+    turn = rigid_fit(fit.latent, latent).rotation
+    errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
     logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
-    for weight, optimum in zip(softmax(logs) if optima else (), optima, strict=True):
-        other = optimum.latent[order]
-        errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
+    weights = [1.0, *(softmax(logs) if optima else ())]
+    others = [fit.latent, *(at.latent[order] for at in optima)]
+    for weight, other in zip(weights, others, strict=True):
+        gap = rigid_fit(other, latent).apply(other) - latent
+        errors += weight * gap[:, :, None] * gap[:, None]
     return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
@@ -223,8 +224,7 @@ def place_variances(
         values, vectors = np.linalg.eigh(fraction * process.curvature(observed, at))
         inverse = 1.0 / (np.maximum(values, 0.0) + 1.0 / extent)
         variance = np.einsum("bij,bj->bi", vectors**2, inverse)
-        for index, point in enumerate(at):
-            variance[index] += np.diagonal(_interpolated(process, posterior, point))
+        variance += np.einsum("imm->im", _interpolated(process, posterior, at))
         fresh = freshness(process, observed)[:, None]
         nearest = own[np.argmin(observed.sq_dist, axis=1)]
         out[first:last] = fresh * variance + (1.0 - fresh) * nearest
@@ -249,23 +249,20 @@ def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points:
         Standard deviation to first order, root mean square over columns.
     """
     out = np.empty(len(points))
-    for index, point in enumerate(points):
-        slopes = process.gradient(point)
-        around = _interpolated(process, posterior, point)
+    for index, around in enumerate(_interpolated(process, posterior, points)):
+        slopes = process.gradient(points[index])
         out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
     return np.sqrt(np.maximum(out, 0.0))
 
 
-def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: Floats) -> Floats:
-    """Mean error covariance (m, m) of the training points, weighted by the kernel at a point."""
-    weights = process.kernel.covariance(np.sum((process.points - point) ** 2, axis=1))
+def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
+    """Mean error covariances (b, m, m) of the training points, weighted by the kernel at points."""
+    weights = process.kernel.covariance(cdist(points, process.points, "sqeuclidean"))
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
-    return np.asarray(np.tensordot(weights / weights.sum(), posterior.covariances, 1))
-
-
-def _outer(vectors: Floats) -> Floats:
-    """Product of every vector with itself, (n, m, m)."""
-    return vectors[:, :, None] * vectors[:, None]
+    weights /= weights.sum(axis=1, keepdims=True)
+    return row_products(weights, posterior.covariances.reshape(len(process.points), -1)).reshape(
+        len(points), *posterior.covariances.shape[1:]
+    )
 
 
 def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
@@ -278,17 +275,17 @@ def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
     start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
     estimate = local_optimum(cov, start, kernel)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
-    expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
+    expected = _covariances(estimate, n_free)
     return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
 
 
 def _free_columns(fit: Model, rows: Floats, *, centered: bool) -> float:
     """Estimate the number of independent columns: fewer where they differ more than expected."""
     n_free = max(covariance.effective_columns(rows) - centered, 1.0)
-    scores = column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
+    scores = column_scores(fit.latent, rows, *fit[1:])
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])
-    inverse = dtrtri(_information_factor(fit, n_free), lower=1)[0]
+    inverse = _inverse_factor(fit, n_free)
     n, m = fit.latent.shape
     blocks = inverse[:, : n * m].reshape(-1, n, m)
     by_prior = float(np.einsum("kia,ab,kib->", blocks, _prior_precision(fit.latent), blocks))
@@ -304,9 +301,9 @@ def _prior_precision(latent: Floats) -> Floats:
     return np.asarray(np.linalg.inv(spread))
 
 
-def _information_factor(fit: Model, n_free: float) -> Floats:
-    """Lower Cholesky factor of the information of columns and prior about latent and variances."""
-    information = n_free * expected_information(fit.latent, fit.kernel, fit.variance, fit.noise)
+def _inverse_factor(fit: Model, n_free: float) -> Floats:
+    """Inverse of the Cholesky factor of what columns and prior say of latent and variances."""
+    information = n_free * expected_information(*fit)
     n, m = fit.latent.shape
     precision = _prior_precision(fit.latent)
     for start in range(0, n * m, m):
@@ -318,14 +315,14 @@ def _information_factor(fit: Model, n_free: float) -> Floats:
         information.flat[:: len(information) + 1] = (1.0 + ridge) * diagonal
         factor, failed = dpotrf(information.T, lower=1)
         ridge *= 10.0
-    return np.asfortranarray(factor)
+    return np.asarray(dtrtri(factor, lower=1)[0])
 
 
-def _covariances(factor: Floats, latent: Floats) -> Floats:
+def _covariances(fit: Model, n_free: float) -> Floats:
     """Error covariance of every point, (n, m, m), rigid motions removed."""
-    n, m = latent.shape
-    spread = dtrtri(factor, lower=1)[0][:, : n * m]
-    motions = _rigid_motions(latent - latent.mean(axis=0))
+    n, m = fit.latent.shape
+    spread = _inverse_factor(fit, n_free)[:, : n * m]
+    motions = _rigid_motions(fit.latent - fit.latent.mean(axis=0))
     spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
     return np.asarray(np.einsum("kia,kib->iab", spread, spread))
 

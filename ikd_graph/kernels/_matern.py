@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
@@ -14,7 +15,7 @@ from scipy.special import gammaln, kve
 from .._base.types import Floats
 from ._stationary import StationaryKernel
 
-_CLOSED = {
+_CLOSED: dict[float, tuple[Callable[[Floats], Any], Callable[[Floats], Any]]] = {
     0.5: (lambda x: 1.0, lambda x: -0.5 / x),
     1.5: (lambda x: 1.0 + x, lambda x: -1.5),
     2.5: (lambda x: 1.0 + x * (1.0 + x / 3.0), lambda x: -(5.0 / 6.0) * (1.0 + x)),

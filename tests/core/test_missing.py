@@ -83,7 +83,7 @@ def test_new_rows_are_placed_after_a_likelihood_of_rows_with_holes(time_budget):
     X, _, whole = table(30, 40, fraction=0.05)
     how = refine.Likelihood(time_budget=time_budget)
     model = IKD(1, missing="pairwise", affinity="correlation", refine=how).fit(X)
-    assert (model.n_iter_ == 0) == (time_budget is not None)
+    assert (model.n_iter_ < 20) == (time_budget is not None)
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     for new in (1.01 * X, whole):
         assert np.abs(model.transform(new) - model.embedding_).max() < np.ptp(model.embedding_)
