@@ -49,7 +49,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
         arguments.written.append(_save_model(model, data, path))
     errors = model.standard_errors_
     text = common.coordinates_csv(model, model.embedding_, data, errors)
-    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels}
+    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
     size = {"n_components": model.n_components_}
     further = {
