@@ -36,7 +36,7 @@ _FORMAT = "ikd_graph model, format 3"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
-_CLASSES: dict[str, Mapping[str, Any]] = {
+CLASSES: dict[str, Mapping[str, Any]] = {
     "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "kernel": kernels.KERNELS,
@@ -151,7 +151,7 @@ def _plain(name: str, value: Any, arrays: dict[str, Any]) -> Any:
         return None
     if value is None or isinstance(value, (bool, int, float, str, np.generic)):
         return value
-    for short, kind in _CLASSES.get(name, {}).items():
+    for short, kind in CLASSES.get(name, {}).items():
         if type(value) is kind:
             return {short: {n: _plain(n, v, arrays) for n, v in value.get_params().items()}}
     if name == "noise" or isinstance(value, graph.CsrGraph):
@@ -297,7 +297,7 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
         return _table(arrays, own)
     if short == "given" and name == "graph":
         return _record(arrays, graph.CsrGraph, own)
-    made = _CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
+    made = CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
     if name != "kernel":
         # A resolved threshold of 0 takes all that is stored.
         is_zero = isinstance(made, graph.Threshold) and made.s0 == 0.0

@@ -358,7 +358,8 @@ def _bad_cells(
             f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have",
         ),
         "finite numbers only, got {} infinite": (
-            np.isinf(X), f"{setting('na', ('inf', '-inf'))} {fill} fills them"
+            np.isinf(X), setting("na", ("inf", "-inf"))
+            + (" takes them for missing" if reading.keep_missing else f" {fill} fills them"),
         ),
     }  # fmt: skip
     problems = []

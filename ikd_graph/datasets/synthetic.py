@@ -175,9 +175,9 @@ def gp_mapping(
 
 def _lower_root(cov: Floats) -> Floats:
     """Cholesky factor, with the least jitter that makes it exist."""
-    for jitter in (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7):
+    for power in range(-12, -6):
         with suppress(np.linalg.LinAlgError):
-            return scipy.linalg.cholesky(cov + jitter * np.eye(cov.shape[0]), lower=True)
+            return scipy.linalg.cholesky(cov + 10.0**power * np.eye(cov.shape[0]), lower=True)
     raise ValueError("the covariance of the latent must be positive definite, got one that is not")
 
 
