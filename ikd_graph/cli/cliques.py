@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import report
 from .._base.format import format_number
-from .._base.validation import check_integer
+from .._base.validation import whole
 from ..estimator import IKD
 from ..jobs.cliques import inspect_model
 from ..plotting import plot
@@ -21,11 +21,11 @@ from .objects import method_parameters
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    limit, n_resamples = check_integer("limit", arguments.limit, 1), arguments.stability
+    limit, n_resamples = whole(1)("limit", arguments.limit), arguments.stability
     # Refined coordinates would no longer show what the cliques say of each point.
     fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
     if n_resamples:
-        check_integer("stability", n_resamples, 2, cure="0 is none")
+        whole(2, cure="0 is none")("stability", n_resamples)
         fixed["affinity"] = getattr(arguments, "affinity", "correlation")
     parameters = method_parameters(vars(arguments), **fixed)
     data = common.read_data(arguments)
