@@ -376,7 +376,7 @@ def point_weights(n_points: int) -> Rule:
 def enough(n_rows: int, n_columns: int = 1) -> Rule:
     """Require a table of so many rows and columns at least."""
     return rule(
-        f"have at least {n_rows} rows (points) and {n_columns} column(s) to compare them by",
+        f"have at least {n_rows} rows (points) and {n_columns} column(s)",
         lambda table: table.shape[0] >= n_rows and table.shape[1] >= n_columns,
         "transpose it if points are in columns",
         got=lambda table: f"n_samples = {table.shape[0]} and n_features = {table.shape[1]}",
