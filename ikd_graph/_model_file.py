@@ -22,7 +22,7 @@ from . import gplvm, graph, kernels, missing, refine, strategies
 from ._base.files import write_whole
 from ._base.memory import available
 from ._base.table import SparseTable
-from ._base.validation import check_nodes, check_positive, check_sparse
+from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
 from .blockwise import SolvedBlocks
@@ -209,7 +209,7 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         raise ValueError("rows has another size than what belongs to it")
     scale = arrays.get("scale")
     if scale is not None:
-        check_positive("scale", scale.min())
+        positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
     training, inverse = KnownRows(arrays["digests"]), arrays["inverse"]
@@ -264,7 +264,7 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
     u = sizes["u"]
     bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
-        check_nodes(name, arrays[name], bounds[name])
+        nodes_of(bounds[name])(name, arrays[name])
     if np.unique(arrays["inverse"]).size != u:
         raise ValueError("its distinct rows are not those of its points")
 
@@ -275,7 +275,7 @@ def _table(arrays: Mapping[str, Any], name: str) -> Any:
         return arrays[name]
     parts = _record(arrays, _Sparse, name)
     matrix = sp.csr_array(parts[:3], shape=tuple(parts.shape.tolist()))
-    check_sparse(name, matrix)
+    well_formed(name, matrix)
     return matrix
 
 
@@ -332,7 +332,7 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
         own = {"kernel": settings.kernel, "optima": records}
         likelihood = _record(arrays, gplvm.LikelihoodFit, "fit", **own)
         core = gplvm.CoreFit(points, arrays["core"], likelihood)
-        check_positive("variance", core.fit.variance)
+        positive("variance", core.fit.variance)
     if blocks:
         blocks = check_blocks("blocks", blocks, len(points))
     solution = Solution(

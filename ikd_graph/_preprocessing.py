@@ -13,7 +13,7 @@ import numpy as np
 from ._base.rounding import rounding
 from ._base.setting import setting
 from ._base.types import Floats
-from ._base.validation import check_magnitude
+from ._base.validation import magnitude
 from .similarity import unit_rows
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
@@ -156,7 +156,7 @@ class RowSteps:
             middle = np.nanmean if self.impute == "mean" else np.nanmedian
             steps = replace(steps, fill=np.asarray(middle(known, axis=0)))
         if self.scale is not None:
-            check_magnitude("X", rows)
+            magnitude()("X", rows)
         rows = steps._values(rows)
         if self.scale is not None:
             center, unit = _moments(rows, self.scale)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import cliques, covariance, graph, report
 from .._base.format import count, format_number, format_seconds
-from .._base.validation import check_integer, name_rows
+from .._base.validation import name_rows, whole
 from .._base.warn import warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
@@ -274,11 +274,11 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
-    limit, n_resamples = check_integer("limit", arguments.limit, 1), arguments.stability
+    limit, n_resamples = whole(1)("limit", arguments.limit), arguments.stability
     # Refined coordinates would no longer show what the cliques say of each point.
     fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
     if n_resamples:
-        check_integer("stability", n_resamples, 2, cure="0 is none")
+        whole(2, cure="0 is none")("stability", n_resamples)
         fixed["affinity"] = getattr(arguments, "affinity", "correlation")
     parameters = method_parameters(vars(arguments), **fixed)
     data = common.read_data(arguments)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import graph
 from .._base.setting import Spelling, in_python
-from .._base.validation import check_choice
+from .._base.validation import one_of
 from .._model_file import CLASSES
 from ..estimator import IKD
 from .parser import METHOD, read_value, split
@@ -27,13 +27,13 @@ def read_object(name: str, value: Any) -> Any:
     word, colon, options = value.partition(":")
     kinds = CLASSES.get(name, {})
     if colon:
-        check_choice(name, word, kinds)
+        one_of(kinds)(name, word)
     # The names of rules for graphs are none in Python.
     elif name != "graph" or word not in kinds:
         return value
     pairs = [pair.partition("=") for pair in split(options)]
     for key, _, _ in pairs:
-        check_choice(f"a parameter of {word}", key, kinds[word]().get_params())
+        one_of(kinds[word]().get_params())(f"a parameter of {word}", key)
     try:
         return kinds[word](**{key: read_value(text) for key, _, text in pairs})
     except TypeError:

@@ -17,7 +17,7 @@ from .. import kernels
 from .._base import validation as check
 from .._base.dataset import Dataset, Labels, encode_labels
 from .._base.types import Floats
-from .._base.validation import check_choice, check_positive, validate
+from .._base.validation import one_of, positive, validate
 
 Seed = int | np.random.Generator
 
@@ -65,11 +65,9 @@ def ou_latent(
     from scipy.signal import lfilter
 
     steps = np.random.default_rng(seed).normal(size=(n_samples, n_components))
-    decay = np.exp(-1.0 / check_positive("time_scale", time_scale))
+    decay = np.exp(-1.0 / positive("time_scale", time_scale))
     steps[1:] *= np.sqrt(1.0 - decay**2)
-    latent = np.sqrt(check_positive("variance", variance)) * lfilter(
-        [1.0], [1.0, -decay], steps, axis=0
-    )
+    latent = np.sqrt(positive("variance", variance)) * lfilter([1.0], [1.0, -decay], steps, axis=0)
     return latent if clip is None else np.clip(latent, -clip, clip)
 
 
@@ -103,7 +101,7 @@ def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
     >>> fixed_latent("medium")[0].round(4).tolist()
     [0.7347, 1.25, -0.5]
     """
-    check_choice("name", name, FIXED_LATENTS)
+    one_of(FIXED_LATENTS)("name", name)
     rng = np.random.default_rng(seed)
     if name == "medium":
         theta = np.linspace(-4.0 * np.pi, 4.0 * np.pi, n_samples)
@@ -170,7 +168,7 @@ def gp_mapping(
     points = np.asarray(latent, dtype=np.float64)
     cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
     samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
-    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
+    return np.sqrt(positive("variance", variance)) * (_lower_root(cov) @ samples)
 
 
 def _lower_root(cov: Floats) -> Floats:
@@ -303,7 +301,7 @@ def spike_counts(
     rng = np.random.default_rng(seed)
     latent = ou_latent(n_samples, 2, variance=1.0, time_scale=n_samples / 20.0, seed=rng)
     log_rate = gp_mapping(latent, n_features, variance=0.5, seed=rng)
-    rates = np.exp(log_rate - 0.25) * check_positive("mean_count", mean_count)
+    rates = np.exp(log_rate - 0.25) * positive("mean_count", mean_count)
     return Dataset(X=rng.poisson(rates).astype(np.float64), latent=latent, name="spike_counts")
 
 

@@ -448,10 +448,10 @@ def compare(
             "noise must be finite fractions of a column's standard deviation, at least 0; got "
             f"{noise!r}"
         )
-    check.check_integer("n_draws", n_draws, 2)
-    check.check_integer("max_rows", max_rows, 3)
+    check.whole(2)("n_draws", n_draws)
+    check.whole(3)("max_rows", max_rows)
     if time_limit is not None:
-        check.check_positive("time_limit", time_limit)
+        check.positive("time_limit", time_limit)
     if affinity in GIVEN:
         raise ValueError(
             f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
@@ -615,7 +615,7 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     )
     with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
-    check.check_magnitude("X", data.X)
+    check.magnitude()("X", data.X)
     if labels is not None:
         values = np.asarray(labels)
         if values.shape != (data.n_samples,):
@@ -628,9 +628,9 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     if truth is not None:
         latent = check.quantities("truth", truth)
         latent = latent[:, None] if latent.ndim == 1 else latent
-        check.check_rows("truth", latent, data.n_samples)
-        check.check_finite("truth", latent, "leave rows without one out of X and truth")
-        check.check_magnitude("truth", latent)
+        check.table_of(data.n_samples)("truth", latent)
+        check.finite("leave rows without one out of X and truth")("truth", latent)
+        check.magnitude()("truth", latent)
         data = replace(data, latent=latent)
     return data
 
@@ -653,7 +653,7 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     """Names of single methods, each once; of the group "peers" those that are installed."""
     names: list[str] = []
     for name in [methods] if isinstance(methods, str) else methods:
-        check.check_choice("methods", name, METHODS)
+        check.one_of(METHODS)("methods", name)
         usual = [peer for peer in _USUAL if find_spec(PEERS[peer].module) is not None]
         names += usual if name == "peers" else [name]
     if not names:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.types import Floats, Integers
-from .._base.validation import check_finite, check_sparse, check_symmetric, few_rows, symmetric
+from .._base.validation import few_rows, finite, symmetric, well_formed
 from .._base.warn import warn
 from ._affinity import Affinity
 from ._base import Similarity
@@ -214,7 +214,7 @@ def stored_pairs(
     >>> low.tolist(), high.tolist(), values.tolist()
     ([0], [1], [1.0])
     """
-    check_sparse("matrix", matrix)
+    well_formed("matrix", matrix)
     n = matrix.shape[0]
     if n != matrix.shape[-1]:
         raise ValueError(
@@ -228,7 +228,7 @@ def stored_pairs(
         )
     entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
     entries.sum_duplicates()
-    check_finite("matrix", entries.data, "leave out pairs that are not known")
+    finite("leave out pairs that are not known")("matrix", entries.data)
     entries = entries.tocoo()
     off = entries.row != entries.col
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
@@ -248,7 +248,7 @@ def stored_pairs(
 def check_pairs(X: Any, affinity: str) -> None:
     """Raise where distances were given and covariances are due, or the other way round."""
     if not sp.issparse(X):
-        check_symmetric("a precomputed X", X)
+        symmetric("a precomputed X", X)
     # A covariance is at most as large as both variances.
     stored = X.tocoo() if sp.issparse(X) else None
     values: NDArray[np.float64] = X if stored is None else stored.data

@@ -406,7 +406,7 @@ BAD = {
     "embed TABLE --strategy geodesic:merge=greedy": "must be one of 'path', 'reference'; got",
     "embed TABLE --graph threshold:mutual=yes": "a parameter of threshold must be one of",
     "embed TABLE --refine stres:noise=1": "--refine must be one of .*did you mean 'stress'",
-    "embed TABLE --components 99": "--components must be less than the number of points",
+    "embed TABLE --components 99": "--components must be .* less than the number of points",
     "embed TABLE --components two": "--components must be an integer",
     "embed TABLE --strategy eigen:reference=far": "reference must be one of",
     "embed TABLE --labels nothing": "--labels must name columns of table.csv",

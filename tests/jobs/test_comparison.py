@@ -126,7 +126,7 @@ def test_a_table_with_holes_is_filled_in_first():
 
 def test_a_truth_that_cannot_be_scored_is_refused():
     X = np.random.default_rng(0).normal(size=(30, 25))
-    with pytest.raises(ValueError, match="largest value of truth must lie between"):
+    with pytest.raises(ValueError, match="truth must have a largest value between"):
         compare(X, truth=X[:, :2] * 1e200)
     with pytest.raises(ValueError, match="truth must hold real numbers, got <U1"):
         compare(X, truth=["a"] * 30)
