@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from .rounding import SINGLE
+from .setting import setting
 from .suggest import suggest
 
 Rule = Callable[[str, Any], Any]
@@ -399,7 +400,7 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:
         what = "all zero" if affinity == "cosine" else "constant"
-        cure = "use affinity='euclidean', which compares values"
+        cure = f"use {setting('affinity', 'euclidean')}, which compares values"
         if flat.size < spread.size:
             cure = f"drop them, or {cure}"
         got = f"{flat.size} {what} row(s): {few_rows(flat, spread.size)}"
