@@ -406,7 +406,7 @@ def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
 
 
 def _check_points(latent: Floats, sample_cov: Floats, **_: object) -> None:
-    check.check_rows("latent", latent, len(sample_cov))
+    check.table_of(len(sample_cov))("latent", latent)
 
 
 @validate(
@@ -574,7 +574,7 @@ def fit_noise_model(
     NoiseModel
         The fitted process.
     """
-    check.check_rows("rows", rows, len(latent))
+    check.table_of(len(latent))("rows", rows)
     sample = evenly_spaced(len(latent), limits.SAMPLED_SCALE)
     points, groups = latent[sample], column_groups(rows[sample])
 

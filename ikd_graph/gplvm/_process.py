@@ -76,7 +76,7 @@ class _Costs(NamedTuple):
 
 
 def _check_points(points: Floats, rows: NDArray[np.floating], **_: object) -> None:
-    check.check_rows("points", np.asarray(points, dtype=np.float64), len(rows))
+    check.table_of(len(rows))("points", points)
 
 
 class GaussianProcess:

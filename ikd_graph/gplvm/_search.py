@@ -166,8 +166,8 @@ def _check_init(
     init: Floats, rows: Floats | None = None, sample_cov: Floats | None = None, **_: object
 ) -> None:
     n = len(init if rows is None else rows) if sample_cov is None else len(sample_cov)
-    check.check_rows("init", init, n)
-    check.check_components(init.shape[1], n)
+    check.table_of(n)("init", init)
+    check.components(n)("n_components", init.shape[1])
 
 
 @validate(
