@@ -30,7 +30,6 @@ linear model; beyond a hundred it only grows larger and smaller without end. The
 from above alike."""
 
 _SCALES = np.geomspace(0.5, 2.0, 7)
-_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
@@ -44,8 +43,13 @@ _SOFT = (1.0, 0.3, 0.1)
 _MEMORY = 20  # steps that L-BFGS remembers
 _DECREASE = 1e-4  # fraction of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
-_SCORED = 1200  # coordinates up to which the expected information is factorized
+_SCORED = 1202  # parameters up to which the expected information is factorized
 _DAMPING = 1e-2  # of the information at first
+
+
+def bounds(floor: float) -> tuple[Floats, Floats]:
+    """Lower and upper bounds of log v and log n."""
+    return np.log([VARIANCES[0], floor]), np.log([VARIANCES[1], VARIANCES[1]])
 
 
 class Clock:
@@ -85,64 +89,38 @@ class Optimum(NamedTuple):
 class Objective:
     """Negative log likelihood of one column.
 
-    A vector holds the latent row by row, log v, log n and, where it is free, the log of the
-    kernel's shape parameter. A noise floor is a lower bound of n. One above the true noise smooths
-    the surface; as the vector holds the whole noise, a lower floor changes neither the value nor
-    the gradient.
+    A vector holds the latent row by row, log v and log n. A noise floor is a lower bound of n. One
+    above the true noise smooths the surface; as the vector holds the whole noise, a lower floor
+    changes neither the value nor the gradient.
     """
 
     likelihood: GroupLikelihood  # of columns with a mean variance of 1
     kernel: StationaryKernel
     n_components: int  # columns of the latent
     clock: Clock  # shared by the objectives of one search
-    shape: str | None = None  # name of the kernel's shape parameter where it is free
     least_noise: float = LEAST_NOISE  # lower bound of the noise variance where a descent ends
-    init: Floats | None = None  # (size,) initial embedding that a normal prior lies around
+    init: Floats | None = None  # (n, m) initial embedding that a normal prior lies around
     precision: float = 0.0  # of that prior
-
-    @property
-    def size(self) -> int:
-        """Number of coordinates."""
-        return self.likelihood.n_points * self.n_components
 
     def model(self, vector: Floats) -> Model:
         """Model of a vector."""
-        latent, kernel = vector[: self.size].reshape(-1, self.n_components), self.kernel
-        variance, noise, *shape = map(float, np.exp(vector[self.size :]))
-        if self.shape is not None and shape:
-            kernel = replace(kernel, **{self.shape: shape[0]})
-        return Model(latent, kernel, variance, noise)
+        variance, noise = map(float, np.exp(vector[-2:]))
+        return Model(vector[:-2].reshape(-1, self.n_components), self.kernel, variance, noise)
 
     def vector(self, latent: Floats, variance: float = 1.0, noise: float = 1.0) -> Floats:
         """Vector of an embedding."""
-        tail = [variance, noise]
-        if self.shape is not None:
-            tail.append(getattr(self.kernel, self.shape))
-        low, high = self.bounds(LEAST_NOISE)
-        return np.concatenate([np.ravel(latent), np.clip(np.log(tail), low, high)])
-
-    def bounds(self, floor: float) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of what follows the latent in a vector."""
-        low, high = [VARIANCES[0], floor], [VARIANCES[1], VARIANCES[1]]
-        if self.shape is not None:
-            low.append(_SHAPES[self.shape][0])
-            high.append(_SHAPES[self.shape][1])
-        return np.log(low), np.log(high)
+        tail = np.clip(np.log([variance, noise]), *bounds(LEAST_NOISE))
+        return np.concatenate([np.ravel(latent), tail])
 
     def __call__(self, vector: Floats) -> tuple[float, Floats]:
         """Value and gradient, with the prior; infinite where no model is positive definite."""
         self.clock.tick()
-        at = self.model(vector)
-        found = self.likelihood(*at, shape=self.shape is not None)
-        tail = [found.log_variance, found.log_noise]
-        if self.shape is not None:
-            tail.append(found.shape * getattr(at.kernel, self.shape))
-        value, gradient = found.value, np.concatenate([found.latent.ravel(), tail])
-        if self.init is not None and np.isfinite(value):
-            away = vector[: self.size] - self.init
-            gradient[: self.size] += self.precision * away
-            value += 0.5 * self.precision * float(away @ away)
-        return value, gradient
+        value, by_latent, *by_variances = self.likelihood(*self.model(vector))
+        if self.init is not None:
+            away = self.model(vector).latent - self.init
+            by_latent = by_latent + self.precision * away
+            value += 0.5 * self.precision * float(np.sum(away**2))
+        return value, np.concatenate([by_latent.ravel(), by_variances])
 
     def exact(self, vector: Floats) -> float:
         """Value without the prior, whatever the time."""
@@ -187,7 +165,7 @@ def converge(
     So steps begin as Fisher scoring. Beyond a number of coordinates that takes too long, and plain
     L-BFGS takes its place.
     """
-    scored = objective.size <= _SCORED and objective.shape is None
+    scored = at.vector.size <= _SCORED
     return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
 
 
@@ -268,8 +246,8 @@ def minimize(
         The lowest point on the way.
     """
     best = start._replace(vector=start.vector.copy())
-    tail, bounds = slice(objective.size, None), objective.bounds(floor)
-    best.vector[tail] = np.clip(best.vector[tail], *bounds)
+    tail, limits = slice(-2, None), bounds(floor)
+    best.vector[tail] = np.clip(best.vector[tail], *limits)
     pairs: Pairs = deque(maxlen=_MEMORY)
     metric: _Metric | None = None
     damping = _DAMPING
@@ -279,14 +257,14 @@ def minimize(
         if objective.clock.expired:
             break
         free = np.ones(gradient.size, dtype=bool)
-        low, high = (best.vector[tail] <= bounds[0], best.vector[tail] >= bounds[1])
+        low, high = (best.vector[tail] <= limits[0], best.vector[tail] >= limits[1])
         free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
         if scored and (metric is None or (free != metric.free).any()):
             metric = _Metric(objective, best.vector, free, damping)
             pairs.clear()
         slope = np.where(free, gradient, 0.0)
         direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
-        move = _line_search(objective, best, slope, direction, bounds)
+        move = _line_search(objective, best, slope, direction, limits)
         if move is None:
             # The curvature was wrong: once more without what was remembered.
             if not pairs:
@@ -319,21 +297,21 @@ def _line_search(
     at: Optimum,
     slope: Floats,
     direction: Floats,
-    bounds: tuple[Floats, Floats],
+    limits: tuple[Floats, Floats],
 ) -> tuple[Optimum, Floats] | None:
     """Take the first of shorter and shorter steps that goes down enough, with its gradient."""
     expected = float(slope @ direction)
     if expected >= 0.0:
         return None
-    tail, moves = slice(objective.size, None), direction[: objective.size]
-    farthest = float(np.sqrt((moves.reshape(-1, objective.n_components) ** 2).sum(axis=1).max()))
+    moves, tail = direction[:-2].reshape(-1, objective.n_components), slice(-2, None)
+    farthest = float(np.sqrt((moves**2).sum(axis=1).max()))
     longest = max(
         farthest / objective.kernel.length_scale, 0.5 * float(np.abs(direction[tail]).max())
     )
     size = min(1.0, 1.0 / longest)
     for _ in range(_HALVINGS):
         vector = at.vector + size * direction
-        vector[tail] = np.clip(vector[tail], *bounds)
+        vector[tail] = np.clip(vector[tail], *limits)
         value, gradient = objective(vector)
         if value <= at.value + _DECREASE * size * expected:
             return Optimum(value, vector, at.start), gradient
@@ -367,7 +345,7 @@ class _Metric:
     def __init__(
         self, objective: Objective, vector: Floats, free: NDArray[np.bool_], damping: float
     ) -> None:
-        at, m, size = objective.model(vector), objective.n_components, objective.size
+        at, m, size = objective.model(vector), objective.n_components, vector.size - 2
         information = np.zeros((size + 2, size + 2))
         for rows, weight, _ in objective.likelihood.groups:
             own = np.append((rows[:, None] * m + np.arange(m)).ravel(), [size, size + 1])

@@ -111,7 +111,6 @@ class LikelihoodGradient(NamedTuple):
     latent: Floats  # (n, m) derivative in every coordinate
     log_variance: float  # derivative in log v
     log_noise: float  # derivative in log n
-    shape: float  # derivative in the kernel's alpha or gamma; 0 where it was not asked for
 
 
 class GroupLikelihood:
@@ -135,33 +134,22 @@ class GroupLikelihood:
     ----------
     groups : sequence of ColumnGroup
         Columns that are known in the same rows.
-    n_points : int
-        Number n of rows.
     """
 
-    def __init__(self, groups: Sequence[ColumnGroup], n_points: int) -> None:
-        self.groups, self.n_points = groups, n_points
+    def __init__(self, groups: Sequence[ColumnGroup]) -> None:
+        self.groups = groups
 
     def __call__(
-        self,
-        latent: Floats,
-        kernel: StationaryKernel,
-        variance: float,
-        noise: float,
-        *,
-        shape: bool = False,
+        self, latent: Floats, kernel: StationaryKernel, variance: float, noise: float
     ) -> LikelihoodGradient:
-        """Value and gradient; infinite, derivatives 0, where A is not positive definite.
-
-        With ``shape`` also the derivative in the kernel's shape parameter (alpha or gamma).
-        """
+        """Value and gradient; infinite, derivatives 0, where A is not positive definite."""
         cov, change = covariances(latent, kernel)
         value, by_cov = 0.0, np.zeros_like(cov)  # 2 G, of which the lower triangle is used
         for group in self.groups:
             try:
                 factor = factor_of(variance * cov[group.block], noise)
             except np.linalg.LinAlgError:
-                return LikelihoodGradient(np.inf, np.zeros_like(latent), 0.0, 0.0, 0.0)
+                return LikelihoodGradient(np.inf, np.zeros_like(latent), 0.0, 0.0)
             inverse = inverse_of(factor)
             if len(group.root) == group.root.shape[1]:
                 through = dtrmm(1.0, group.root, inverse.T, side=1, lower=1)
@@ -173,12 +161,8 @@ class GroupLikelihood:
             by_cov[group.block] += dsyrk(-1.0, through, beta=group.weight, c=inverse.T, lower=1)
         by_latent = np.empty_like(latent)
         inner = _jit.likelihood.forces(latent, change, cov, by_cov, 2.0 * variance, by_latent)
-        by_noise, by_shape = 0.5 * noise * float(np.trace(by_cov)), 0.0
-        if shape:
-            # Every pair twice, and a point with itself not at all: f(0) is 1 for every shape.
-            change_in_shape = kernel.derivative_in_shape(cdist(latent, latent, "sqeuclidean"))
-            by_shape = variance * float(np.vdot(np.tril(by_cov, -1), change_in_shape))
-        return LikelihoodGradient(value, by_latent, 0.5 * variance * inner, by_noise, by_shape)
+        by_noise = 0.5 * noise * float(np.trace(by_cov))
+        return LikelihoodGradient(value, by_latent, 0.5 * variance * inner, by_noise)
 
 
 class SampleLikelihood(GroupLikelihood):
@@ -208,7 +192,7 @@ class SampleLikelihood(GroupLikelihood):
         used = values > n * np.finfo(np.float64).eps * values[-1]
         used[-1] = True
         root = vectors[:, used] * np.sqrt(values[used])
-        super().__init__([ColumnGroup.of(np.arange(n), 1.0, root)], n)
+        super().__init__([ColumnGroup.of(np.arange(n), 1.0, root)])
 
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
@@ -510,7 +494,7 @@ def known_log_likelihood(
     noise: float,
 ) -> float:
     """Log likelihood of the known entries of a table at given coordinates."""
-    likelihood = GroupLikelihood(column_groups(table), len(table))
+    likelihood = GroupLikelihood(column_groups(table))
     n_columns = np.count_nonzero(np.isfinite(table).any(axis=0))
     return -n_columns * likelihood(latent, kernel, variance, noise).value
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import linkage
+from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 
 from .. import eigen, geodesics, graph, kernels
@@ -54,6 +55,9 @@ _OPEN = 0.5
 
 _GROWTH = 1.5
 """Factor between the distances that are tried."""
+
+_SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
+"""Ranges of the shapes of kernels that are fitted."""
 
 MAX_ITER = 25
 """Steps of a local descent: neighbors gain next to nothing after that (decision 013)."""
@@ -252,7 +256,7 @@ def likelihood(
         released, above = converge(free, anneal(free, above)), converge(floored, above)
         # Noise alone lets every free parameter add half a unit to the largest log likelihood
         # (Wilks).
-        if n_observed * (above.value - released.value) > 0.5 * free.size:
+        if n_observed * (above.value - released.value) > 0.5 * latent.size:
             return free, released, released.value
         return floored, above, released.value
 
@@ -271,10 +275,8 @@ def likelihood(
         best = min(optima, key=lambda at: at.value)
         best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
-        if fit_shape and objective.kernel.shape_name is not None:
-            points, _, *variances = objective.model(best.vector)
-            objective = replace(objective, shape=objective.kernel.shape_name)
-            best = best._replace(vector=objective.vector(points, *variances))
+        if fit_shape:
+            objective = _with_shape(objective, lambda under: converge(under, best).value)
             best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
         best = _close_gaps(objective, best, n_observed)
         return report(objective, best, reached, n_observed, order, scale)
@@ -317,6 +319,20 @@ def _in_threads(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) ->
     return [results[number] for number in range(len(arguments))]
 
 
+def _with_shape(objective: Objective, value: Callable[[Objective], float]) -> Objective:
+    """Return the objective under the shape of the kernel for which a value of it is least."""
+    name = objective.kernel.shape_name
+    if name is None:
+        return objective
+
+    def under(log_shape: float) -> Objective:
+        shape = {name: float(np.exp(log_shape))}
+        return replace(objective, kernel=replace(objective.kernel, **shape))
+
+    line = {"bounds": np.log(_SHAPES[name]), "method": "bounded", "options": {"xatol": 1e-3}}
+    return under(minimize_scalar(lambda log_shape: value(under(log_shape)), **line).x)
+
+
 def _close_gaps(objective: Objective, at: Optimum, n_observed: int) -> Optimum:
     """Optimum with groups of points moved together as far as the likelihood lets them.
 
@@ -343,7 +359,7 @@ def _close_gaps(objective: Objective, at: Optimum, n_observed: int) -> Optimum:
         while gap < length:
             moved = points.copy()
             moved[there] += (length - gap) * toward
-            vector = np.concatenate([moved.ravel(), at.vector[objective.size :]])
+            vector = np.concatenate([moved.ravel(), at.vector[-2:]])
             value = objective.exact(vector)
             if n_observed * (value - at.value) <= _OPEN:
                 at = at._replace(vector=vector, value=value)
@@ -463,12 +479,14 @@ def local_likelihood(
     points /= np.sqrt((points**2).sum(axis=1).mean()) or 1.0
     some = evenly_spaced(len(cov), _SCALED_BY)
     with single_threaded_blas():
-        shape = unit.shape_name if fit_shape else None
-        objective = Objective(SampleLikelihood(cov), unit, points.shape[1], clock, shape)
+        objective = Objective(SampleLikelihood(cov), unit, points.shape[1], clock)
         part = replace(objective, likelihood=SampleLikelihood(cov[np.ix_(some, some)]))
         begin = objective.vector(part.best_scale(points[some], _RADII) * points)
-        objective = replace(objective, init=begin[: objective.size], precision=PRIOR)
-        at = minimize(objective, Optimum(np.inf, begin, "init"), max_iter, LEAST_NOISE)
+        objective = replace(objective, init=objective.model(begin).latent, precision=PRIOR)
+        at = minimize(objective, Optimum(np.inf, begin, "init"), max_iter)
+        if fit_shape:
+            objective = _with_shape(objective, lambda under: under.exact(at.vector))
+            at = minimize(objective, at, max_iter)
         at = at._replace(value=objective.exact(at.vector))
     fit = report(objective, at, [at], values.shape[1], order, scale)
     latent = asked.length_scale * fit.latent

@@ -121,7 +121,7 @@ def search_mirrored(
     groups_of_rows = [numbers for _, numbers in known_columns(rows.T) if numbers.size >= least]
     sessions = np.array([np.isin(every, numbers) for numbers in groups_of_rows])
     groups, clock = column_groups(rows / np.sqrt(np.nanmean(rows**2))), Clock(time_budget)
-    objective = Objective(GroupLikelihood(groups, len(rows)), kernel, latent.shape[1], clock)
+    objective = Objective(GroupLikelihood(groups), kernel, latent.shape[1], clock)
     searched = 1 < len(sessions) <= MOST_SESSIONS
     with single_threaded_blas():
         starts = [latent, _one_by_one(latent, rows, sessions, kernel)] if searched else [latent]

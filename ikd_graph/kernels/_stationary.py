@@ -127,21 +127,6 @@ class StationaryKernel:
         scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
         return self._f_prime(scaled) / self.length_scale**2
 
-    def derivative_in_shape(self, sq_dist: ArrayLike) -> Floats:
-        """Compute the derivative of the covariance in the kernel's shape parameter.
-
-        Parameters
-        ----------
-        sq_dist : array_like of float64
-            Squared latent distances.
-
-        Returns
-        -------
-        ndarray of float64
-            As many values; 0 for a kernel without such a parameter.
-        """
-        return self._f_by_shape(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
-
     def _f(self, d: Floats) -> Floats:
         raise NotImplementedError
 
@@ -150,10 +135,6 @@ class StationaryKernel:
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         raise NotImplementedError
-
-    def _f_by_shape(self, d: Floats) -> Floats:
-        """Compute the derivative of f in the shape; 0 without one."""
-        return np.zeros_like(d)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,10 +197,6 @@ class RationalQuadratic(StationaryKernel):
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * self.alpha * np.expm1(depth / self.alpha)
 
-    def _f_by_shape(self, d: Floats) -> Floats:
-        ratio = d / (2.0 * self.alpha)
-        return self._f(d) * (ratio / (1.0 + ratio) - np.log1p(ratio))
-
 
 @dataclass(frozen=True, kw_only=True)
 class GammaExponential(StationaryKernel):
@@ -254,7 +231,3 @@ class GammaExponential(StationaryKernel):
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = -0.5 * self.gamma * power / d * np.exp(-power)
         return np.where(d == 0.0, -np.inf if self.gamma < 2.0 else -1.0, slope)
-
-    def _f_by_shape(self, d: Floats) -> Floats:
-        logs = np.log(np.where(d > 0.0, d, 1.0))
-        return -0.5 * self._f(d) * d ** (self.gamma / 2.0) * logs
