@@ -180,12 +180,8 @@ class FittedProcess:
             free = bars.free_columns * columns.size / self.rows.shape[1]
             computed["error bars"] = bars._replace(free_columns=free)
         # A row may well be constant where others are not.
-        similarity = compare(
-            some_rows(rows, self.first),
-            self.similarity.name,
-            counts=True,
-            model_based=self.model_based,
-        )
+        first, name = some_rows(rows, self.first), self.similarity.name
+        similarity = compare(first, name, counts=True, model_based=self.model_based)
         return replace(self, rows=rows, similarity=similarity, computed=computed)
 
     def _place(self, rows: Any, verbose: int) -> tuple[Floats, Floats]:
@@ -281,8 +277,7 @@ class FittedProcess:
     def _placing_process(self) -> GaussianProcess | None:
         """The process that places new rows; None where the embedding is not one of it."""
         settled = self.is_refined and (self.is_local or not self.why_no_errors())
-        settled &= not self.has_holes
-        if not settled or self.rows is None or self.rows.shape[1] < limits.FEWEST_COLUMNS:
+        if not settled or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return None
         whole = self.core is not None or self.sample.size == self.first.size
         return self.process if whole else None

@@ -31,7 +31,13 @@ from .._base.threads import block_rows
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
-from ._likelihood import factor_of, inverse_of, known_log_likelihood, value_and_slope
+from ._likelihood import (
+    centered_known,
+    factor_of,
+    inverse_of,
+    known_log_likelihood,
+    value_and_slope,
+)
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""
@@ -145,7 +151,7 @@ class GaussianProcess:
         centered: bool = False,
     ) -> None:
         self.points = np.asarray(points, dtype=np.float64)
-        self.rows = _centered(rows) if centered else np.asarray(rows, dtype=np.float64)
+        self.rows = centered_known(rows) if centered else np.asarray(rows, dtype=np.float64)
         self.kernel: StationaryKernel = as_kernel("kernel", kernel)
         self.variance = variance
         self.noise = noise + JITTER * variance
@@ -241,7 +247,7 @@ class GaussianProcess:
             )
         # The bits of a sum depend on how its numbers lie in memory.
         values = np.ascontiguousarray(rows, dtype=np.float64)
-        values = _centered(values) if self.centered else values
+        values = centered_known(values) if self.centered else values
         outside = np.zeros(len(values))
         training, axes = self._span
         if axes is not None:
@@ -340,11 +346,6 @@ class GaussianProcess:
         """Lower Cholesky factor of A."""
         sq_dist = cdist(self.points, self.points, "sqeuclidean")
         return factor_of(self.variance * self.kernel.covariance(sq_dist), self.noise)
-
-
-def _centered(rows: NDArray[np.floating]) -> Floats:
-    values = np.asarray(rows, dtype=np.float64)
-    return np.asarray(values - values.mean(axis=-1, keepdims=True))
 
 
 def _descend(

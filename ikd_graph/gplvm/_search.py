@@ -166,10 +166,8 @@ def scaled(cov: Floats) -> tuple[Floats, float]:
     return cov / scale, scale
 
 
-def _check_init(
-    init: Floats, rows: Floats | None = None, sample_cov: Floats | None = None, **_: object
-) -> None:
-    n = len(init if rows is None else rows) if sample_cov is None else len(sample_cov)
+def _check_init(init: Floats, rows: Any = None, sample_cov: Any = None, **_: object) -> None:
+    n = len(rows if sample_cov is None else sample_cov)
     check.table_of(n)("init", init)
     check.components(n)("n_components", init.shape[1])
 
