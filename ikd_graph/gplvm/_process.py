@@ -188,12 +188,6 @@ class GaussianProcess:
         ValueError
             If the points have another number of coordinates, or A cannot be inverted.
         """
-        points = np.asarray(points, dtype=np.float64)
-        if points.shape[1] != self.points.shape[1]:
-            raise ValueError(
-                f"points must have the {self.points.shape[1]} coordinates of the training points, "
-                f"got {points.shape[1]}; pass points of the same embedding"
-            )
         mean, std = np.empty((len(points), self.n_observed)), np.empty(len(points))
         for batch in gen_batches(len(points), block_rows(len(self.points))):
             sq_dist = cdist(points[batch], self.points, "sqeuclidean")

@@ -68,10 +68,9 @@ and the kernel falls by a third to a half in a length-scale: the squared error o
 one pair is 5 to 10 squared length-scales over N."""
 
 _RADII = np.geomspace(0.25, 16.0, 13)
-"""Root mean square radii of an initial embedding, in length-scales: .5 to 6 in 20 tables."""
-
-_SCALED_BY = 250
-"""Rows by which the radius is chosen: thirteen likelihoods of them cost as much as one of 600."""
+"""Root mean square radii of an initial embedding, in length-scales: .5 to 6 in 20 tables. They are
+compared on as many rows as are annealed: thirteen likelihoods of these cost as much as one of 600.
+"""
 
 _NEIGHBORS = (4, 15)
 """Fewest and most neighbors of a random graph."""
@@ -475,7 +474,7 @@ def local_likelihood(
     points = points[order]
     points = points - points.mean(axis=0)
     points /= np.sqrt((points**2).sum(axis=1).mean()) or 1.0
-    some = evenly_spaced(len(cov), _SCALED_BY)
+    some = evenly_spaced(len(cov), MAX_POINTS["annealed"])
     with single_threaded_blas():
         objective = Objective(SampleLikelihood(cov), unit, points.shape[1], clock)
         part = replace(objective, likelihood=SampleLikelihood(cov[np.ix_(some, some)]))
