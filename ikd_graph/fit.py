@@ -12,6 +12,7 @@ from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
 from ._base.memory import available
 from ._base.progress import Stages
+from ._base.setting import setting
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
@@ -21,7 +22,7 @@ from .kernels import StationaryKernel
 from .plan import Plan
 from .refine import Likelihood, Stress
 from .similarity import PairwiseSimilarity, Similarity
-from .strategies import Landmarks, Solution
+from .strategies import Problem, Solution
 
 __all__ = ["Result", "fit"]
 
@@ -71,7 +72,8 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         Coordinates (n, M) float64 and how they came about.
     """
     kernel = similarity.inverse(plan.kernel)
-    _check_noise(similarity, plan)
+    if isinstance(plan.refine, Stress) and plan.refine.noise is not None:
+        _check_noise(similarity, plan)
     g, labels, removed, notes = None, None, None, {}
     if plan.graph is not None:
         with stages("graph"):
@@ -82,8 +84,10 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
                 "short-circuit edges (removed_edges_); prune=False keeps them"
             )
     with stages("closed form"):
-        marks = _landmarks(similarity.n_samples, plan)
-        solution = plan.strategy.solve(similarity, g, kernel, plan.n_components, marks)
+        if plan.strategy.holds_distances:
+            _check_memory(similarity.n_samples, plan.n_landmarks)
+        size, seed = plan.n_components, plan.random_state or 0
+        solution = plan.strategy.solve(Problem(similarity, g, kernel, size, plan.n_landmarks, seed))
     result = Result(
         solution.embedding.coordinates, plan, similarity, solution, kernel,
         graph=g, labels=labels, removed=removed, notes=notes,
@@ -106,7 +110,9 @@ def _by_stress(result: Result) -> Result:
     latent, noise = result.coordinates, stress.noise
     if g is not None:
         shared = similarity.shared_columns(g.rows, g.indices)
-        refined = stress.run(latent, g, kernel, shared, plan.strategy.path)
+        refined = stresses.stress(
+            latent, g, kernel, shared, weights=stress.weights, path=plan.strategy.path, noise=noise
+        )
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
         refined = stresses.stress_of_distances(latent, distances, noise)
@@ -154,36 +160,31 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
 
 def _check_noise(similarity: Similarity, plan: Plan) -> None:
     """Raise where a fit has no distances that a noise could be of."""
-    if not isinstance(plan.refine, Stress) or plan.refine.noise is None:
-        return
+    assert isinstance(plan.refine, Stress)
     one = np.ndim(plan.refine.noise) == 0
     between_rows = one and plan.graph is not None
     if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
         kind = "a number" if one else "a matrix"
         raise ValueError(
             "noise must be one number for distances between rows on a graph, and one for each "
-            f"pair only for affinity='precomputed_distance', got {kind} for "
-            f"affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
-            "errors of correlations are known"
+            f"pair only for {setting('affinity', 'precomputed_distance')}, got {kind} for "
+            f"{setting('affinity', similarity.name)}, {setting('strategy', plan.strategy.name)}; "
+            "leave it out: the errors of correlations are known"
         )
 
 
-def _landmarks(n_samples: int, plan: Plan) -> Landmarks | None:
-    """Landmarks of a closed form, or MemoryError where the distances do not fit in memory."""
-    if not plan.strategy.holds_distances:
-        return None
-    count = plan.n_landmarks
+def _check_memory(n_samples: int, n_landmarks: int | None) -> None:
+    """Raise MemoryError where the distances of a closed form do not fit in memory."""
     # A table of distances and its intermediate results.
-    columns, tables = (n_samples, 4.0) if count is None else (count, 1.2)
+    columns, tables = (n_samples, 4.0) if n_landmarks is None else (n_landmarks, 1.2)
     needed, free = 8.0 * n_samples * columns * tables, available()
     if free is not None and needed > free:
         raise MemoryError(
             f"distances between {n_samples} points and {columns} must fit into memory, got "
             f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
-            f"({free * 1e-9:.1f} GB); strategy='geodesic' with fewer n_landmarks, such as 300, "
-            "needs less"
+            f"({free * 1e-9:.1f} GB); {setting('strategy', 'geodesic')} with fewer "
+            f"{setting('n_landmarks')}, such as 300, needs less"
         )
-    return None if count is None else Landmarks(count, plan.random_state or 0)
 
 
 def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:

@@ -1,11 +1,11 @@
 """Refine: move an embedding to lower stress, or to higher likelihood."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ._base import validation
@@ -17,8 +17,7 @@ from .gplvm._local import MAX_ITER, local_likelihood
 from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
 from .gplvm._restarts import LikelihoodFit, OptimumRecord, likelihood
 from .gplvm._starts import random_closed_form
-from .graph import CsrGraph
-from .kernels import StationaryKernel, get
+from .kernels import StationaryKernel
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
 
 __all__ = [
@@ -38,19 +37,7 @@ __all__ = [
 
 
 @dataclass(repr=False)
-class _Refinement(BaseEstimator):
-    """What the refinements share."""
-
-    needs_rows: ClassVar[bool]  # whether the rows are read, not only the graph of them
-
-    def resolve(self, **choices: str) -> "_Refinement":
-        """Return the refinement with choices for those of its parameters that are "auto"."""
-        own = {name: new for name, new in choices.items() if getattr(self, name, None) == "auto"}
-        return replace(self, **own)
-
-
-@dataclass(repr=False)
-class Stress(_Refinement):
+class Stress(BaseEstimator):
     """Refine by weighted stress, see `stress`.
 
     Parameters
@@ -70,7 +57,6 @@ class Stress(_Refinement):
     Stress(weights='uniform')
     """
 
-    needs_rows: ClassVar[bool] = False
     weights: str = "auto"
     noise: Noise = None
 
@@ -80,45 +66,19 @@ class Stress(_Refinement):
         if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
             check_positive("noise", self.noise)
 
-    def run(
-        self,
-        latent: NDArray[np.float64],
-        g: CsrGraph,
-        kernel: str | StationaryKernel,
-        n_observed: int | NDArray[np.integer] = 1,
-        path: str = "distance",
-    ) -> StressFit:
-        """Move an embedding to the distances of its connected graph.
-
-        Parameters
-        ----------
-        latent, g, kernel, n_observed, path : see `stress`
-            What is refined.
-
-        Returns
-        -------
-        StressFit
-            The latent of less stress.
-        """
-        self.check()
-        weights = "precision" if self.weights == "auto" else self.weights
-        return stress(
-            latent, g, get(kernel), n_observed, weights=weights, path=path, noise=self.noise
-        )
-
 
 def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
     validation.check_rows("latent", latent, len(rows))
 
 
 @dataclass(repr=False)
-class Likelihood(_Refinement):
+class Likelihood(BaseEstimator):
     """Refine by the likelihood of the model, see `likelihood`.
 
-    Tables that look like samples of the model are searched for the largest likelihood. On others a
-    local descent takes a few steps from the embedding after stress: rows that are similar move
-    together, which sharpens neighborhoods and takes some metric and stability
-    (`local_likelihood`).
+    A fit on a graph runs stress first: the likelihood starts from what that gave. Tables that look
+    like samples of the model are searched for the largest likelihood. On others a local descent
+    takes a few steps from the embedding after stress: rows that are similar move together, which
+    sharpens neighborhoods and takes some metric and stability (`local_likelihood`).
 
     Parameters
     ----------
@@ -141,7 +101,6 @@ class Likelihood(_Refinement):
     Likelihood(restarts=20)
     """
 
-    needs_rows: ClassVar[bool] = True
     restarts: int = 4
     fit_shape: bool = False
     time_budget: float | None = None

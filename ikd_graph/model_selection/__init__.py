@@ -1,6 +1,14 @@
 """What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
-from ._candidates import agreement_of_halves, candidates, compare_candidates
+from ._candidates import (
+    agreement_of_halves,
+    candidates,
+    compare_candidates,
+    direction_score,
+    folds,
+    held_out_r2,
+    principal_directions,
+)
 from ._facts import (
     ENOUGH_COLUMNS,
     Facts,
@@ -8,13 +16,7 @@ from ._facts import (
     complete_block,
     has_significant_correlation,
     moments,
-)
-from ._held_out import (
-    direction_score,
-    folds,
-    held_out_r2,
     predicted_values,
-    principal_directions,
     sample,
     sampled,
 )

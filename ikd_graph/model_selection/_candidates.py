@@ -1,26 +1,32 @@
-"""Candidates for a table that is no sample of the model, and what columns say about them."""
+"""Candidates for a table that is no sample of the model, and what columns say about them.
 
-import warnings
+An embedding of some columns is scored by how well it predicts the others.
+"""
+
+import hashlib
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.spatial import procrustes
+from numpy.typing import NDArray
+from scipy.spatial import KDTree, procrustes
 
+from .. import covariance
 from .._base import limits
-from .._base.progress import Stages
+from .._base import validation as check
 from .._base.table import SparseTable
 from .._base.types import Floats
-from ..fit import fit
+from .._base.validation import validate
 from ..graph import CsrGraph
-from ..plan import Candidate, Request, is_auto
+from ..plan import Candidate, Request
 from ..refine import Likelihood, Stress
-from ..similarity import AFFINITIES, compare
+from ..similarity import AFFINITIES, are_ordered
 from ..strategies import Geodesic, Linear, Strategy
 from ._facts import Facts
-from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
-from ._plan import Choice, make_plan
+from ._plan import Choice, trial
+
+Mask = NDArray[np.bool_]
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""
@@ -39,41 +45,52 @@ in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 
 _HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
 
+FOLDS = 4
+RUNS = 16
+"""Runs of autocorrelated columns, so that few are next to columns of another fold."""
 
-def candidates(facts: Facts, request: Request) -> list[Choice]:
+NEAREST = 10
+"""Rows whose mean predicts a row."""
+
+_NUMBERS = (5, 10, 20)
+"""Rows that the score averages over: few see what is near, many average noise."""
+
+_MOST_DIRECTIONS = 60
+"""Beyond these there is noise in all tables that were looked at."""
+
+
+def candidates(facts: Facts, asked: Request) -> list[Request]:
     """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    request : Request
+    asked : Request
         What was asked for.
 
     Returns
     -------
-    list of Choice
+    list of Request
         A refinement that is "auto" is stress.
     """
-    rows = facts.rows
-    names: tuple[str, ...] = (request.affinity,)
-    if request.affinity == "auto":
-        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
+    names: tuple[str, ...] = (asked.affinity,)
+    if asked.affinity == "auto":
+        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
     strategies: tuple[Strategy, ...] = (Geodesic(),)
-    if not isinstance(request.strategy, str):
-        strategies = (request.strategy,)
-    elif is_auto(request.graph) and is_auto(request.kernel) and request.refine in ("auto", None):
+    if not isinstance(asked.strategy, str):
+        strategies = (asked.strategy,)
+    elif asked.graph == "auto" and asked.kernel == "auto" and asked.refine in ("auto", None):
         # What has no graph is not tried where something on a graph was asked for.
         strategies = (Linear(), Geodesic())
-    options = []
-    for strategy, name in product(strategies, names):
-        refine = request.refine
-        if isinstance(refine, str):
-            refine = Stress() if strategy.uses_graph else None
-        options.append(Choice(strategy, name, refine))
-    return options
+    return [
+        asked.filled(
+            strategy=strategy, affinity=name, refine=Stress() if strategy.uses_graph else None
+        )
+        for strategy, name in product(strategies, names)
+    ]
 
 
 def _is_possible(name: str, rows: Any) -> bool:
@@ -86,7 +103,7 @@ def _is_possible(name: str, rows: Any) -> bool:
 
 
 def compare_candidates(
-    table: Floats, values: Floats, options: list[Choice], request: Request
+    table: Floats, values: Floats, options: list[Request]
 ) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
@@ -96,10 +113,8 @@ def compare_candidates(
         Rows to fit.
     values : (n, p) float64
         The same columns as they are predicted: roots of counts.
-    options : list of Choice
+    options : list of Request
         Candidates.
-    request : Request
-        What was asked for.
 
     Returns
     -------
@@ -117,7 +132,7 @@ def compare_candidates(
         shown = held_out if held_out.all() else ~held_out
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
-            points = embed(table[:, shown], option, request)
+            points = embed(table[:, shown], option)
             if directions.shape[1]:
                 fits.append((at, points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
@@ -129,7 +144,7 @@ def compare_candidates(
     tried = [
         Candidate(
             affinity=option.affinity,
-            strategy=option.strategy.name,
+            strategy=option.solver.name,
             refine=None if option.refine is None else type(option.refine).__name__.lower(),
             score=float(scores[at].sum()),
             score_error=standard_error(scores[at]),
@@ -156,17 +171,17 @@ def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
     return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
-def agreement_of_halves(table: Floats, option: Choice, request: Request) -> float:
+def agreement_of_halves(table: Floats, option: Request, model_based: bool = False) -> float:
     """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
 
     Parameters
     ----------
     table : (n, p) float64
         Rows.
-    option : Choice
+    option : Request
         A closed form.
-    request : Request
-        What was asked for.
+    model_based : bool
+        Whether similarities estimate the kernel of the model.
 
     Returns
     -------
@@ -178,30 +193,115 @@ def agreement_of_halves(table: Floats, option: Choice, request: Request) -> floa
         return np.nan
     for first, second in _HALVES:
         half = parts[first] | parts[second]
-        points = [embed(table[:, columns], option, request) for columns in (half, ~half)]
+        points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
         spread = all(each.any() for each in points)
         r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
     return float(np.mean(r2))
 
 
-def embed(table: Floats, option: Choice, request: Request) -> Floats:
+def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
     """Solve some columns under a candidate in closed form.
 
     Strategies on a graph are compared by their geodesics. A row that is constant in these columns
     is an isolated point.
     """
-    strategy = option.strategy
-    strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
-    if isinstance(option.refine, Likelihood):
-        option = replace(option, refine=Stress())
-    if isinstance(request.graph, CsrGraph):
-        request = replace(request, graph="auto")
-    request = replace(request, n_landmarks=None)
-    size = 5 if request.n_components == "auto" else request.n_components
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        plan, _ = make_plan(
-            Facts(table), request, replace(option, strategy=strategy), min(size, len(table) - 1)
-        )
-        similarity = compare(table, option.affinity, counts=True)
-        return fit(similarity, table, plan, Stages()).coordinates
+    strategy, size = option.solver, option.n_components
+    settings = replace(
+        option,
+        strategy=Geodesic(strategy.path) if strategy.uses_graph else type(strategy)(),
+        refine=Stress() if isinstance(option.refine, Likelihood) else option.refine,
+        graph="auto" if isinstance(option.graph, CsrGraph) else option.graph,
+        n_landmarks=None,
+        n_components=min(5 if size == "auto" else size, len(table) - 1),
+    )
+    return trial(Facts(table), Choice(settings, model_based)).coordinates
+
+
+def folds(table: Floats) -> list[Mask]:
+    """Columns of each of four folds; of fewer than eight different columns all are in the one.
+
+    Folds are of equal size. Which a column is in depends on the values of the columns, not on
+    their units, nor on the order of columns or rows; equal columns are in one fold. Columns that
+    follow one another are taken in runs: a column would know the one before it.
+    """
+    columns = np.sort(table.T.astype(np.float64), axis=1)
+    extent = columns[:, -1:] - columns[:, :1]
+    columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)
+    digests = [hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns]
+    keys = np.array([int.from_bytes(each.digest(), "little") for each in digests], dtype=np.uint64)
+    different, number = np.unique(keys, return_inverse=True)
+    if different.size < 2 * FOLDS:
+        return [np.ones(number.size, dtype=np.bool_)]
+    if number.size >= 2 * RUNS and are_ordered(table):
+        order = np.random.default_rng(0).permutation(RUNS)
+        number = order[np.arange(number.size) * RUNS // number.size]
+    return [number % FOLDS == fold for fold in range(FOLDS)]
+
+
+def principal_directions(X: NDArray[np.floating]) -> Floats:
+    """Principal coordinates of the columns scaled to one variance, each of unit length.
+
+    Returns
+    -------
+    (n, r) ndarray of float64
+        Directions with the most variance, at most 60; none where no column varies.
+    """
+    units = covariance.column_units(X)
+    columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
+    columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
+    if not columns.size:
+        return np.empty((len(X), 0))
+    directions, values, _ = np.linalg.svd(columns, full_matrices=False)
+    keep = values**2 > np.sqrt(np.finfo(np.float64).eps) * values[0] ** 2
+    return np.ascontiguousarray(directions[:, keep][:, :_MOST_DIRECTIONS])
+
+
+def direction_score(points: Floats, directions: Floats) -> Floats:
+    """Score each point by what it adds to the mean R² over directions, predicted by its nearest.
+
+    A direction counts by its R², averaged over 5, 10 and 20 nearest points, or as nothing where
+    that is below zero. All count alike, however little variance they have: what is large in a
+    table, such as levels, is often no structure.
+    """
+    n, width = directions.shape
+    counts = sorted({max(1, min(k, (n - 1) // 4)) for k in _NUMBERS})
+    near = _nearest(points, counts[-1])
+    error, total = np.zeros((n, width)), np.zeros((n, width))
+    for k in range(counts[-1]):
+        total += directions[near[:, k]]
+        if k + 1 in counts:
+            error += (directions - total / (k + 1)) ** 2
+    error /= len(counts)
+    better = error.sum(axis=0) < 1.0
+    by_point = np.count_nonzero(better) / n - error[:, better].sum(axis=1)
+    return np.asarray(by_point / width)
+
+
+@validate(k=check.count)
+def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST) -> Floats:
+    """Score each point by what it adds to the R² of columns that its nearest points predict.
+
+    Their sum is 1 - residual / deviation from the mean of each column, both summed over all
+    columns: a column counts by its variance. NaN where none varies.
+    """
+    n = len(points)
+    values = columns.astype(np.float64) / (float(np.abs(columns).max(initial=0.0)) or 1.0)
+    predicted = values[_nearest(points, min(k, n - 1))].mean(axis=1)
+    total = float(((values - values.mean(axis=0)) ** 2).sum())
+    if not total > 0.0:
+        return np.full(n, np.nan)
+    return np.asarray(1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total)
+
+
+def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
+    """Nearest other points of every point, (n, k)."""
+    near = KDTree(points).query(points, k + 1)[1]
+    # A point is the first of its own list, but among equal ones any of them may be.
+    distinct = near != np.arange(len(points))[:, None]
+    distinct[:, -1] &= ~distinct.all(axis=1)
+    return np.asarray(near[distinct].reshape(-1, k))
+
+
+def standard_error(by_point: Floats) -> float:
+    """Compute the standard error of a sum over points."""
+    return float(by_point.std() * np.sqrt(by_point.size))

@@ -15,11 +15,10 @@ from scipy import special
 
 from .. import covariance
 from .._base import limits
-from .._base.table import are_counts, dense_rows, some_columns
+from .._base.table import are_counts, dense_rows, some_columns, some_rows
 from .._base.types import Floats, Integers
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
-from ._held_out import sample
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -208,3 +207,22 @@ def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
         else:
             holes[:n] -= ~known[:, worst - n]
     return np.flatnonzero(left[:n]), np.flatnonzero(left[n:])
+
+
+def sampled(n: int) -> NDArray[np.int64]:
+    """Numbers of the rows that are compared: all of them, or 400 at random."""
+    if n <= limits.COMPARED:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, limits.COMPARED, replace=False))
+
+
+def sample(rows: Any) -> Floats:
+    """Rows and columns that are compared, dense."""
+    which = sampled(rows.shape[0])
+    chosen = rows if which.size == rows.shape[0] else some_rows(rows, which)
+    return np.asarray(dense_rows(some_columns(chosen)))
+
+
+def predicted_values(table: Floats, X: Any) -> Floats:
+    """Values that held-out columns are predicted by: roots where the whole table holds counts."""
+    return np.sqrt(table) if are_counts(X) else table
