@@ -10,7 +10,6 @@ import numpy as np
 
 from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
-from ._base.memory import available
 from ._base.progress import Stages
 from ._base.setting import setting
 from ._base.table import dense_rows
@@ -84,8 +83,6 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
                 "short-circuit edges (removed_edges_); prune=False keeps them"
             )
     with stages("closed form"):
-        if plan.strategy.holds_distances:
-            _check_memory(similarity.n_samples, plan.n_landmarks)
         size, seed = plan.n_components, plan.random_state or 0
         solution = plan.strategy.solve(Problem(similarity, g, kernel, size, plan.n_landmarks, seed))
     result = Result(
@@ -170,20 +167,6 @@ def _check_noise(similarity: Similarity, plan: Plan) -> None:
             f"pair only for {setting('affinity', 'precomputed_distance')}, got {kind} for "
             f"{setting('affinity', similarity.name)}, {setting('strategy', plan.strategy.name)}; "
             "leave it out: the errors of correlations are known"
-        )
-
-
-def _check_memory(n_samples: int, n_landmarks: int | None) -> None:
-    """Raise MemoryError where the distances of a closed form do not fit in memory."""
-    # A table of distances and its intermediate results.
-    columns, tables = (n_samples, 4.0) if n_landmarks is None else (n_landmarks, 1.2)
-    needed, free = 8.0 * n_samples * columns * tables, available()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"distances between {n_samples} points and {columns} must fit into memory, got "
-            f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
-            f"({free * 1e-9:.1f} GB); {setting('strategy', 'geodesic')} with fewer "
-            f"{setting('n_landmarks')}, such as 300, needs less"
         )
 
 

@@ -8,10 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from ._base import validation
 from ._base.threads import single_threaded_blas
-from ._base.types import Floats
-from ._base.validation import check_choice, check_integer, check_positive, flag, validate
+from ._base.validation import check_choice, check_integer, check_positive, check_rows, flag
 from .gplvm import GaussianProcess, sample_covariance
 from .gplvm._local import MAX_ITER, local_likelihood
 from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
@@ -67,10 +65,6 @@ class Stress(BaseEstimator):
             check_positive("noise", self.noise)
 
 
-def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
-    validation.check_rows("latent", latent, len(rows))
-
-
 @dataclass(repr=False)
 class Likelihood(BaseEstimator):
     """Refine by the likelihood of the model, see `likelihood`.
@@ -116,14 +110,6 @@ class Likelihood(BaseEstimator):
         check_choice("descent", self.descent, ("auto", *MAX_POINTS))
         check_integer("max_iter", self.max_iter, 1)
 
-    @validate(
-        _check_rows,
-        latent=validation.table,
-        rows=validation.table,
-        centered=validation.flag,
-        max_points=validation.optional(validation.whole(2)),
-        random_state=validation.seed,
-    )
     def run(
         self,
         latent: ArrayLike,
@@ -178,7 +164,8 @@ class Likelihood(BaseEstimator):
         descent = check_choice("descent", descent, MAX_POINTS)
         descent = descent if self.descent == "auto" else self.descent
         init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
-        core = farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
+        check_rows("latent", init, len(values))
+        core = farthest_points(init, max_points or MAX_POINTS[descent])
         inside = np.ascontiguousarray(values[core], dtype=np.float64)
         common: dict[str, Any] = {"fit_shape": self.fit_shape, "time_budget": self.time_budget}
         with single_threaded_blas():
@@ -188,14 +175,10 @@ class Likelihood(BaseEstimator):
                 )
             else:
                 fit = likelihood(
-                    sample_covariance(inside, centered),
-                    values.shape[1],
-                    kernel,
-                    starts={"own": init[core]},
-                    restarts=self.restarts,
-                    random_state=random_state,
+                    sample_covariance(inside, centered), values.shape[1], kernel,
+                    starts={"own": init[core]}, restarts=self.restarts, random_state=random_state,
                     **common,
-                )
+                )  # fmt: skip
             process = GaussianProcess(
                 fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered
             )

@@ -23,6 +23,8 @@ from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
+from ._base.memory import available
+from ._base.setting import setting
 from ._base.types import Floats
 from ._base.validation import (
     check_choice,
@@ -99,9 +101,6 @@ class Strategy(BaseEstimator, ABC):
     uses_kernel: ClassVar[bool] = True
     """Whether similarities are inverted to distances; else coordinates are projections of rows."""
 
-    holds_distances: ClassVar[bool] = False
-    """Whether distances between all points, or from landmarks to all, are in memory at once."""
-
     path: str = "distance"
     reference: str | int = "center"
 
@@ -148,7 +147,6 @@ class Eigen(Strategy):
 
     name: ClassVar[str] = "eigen"
     uses_graph: ClassVar[bool] = False
-    holds_distances: ClassVar[bool] = True
     reference: str | int = "center"
 
     @classmethod
@@ -158,6 +156,7 @@ class Eigen(Strategy):
 
     def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; memory grows with the square of the number of points."""
+        _check_memory(problem)
         sq_dist = problem.similarity.sq_distances(problem.kernel)
         return Solution(eigen.coordinates(sq_dist, problem.n_components, self.reference))
 
@@ -182,7 +181,6 @@ class Geodesic(Strategy):
     """
 
     name: ClassVar[str] = "geodesic"
-    holds_distances: ClassVar[bool] = True
     path: str = "distance"
     reference: str | int = "center"
 
@@ -200,6 +198,7 @@ class Geodesic(Strategy):
         """See `Strategy.solve`; from landmarks no (n, n) array is made."""
         graph, kernel, size = problem.graph, problem.kernel, problem.n_components
         assert graph is not None
+        _check_memory(problem)
         if problem.n_landmarks is None:
             sq_dist = geodesics.sq_distances(graph, kernel, self.path)
             return Solution(eigen.coordinates(sq_dist, size, self.reference))
@@ -432,6 +431,21 @@ def check_landmarks(n_landmarks: Any, n_components: int) -> None:
         check_fraction("n_landmarks", n_landmarks)
     elif n_landmarks is not None and not (isinstance(n_landmarks, str) and n_landmarks == "auto"):
         check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
+
+
+def _check_memory(problem: Problem) -> None:
+    """Raise MemoryError where the distances of a closed form do not fit in memory."""
+    n_samples, n_landmarks = problem.similarity.n_samples, problem.n_landmarks
+    # A table of distances and its intermediate results.
+    columns, tables = (n_samples, 4.0) if n_landmarks is None else (n_landmarks, 1.2)
+    needed, free = 8.0 * n_samples * columns * tables, available()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"distances between {n_samples} points and {columns} must fit into memory, got "
+            f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
+            f"({free * 1e-9:.1f} GB); {setting('strategy', 'geodesic')} with fewer "
+            f"{setting('n_landmarks')}, such as 300, needs less"
+        )
 
 
 def draw_landmarks(

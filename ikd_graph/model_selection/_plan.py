@@ -16,7 +16,7 @@ from ..graph import CsrGraph, Neighbors, Threshold
 from ..plan import Candidate, GraphRule, Plan, Request
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
-from ..strategies import number_of_landmarks
+from ..strategies import Geodesic, number_of_landmarks
 from ._facts import Facts
 
 N_NEIGHBORS = 10
@@ -82,7 +82,7 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     elif euclidean and not isinstance(refine, Likelihood):
         choice.reasons["kernel"] = "distances are taken as they are: no kernel bends them"
     count = None
-    if strategy.uses_graph and strategy.holds_distances:
+    if isinstance(strategy, Geodesic):
         count, why = number_of_landmarks(asked.n_landmarks, facts.rows.shape[0], size)
         choice.reasons |= {"n_landmarks": why} if why else {}
     return Plan(
