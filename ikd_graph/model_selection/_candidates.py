@@ -35,15 +35,10 @@ MARGIN = 1.05
 """Factor by which another representation must score more than the table as it is, which nobody has
 touched (docs/decisions/003-one-rule-for-auto.md)."""
 
-OF_COUNTS = ("hellinger",)
-"""Counts have one unit and a variance that grows with the mean: roots of proportions."""
-
 _CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
 """Embeddings with their points exchanged, and standard deviations of their scores beyond which a
 score is no chance: scores are the best of several and never below zero, so that one table of noise
 in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
-
-_HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
 
 FOLDS = 4
 RUNS = 16
@@ -78,7 +73,9 @@ def candidates(facts: Facts, asked: Request) -> list[Request]:
     if asked.affinity == "auto":
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
-        names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
+        names = names or ("correlation",)
+        # Counts have one unit and a variance that grows with the mean: roots of proportions.
+        names = ("hellinger",) if facts.moments.are_counts else names
     strategies: tuple[Strategy, ...] = (Geodesic(),)
     if not isinstance(asked.strategy, str):
         strategies = (asked.strategy,)
@@ -125,16 +122,15 @@ def compare_candidates(
     predicts : bool
         Whether the best predicts better than its embeddings with their points exchanged do.
     """
-    n_options, n = len(options), len(table)
-    scores, r2 = np.zeros((n_options, n)), np.zeros((n_options, n))
-    parts, fits = folds(table), []
+    parts, fits = folds(table), [list[tuple[Floats, Floats]]() for _ in options]
+    scores, r2 = np.zeros((2, len(options), len(table)))
     for held_out in parts:
         shown = held_out if held_out.all() else ~held_out
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
             points = embed(table[:, shown], option)
             if directions.shape[1]:
-                fits.append((at, points, directions))
+                fits[at].append((points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
                 r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
     if len(parts) == 1:
@@ -143,22 +139,21 @@ def compare_candidates(
     best = int(np.argmax(scores.sum(axis=1) * np.where(as_it_is, MARGIN, 1.0)))
     tried = [
         Candidate(
-            affinity=option.affinity,
-            strategy=option.solver.name,
-            refine=None if option.refine is None else type(option.refine).__name__.lower(),
-            score=float(scores[at].sum()),
-            score_error=standard_error(scores[at]),
-            difference=float((scores[at] - scores[best]).sum()),
-            difference_error=standard_error(scores[at] - scores[best]),
-            r2=float(r2[at].sum()),
-            r2_error=standard_error(r2[at]),
+            option.affinity,
+            option.solver.name,
+            None if option.refine is None else type(option.refine).__name__.lower(),
+            *_with_error(scores[at]), *_with_error(scores[at] - scores[best]), *_with_error(r2[at]),
             chosen=at == best,
         )
         for at, option in enumerate(options)
-    ]
-    of_best = [(points, directions) for at, points, directions in fits if at == best]
-    predicts = _beyond_chance(float(scores[best].sum()) * len(parts), of_best)
+    ]  # fmt: skip
+    predicts = _beyond_chance(float(scores[best].sum()) * len(parts), fits[best])
     return best, tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score))), predicts
+
+
+def _with_error(by_point: Floats) -> tuple[float, float]:
+    """Sum over points, and its standard error."""
+    return float(by_point.sum()), float(by_point.std() * np.sqrt(by_point.size))
 
 
 def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
@@ -191,8 +186,8 @@ def agreement_of_halves(table: Floats, option: Request, model_based: bool = Fals
     parts, r2 = folds(table), []
     if len(parts) == 1:
         return np.nan
-    for first, second in _HALVES:
-        half = parts[first] | parts[second]
+    for second in parts[1:]:
+        half = parts[0] | second
         points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
         spread = all(each.any() for each in points)
         r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
@@ -248,9 +243,9 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     """
     units = covariance.column_units(X)
     columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
-    columns = (columns - columns.mean(axis=0, dtype=np.float64)) / np.sqrt(max(len(X), 1))
     if not columns.size:
         return np.empty((len(X), 0))
+    columns = columns - columns.mean(axis=0, dtype=np.float64)
     directions, values, _ = np.linalg.svd(columns, full_matrices=False)
     keep = values**2 > np.sqrt(np.finfo(np.float64).eps) * values[0] ** 2
     return np.ascontiguousarray(directions[:, keep][:, :_MOST_DIRECTIONS])
@@ -300,8 +295,3 @@ def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
     distinct = near != np.arange(len(points))[:, None]
     distinct[:, -1] &= ~distinct.all(axis=1)
     return np.asarray(near[distinct].reshape(-1, k))
-
-
-def standard_error(by_point: Floats) -> float:
-    """Compute the standard error of a sum over points."""
-    return float(by_point.std() * np.sqrt(by_point.size))

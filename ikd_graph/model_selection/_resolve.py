@@ -208,13 +208,13 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
     """Choose the method of a whole table."""
     asked = choice.settings
     affinity = AFFINITIES["correlation" if asked.affinity == "auto" else asked.affinity]
+    likely = isinstance(asked.refine, Likelihood)
     if not (affinity.euclidean or affinity.square_roots or affinity.shared):
         # Who asks for the likelihood says that the columns are samples, if nothing speaks against.
-        likely = isinstance(asked.refine, Likelihood)
         choice.model_based = facts.moments.is_plausible if likely else facts.moments.fit_the_model
     if choice.model_based:
         _of_model(facts, choice)
-    else:
+    elif "auto" in (asked.strategy, asked.affinity, asked.refine) or likely:
         _of_table(facts, choice)
     if np.isfinite(choice.agreement):
         weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
