@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,7 +47,7 @@ class Result:
     sessions: SessionJoints | None = None  # which sessions with other columns may be mirrored
     n_iter: int | None = None  # steps of the refinement, None without one
     core: CoreFit | None = None  # the fit by likelihood
-    notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
+    notes: dict[str, str] = field(default_factory=dict)  # what happened on the way
 
 
 def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result:
@@ -73,22 +72,21 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
     kernel = similarity.inverse(plan.kernel)
     if isinstance(plan.refine, Stress) and plan.refine.noise is not None:
         _check_noise(similarity, plan)
-    g, labels, removed, notes = None, None, None, {}
+    g, labels, removed = None, None, None
     if plan.graph is not None:
         with stages("graph"):
             g, labels, removed = _connected_graph(similarity, plan.graph)
-        if removed is not None and len(removed):
-            notes["prune"] = (
-                f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as "
-                "short-circuit edges (removed_edges_); prune=False keeps them"
-            )
     with stages("closed form"):
         size, seed = plan.n_components, plan.random_state or 0
         solution = plan.strategy.solve(Problem(similarity, g, kernel, size, plan.n_landmarks, seed))
     result = Result(
-        solution.embedding.coordinates, plan, similarity, solution, kernel,
-        graph=g, labels=labels, removed=removed, notes=notes,
-    )  # fmt: skip
+        solution.embedding.coordinates, plan, similarity, solution, kernel, g, labels, removed
+    )
+    if g is not None and removed is not None and len(removed):
+        result.notes["prune"] = (
+            f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as short-circuit "
+            "edges (removed_edges_); prune=False keeps them"
+        )
     if plan.refine is not None and (g is not None or similarity.name == "precomputed_distance"):
         with stages("stress"):
             result = _by_stress(result)
@@ -113,23 +111,21 @@ def _by_stress(result: Result) -> Result:
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
         refined = stresses.stress_of_distances(latent, distances, noise)
-    notes = dict(result.notes)
     if noise is not None:
-        upper = np.triu_indices(len(latent), 1)
-        known = (
-            (*upper, distances[upper])
-            if g is None
-            else graph.edges(geodesics.distance_lengths(g, kernel))
-        )
+        if g is not None:
+            known = graph.edges(geodesics.distance_lengths(g, kernel))
+        else:
+            pairs = np.triu_indices(len(latent), 1)
+            known = (*pairs, distances[pairs])
         ratio = stresses.noise_ratio(refined.latent, known, noise)
         text = f"the distances differ from those given by {ratio:.2g} times their noise"
-        notes["refine"] = text
+        result.notes["refine"] = text
         if _MOST_NOISE < ratio < np.inf:
             warn(
                 f"{text}: the noise is larger than said, the points need more dimensions, or a "
                 "part of the embedding is folded; compare with other strategies, or with more noise"
             )
-    return replace(result, coordinates=refined.latent, n_iter=refined.n_iter, notes=notes)
+    return replace(result, coordinates=refined.latent, n_iter=refined.n_iter)
 
 
 def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
@@ -146,13 +142,11 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
         centered=similarity.centers_rows,
         random_state=plan.random_state or 0,
     )
-    notes = dict(result.notes)
     if plan.likelihood_kernel == "auto":
-        notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
+        result.notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return replace(
-        result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel,
-        core=core, notes=notes,
-    )  # fmt: skip
+        result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel, core=core
+    )
 
 
 def _check_noise(similarity: Similarity, plan: Plan) -> None:

@@ -16,8 +16,6 @@ from ._facts import (
     complete_block,
     has_significant_correlation,
     moments,
-    predicted_values,
-    sample,
     sampled,
 )
 from ._plan import describe_effective_columns
@@ -26,6 +24,6 @@ from ._resolve import SUPPORTED, resolve
 __all__ = [
     "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves", "candidates",
     "compare_candidates", "complete_block", "describe_effective_columns", "direction_score",
-    "folds", "has_significant_correlation", "held_out_r2", "moments", "predicted_values",
-    "principal_directions", "resolve", "sample", "sampled",
+    "folds", "has_significant_correlation", "held_out_r2", "moments", "principal_directions",
+    "resolve", "sampled",
 ]  # fmt: skip

@@ -100,16 +100,14 @@ def _is_possible(name: str, rows: Any) -> bool:
 
 
 def compare_candidates(
-    table: Floats, values: Floats, options: list[Request]
+    facts: Facts, options: list[Request]
 ) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
     Parameters
     ----------
-    table : (n, p) float64
-        Rows to fit.
-    values : (n, p) float64
-        The same columns as they are predicted: roots of counts.
+    facts : Facts
+        Of their sample columns are fitted, and predicted.
     options : list of Request
         Candidates.
 
@@ -122,7 +120,8 @@ def compare_candidates(
     predicts : bool
         Whether the best predicts better than its embeddings with their points exchanged do.
     """
-    parts, fits = folds(table), [list[tuple[Floats, Floats]]() for _ in options]
+    table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
+    fits = [list[tuple[Floats, Floats]]() for _ in options]
     scores, r2 = np.zeros((2, len(options), len(table)))
     for held_out in parts:
         shown = held_out if held_out.all() else ~held_out

@@ -52,7 +52,14 @@ class Facts:
     @cached_property
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense."""
-        return sample(self.rows)
+        which = sampled(self.rows.shape[0])
+        chosen = self.rows if which.size == self.rows.shape[0] else some_rows(self.rows, which)
+        return np.asarray(dense_rows(some_columns(chosen)))
+
+    @property
+    def predicted(self) -> Floats:
+        """The same as it is predicted where it was held out: roots of counts."""
+        return np.sqrt(self.sample) if self.moments.are_counts else self.sample
 
 
 class Moments(NamedTuple):
@@ -214,15 +221,3 @@ def sampled(n: int) -> NDArray[np.int64]:
     if n <= limits.COMPARED:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, limits.COMPARED, replace=False))
-
-
-def sample(rows: Any) -> Floats:
-    """Rows and columns that are compared, dense."""
-    which = sampled(rows.shape[0])
-    chosen = rows if which.size == rows.shape[0] else some_rows(rows, which)
-    return np.asarray(dense_rows(some_columns(chosen)))
-
-
-def predicted_values(table: Floats, X: Any) -> Floats:
-    """Values that held-out columns are predicted by: roots where the whole table holds counts."""
-    return np.sqrt(table) if are_counts(X) else table

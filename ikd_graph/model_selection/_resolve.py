@@ -30,7 +30,7 @@ from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
 from ..strategies import Blockwise, Eigen, Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._facts import Facts, has_significant_correlation, predicted_values
+from ._facts import Facts, has_significant_correlation
 from ._plan import MIN_NEIGHBORS, Choice, make_plan, trial
 
 SUPPORTED = 0.4
@@ -261,8 +261,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     best, *others = options = candidates(facts, asked)
     why = f"the default of the {best.solver.name} strategy"
     if others or asked.refine == "auto" or isinstance(asked.refine, Likelihood):
-        values = predicted_values(facts.sample, facts.rows)
-        at, choice.candidates, predicts = compare_candidates(facts.sample, values, options)
+        at, choice.candidates, predicts = compare_candidates(facts, options)
         best = options[at]
         choice.agreement = agreement_of_halves(facts.sample, best)
         why = _why(choice.candidates) if others else why
