@@ -22,7 +22,7 @@ from scipy.sparse.linalg import cg
 
 from . import _jit, geodesics
 from ._base import validation as check
-from ._base.threads import block_rows, single_threaded_blas
+from ._base.threads import single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import validate
 from .covariance import sampling_variance
@@ -182,7 +182,11 @@ def pairs_of(
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
     anchors = np.arange(n) if n <= DENSE else _draw_anchors(g)
-    targets = _path_distances(g, kernel, path, anchors)
+    some = None if anchors.size == n else anchors
+    walks = geodesics.shortest_distances(geodesics.path_lengths(g, kernel, path), some)
+    squares = geodesics.squares_of_lengths(kernel, path, walks)
+    targets = np.ascontiguousarray(np.sqrt(squares).T, dtype=np.float32)
+    targets[~np.isfinite(walks.T)] = np.inf
     counts = np.full(targets.shape, far * n / anchors.size, dtype=np.float32)
     counts[~np.isfinite(targets)] = 0.0
     edges = None
@@ -190,31 +194,10 @@ def pairs_of(
         ends = g.rows[usable], g.indices[usable]
         targets[ends], counts[ends] = lengths.weights[usable], near[usable]
     else:
-        walked = np.where(usable, lengths.weights, 0.0)
-        edges = CsrGraph.trusted(lengths.indptr, lengths.indices, walked)
+        edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
     counts[anchors, np.arange(anchors.size)] = 0.0
     targets[counts == 0.0] = 0.0
     return Pairs(edges, near, anchors, targets, counts)
-
-
-def _path_distances(
-    g: CsrGraph, kernel: StationaryKernel, path: str, anchors: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Distances (n, a) along the best paths, infinite where there is no path."""
-    n = g.n_nodes
-    out = np.empty((n, anchors.size), dtype=np.float32)
-    edges = geodesics.path_lengths(g, kernel, path)
-    step = block_rows(n)
-    for start in range(0, anchors.size, step):
-        block = slice(start, start + step)
-        lengths = geodesics.shortest_distances(edges, anchors[block])
-        distances = np.sqrt(geodesics.squares_of_lengths(kernel, path, lengths))
-        distances[~np.isfinite(lengths)] = np.inf
-        out[:, block] = distances.T
-    if anchors.size == n:
-        # A path has one length, whichever end it is measured from, but for its last bits.
-        out = np.float32(0.5) * (out + out.T)
-    return out
 
 
 def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
