@@ -19,19 +19,9 @@ from .kernels import StationaryKernel
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
 
 __all__ = [
-    "REFINEMENTS",
-    "CoreFit",
-    "Likelihood",
-    "LikelihoodFit",
-    "OptimumRecord",
-    "Stress",
-    "StressFit",
-    "distance_precision",
-    "likelihood",
-    "local_likelihood",
-    "random_closed_form",
-    "stress",
-]
+    "REFINEMENTS", "CoreFit", "Likelihood", "LikelihoodFit", "OptimumRecord", "Stress", "StressFit",
+    "distance_precision", "likelihood", "local_likelihood", "random_closed_form", "stress",
+]  # fmt: skip
 
 
 @dataclass(repr=False)

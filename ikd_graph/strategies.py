@@ -23,17 +23,10 @@ from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
+from ._base import validation as check
 from ._base.memory import available
 from ._base.setting import setting
 from ._base.types import Floats
-from ._base.validation import (
-    check_choice,
-    check_components,
-    check_fraction,
-    check_integer,
-    validate,
-    validating,
-)
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
@@ -42,17 +35,9 @@ from .kernels import StationaryKernel
 from .similarity import Similarity
 
 __all__ = [
-    "STRATEGIES",
-    "Blockwise",
-    "Eigen",
-    "Geodesic",
-    "Linear",
-    "Problem",
-    "Solution",
-    "Strategy",
-    "geodesic_frame",
-    "principal_components",
-]
+    "STRATEGIES", "Blockwise", "Eigen", "Geodesic", "Linear", "Problem", "Solution", "Strategy",
+    "geodesic_frame", "principal_components",
+]  # fmt: skip
 
 PATHS = ("distance", "covariance")
 MERGES = ("global", "greedy")
@@ -107,9 +92,9 @@ class Strategy(BaseEstimator, ABC):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if isinstance(self.reference, (int, np.integer)) and not isinstance(self.reference, bool):
-            check_integer("reference", self.reference, 0)
+            check.check_integer("reference", self.reference, 0)
         else:
-            check_choice("reference", self.reference, eigen.REFERENCES)
+            check.check_choice("reference", self.reference, eigen.REFERENCES)
 
     @abstractmethod
     def solve(self, problem: Problem) -> Solution:
@@ -191,7 +176,7 @@ class Geodesic(Strategy):
 
     def check(self) -> None:
         """See `Strategy.check`."""
-        check_choice("path", self.path, PATHS)
+        check.check_choice("path", self.path, PATHS)
         super().check()
 
     def solve(self, problem: Problem) -> Solution:
@@ -214,10 +199,10 @@ class Geodesic(Strategy):
         return Solution(solution, landmarks=nodes)
 
 
-@validate(graph=check_graph)
+@check.validate(graph=check_graph)
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    check_components(n_components, graph.n_nodes)
+    check.check_components(n_components, graph.n_nodes)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
@@ -274,10 +259,10 @@ class Blockwise(Strategy):
     def check(self) -> None:
         """See `Strategy.check`."""
         if not callable(self.merge):
-            check_choice("merge", self.merge, MERGES)
+            check.check_choice("merge", self.merge, MERGES)
         if self.max_cliques is not None:
-            check_integer("max_cliques", self.max_cliques, 1)
-        check_choice("reference", self.reference, eigen.REFERENCES)
+            check.check_integer("max_cliques", self.max_cliques, 1)
+        check.check_choice("reference", self.reference, eigen.REFERENCES)
 
     def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; memory grows with edges and cliques: no landmarks are needed.
@@ -290,7 +275,7 @@ class Blockwise(Strategy):
         assert graph is not None
         n = graph.n_nodes
         if self.cliques is not None:
-            with validating():
+            with check.validating():
                 chosen = cliques.Cliques(self.cliques(graph), n)
         elif self.merge == "greedy":
             chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
@@ -323,7 +308,7 @@ def _merged_by(
     merge: Callable[[SolvedBlocks, int], ArrayLike], solved: SolvedBlocks, n_points: int
 ) -> Floats:
     """Coordinates that a caller's function makes of solved cliques."""
-    with validating():
+    with check.validating():
         points = np.array(merge(solved, n_points), dtype=np.float64)
     expected = (n_points, solved.coordinates.shape[1])
     if points.shape != expected or not np.isfinite(points).all():
@@ -428,9 +413,10 @@ def number_of_landmarks(
 def check_landmarks(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if isinstance(n_landmarks, float):
-        check_fraction("n_landmarks", n_landmarks)
-    elif n_landmarks is not None and not (isinstance(n_landmarks, str) and n_landmarks == "auto"):
-        check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
+        check.check_fraction("n_landmarks", n_landmarks)
+    elif n_landmarks not in (None, "auto"):
+        cure = "'auto' chooses a number"
+        check.check_integer("n_landmarks", n_landmarks, n_components + 1, cure=cure)
 
 
 def _check_memory(problem: Problem) -> None:

@@ -12,7 +12,7 @@ touches it. There the quadratic is still no higher than at the start, so the str
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,6 +47,7 @@ class StressFit(NamedTuple):
     converged: bool
 
 
+Counts: TypeAlias = int | NDArray[np.integer]
 Noise = Any
 """Standard errors of distances: a number, (n, n) numbers or a sparse matrix of some, or None."""
 
@@ -75,9 +76,7 @@ class Pairs(NamedTuple):
 
 
 @validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
-def distance_precision(
-    corr: Floats, kernel: StationaryKernel, n_observed: int | NDArray[np.integer] = 1
-) -> Floats:
+def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: Counts = 1) -> Floats:
     """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
 
     Parameters
@@ -139,12 +138,7 @@ def _by_noise(errors: Floats) -> Floats:
 
 
 def pairs_of(
-    g: CsrGraph,
-    kernel: StationaryKernel,
-    n_observed: int | NDArray[np.integer],
-    weights: str,
-    path: str,
-    noise: Noise = None,
+    g: CsrGraph, kernel: StationaryKernel, n_observed: Counts, weights: str, path: str, noise: Noise
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -221,7 +215,7 @@ def stress(
     latent: Floats,
     g: CsrGraph,
     kernel: StationaryKernel,
-    n_observed: int | NDArray[np.integer] = 1,
+    n_observed: Counts = 1,
     *,
     weights: str = "precision",
     path: str = "distance",
