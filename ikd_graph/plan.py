@@ -13,7 +13,7 @@ from ._base.setting import setting
 from ._base.threads import check_jobs
 from ._base.types import Floats
 from ._base.validation import check_choice, check_fraction, check_integer, seed
-from .graph import CsrGraph
+from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN
@@ -23,7 +23,6 @@ __all__ = ["Candidate", "Plan", "Report", "Request"]
 
 Auto: TypeAlias = Literal["auto"]
 Refinement: TypeAlias = Stress | Likelihood | None
-GraphRule: TypeAlias = graph.Threshold | graph.Neighbors
 
 
 class Candidate(NamedTuple):
@@ -47,7 +46,7 @@ class Plan:
 
     n_components: int
     strategy: Strategy
-    graph: GraphRule | CsrGraph | None
+    graph: Rule | CsrGraph | None
     kernel: StationaryKernel  # of the closed form, then of the result
     affinity: str
     refine: Refinement
@@ -175,8 +174,9 @@ class Request:
         on_pairs = isinstance(strategy, Strategy) and not strategy.uses_graph
         if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
             raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
-                f"graph must be a number of neighbors, got {strategy!r} and {rule!r}; only edges "
+                "strategy must be 'geodesic' or 'blockwise' for "
+                f"{setting('affinity', self.affinity)}, and graph must be a number of neighbors, "
+                f"got {strategy!r} and {rule!r}; only edges "
                 "to neighbors are weighted"
             )
         return self
@@ -190,8 +190,8 @@ class Request:
         """Raise where values between points were given."""
         if not self.has_rows:
             raise ValueError(
-                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
-                "itself, with affinity='correlation' or 'cosine'"
+                f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
+                f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
             )
 
 
@@ -218,6 +218,6 @@ def _graph(value: Any) -> Any:
         return graph.Neighbors(check_integer("graph", value, 1, cure=cure))
     elif isinstance(value, float | np.floating):
         return graph.Threshold(check_fraction("graph", float(value)))
-    elif isinstance(value, graph.Rule):
+    elif isinstance(value, Rule):
         value.check()
     return value

@@ -325,7 +325,7 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
     warn(
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
-        "strategy='geodesic' places all points so"
+        f"{setting('strategy', 'geodesic')} places all points so"
     )
 
 

@@ -245,9 +245,14 @@ def principal_directions(X: NDArray[np.floating]) -> Floats:
     if not columns.size:
         return np.empty((len(X), 0))
     columns = columns - columns.mean(axis=0, dtype=np.float64)
-    directions, values, _ = np.linalg.svd(columns, full_matrices=False)
-    keep = values**2 > np.sqrt(np.finfo(np.float64).eps) * values[0] ** 2
-    return np.ascontiguousarray(directions[:, keep][:, :_MOST_DIRECTIONS])
+    if columns.shape[1] < len(columns):
+        values, vectors = np.linalg.eigh(columns.T @ columns)
+        directions = columns @ vectors
+    else:
+        values, directions = np.linalg.eigh(columns @ columns.T)
+    keep = np.flatnonzero(values > np.sqrt(np.finfo(np.float64).eps) * values[-1])
+    directions = directions[:, keep[-_MOST_DIRECTIONS:]]
+    return np.ascontiguousarray(directions / np.linalg.norm(directions, axis=0))
 
 
 def direction_score(points: Floats, directions: Floats) -> Floats:

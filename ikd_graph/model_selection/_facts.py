@@ -52,8 +52,7 @@ class Facts:
     @cached_property
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense."""
-        which = sampled(self.rows.shape[0])
-        chosen = self.rows if which.size == self.rows.shape[0] else some_rows(self.rows, which)
+        chosen = some_rows(self.rows, sampled(self.rows.shape[0]))
         return np.asarray(dense_rows(some_columns(chosen)))
 
     @property

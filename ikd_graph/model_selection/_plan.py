@@ -12,8 +12,8 @@ from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ..fit import Result, fit
-from ..graph import CsrGraph, Neighbors, Threshold
-from ..plan import Candidate, GraphRule, Plan, Request
+from ..graph import CsrGraph, Neighbors, Rule, Threshold
+from ..plan import Candidate, Plan, Request
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, number_of_landmarks
@@ -91,7 +91,7 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     )  # fmt: skip
 
 
-def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> GraphRule | CsrGraph:
+def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rule | CsrGraph:
     """Rule of the graph with its numbers."""
     rows, affinity = facts.rows, choice.settings.affinity
     if choice.settings.graph == "auto" and sp.issparse(rows):
@@ -113,7 +113,7 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Gra
             choice.reasons["columns"] = describe_effective_columns(width, free)
         s0 = _threshold(facts, choice.settings, free, euclidean)
         rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
-    if isinstance(rule, graph.Rule) and rule.prune == "auto":
+    if isinstance(rule, Rule) and rule.prune == "auto":
         complete = facts.has_rows and not facts.has_holes
         rule = rule.replace(prune=complete and not by_value and not by_fdr)
     return rule
