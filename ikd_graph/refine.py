@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ._base.threads import single_threaded_blas
-from ._base.validation import check_choice, check_integer, check_positive, check_rows, flag
+from ._base.validation import flag, one_of, positive, table_of, whole
 from .gplvm import GaussianProcess, sample_covariance
 from .gplvm._local import MAX_ITER, local_likelihood
 from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
@@ -50,9 +50,9 @@ class Stress(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_choice("weights", self.weights, ("auto", *WEIGHTS))
+        one_of(("auto", *WEIGHTS))("weights", self.weights)
         if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
-            check_positive("noise", self.noise)
+            positive("noise", self.noise)
 
 
 @dataclass(repr=False)
@@ -93,12 +93,12 @@ class Likelihood(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_integer("restarts", self.restarts, 0)
+        whole(0)("restarts", self.restarts)
         flag("fit_shape", self.fit_shape)
         if self.time_budget is not None:
-            check_positive("time_budget", self.time_budget)
-        check_choice("descent", self.descent, ("auto", *MAX_POINTS))
-        check_integer("max_iter", self.max_iter, 1)
+            positive("time_budget", self.time_budget)
+        one_of(("auto", *MAX_POINTS))("descent", self.descent)
+        whole(1)("max_iter", self.max_iter)
 
     def run(
         self,
@@ -151,10 +151,10 @@ class Likelihood(BaseEstimator):
         (40, True)
         """
         self.check()
-        descent = check_choice("descent", descent, MAX_POINTS)
+        descent = one_of(MAX_POINTS)("descent", descent)
         descent = descent if self.descent == "auto" else self.descent
-        init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
-        check_rows("latent", init, len(values))
+        values = np.asarray(rows)
+        init = table_of(len(values))("latent", np.asarray(latent, dtype=np.float64))
         core = farthest_points(init, max_points or MAX_POINTS[descent])
         inside = np.ascontiguousarray(values[core], dtype=np.float64)
         common: dict[str, Any] = {"fit_shape": self.fit_shape, "time_budget": self.time_budget}
