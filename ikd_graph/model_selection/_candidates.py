@@ -54,14 +54,14 @@ _MOST_DIRECTIONS = 60
 """Beyond these there is noise in all tables that were looked at."""
 
 
-def candidates(facts: Facts, asked: Request) -> list[Request]:
+def candidates(facts: Facts, request: Request) -> list[Request]:
     """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    asked : Request
+    request : Request
         What was asked for.
 
     Returns
@@ -69,21 +69,21 @@ def candidates(facts: Facts, asked: Request) -> list[Request]:
     list of Request
         A refinement that is "auto" is stress.
     """
-    names: tuple[str, ...] = (asked.affinity,)
-    if asked.affinity == "auto":
+    names: tuple[str, ...] = (request.affinity,)
+    if request.affinity == "auto":
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = names or ("correlation",)
         # Counts have one unit and a variance that grows with the mean: roots of proportions.
         names = ("hellinger",) if facts.moments.are_counts else names
     strategies: tuple[Strategy, ...] = (Geodesic(),)
-    if not isinstance(asked.strategy, str):
-        strategies = (asked.strategy,)
-    elif asked.graph == "auto" and asked.kernel == "auto" and asked.refine in ("auto", None):
+    if not isinstance(request.strategy, str):
+        strategies = (request.strategy,)
+    elif request.graph == "auto" and request.kernel == "auto" and request.refine in ("auto", None):
         # What has no graph is not tried where something on a graph was asked for.
         strategies = (Linear(), Geodesic())
     return [
-        asked.filled(
+        request.filled(
             strategy=strategy, affinity=name, refine=Stress() if strategy.uses_graph else None
         )
         for strategy, name in product(strategies, names)

@@ -62,19 +62,19 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     Plan
         Nothing is left to choose.
     """
-    asked, strategy, size = choice.settings, choice.settings.solver, choice.settings.n_components
+    request, strategy, size = choice.settings, choice.settings.solver, choice.settings.n_components
     assert size != "auto"
-    assert asked.refine != "auto"
-    euclidean = asked.affinity == "precomputed_distance" or (
-        facts.has_rows and AFFINITIES[asked.affinity].euclidean
+    assert request.refine != "auto"
+    euclidean = request.affinity == "precomputed_distance" or (
+        facts.has_rows and AFFINITIES[request.affinity].euclidean
     )
     # Of rows with holes correlations are all that is known.
     by_value = choice.model_based or (facts.has_holes and not euclidean)
     rule = _graph(facts, choice, by_value, euclidean) if strategy.uses_graph else None
-    refine = asked.refine
+    refine = request.refine
     if isinstance(refine, Stress) and refine.weights == "auto":
         refine = replace(refine, weights="precision" if by_value else "uniform")
-    kernel = likelihood_kernel = asked.kernel
+    kernel = likelihood_kernel = request.kernel
     if isinstance(kernel, str):
         kernel = kernels.SquaredExponential()
         # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
@@ -83,11 +83,11 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
         choice.reasons["kernel"] = "distances are taken as they are: no kernel bends them"
     count = None
     if isinstance(strategy, Geodesic):
-        count, why = number_of_landmarks(asked.n_landmarks, facts.rows.shape[0], size)
+        count, why = number_of_landmarks(request.n_landmarks, facts.rows.shape[0], size)
         choice.reasons |= {"n_landmarks": why} if why else {}
     return Plan(
-        size, strategy, rule, kernel, asked.affinity, refine, count,
-        asked.random_state, likelihood_kernel, choice.model_based,
+        size, strategy, rule, kernel, request.affinity, refine, count,
+        request.random_state, likelihood_kernel, choice.model_based,
     )  # fmt: skip
 
 
@@ -119,18 +119,18 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rul
     return rule
 
 
-def _threshold(facts: Facts, asked: Request, free: float | None, euclidean: bool) -> float:
+def _threshold(facts: Facts, request: Request, free: float | None, euclidean: bool) -> float:
     """Threshold of similarities that stand for so many independent columns."""
-    if asked.kernel == "auto" or euclidean or facts.has_holes:
+    if request.kernel == "auto" or euclidean or facts.has_holes:
         s0 = graph.auto_threshold(free)
     else:
         noise = 0.0
         if free is not None:
             few = evenly_spaced(facts.rows.shape[0], limits.SIZED)
-            table = AFFINITIES[asked.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
+            table = AFFINITIES[request.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
             noise = covariance.noise_fraction(table, free)
-        s0 = graph.auto_threshold(free, asked.kernel, noise)
-    floored = asked.solver.name == "blockwise" and free is not None and free >= _FLOOR_FROM
+        s0 = graph.auto_threshold(free, request.kernel, noise)
+    floored = request.solver.name == "blockwise" and free is not None and free >= _FLOOR_FROM
     return max(s0, _BLOCKWISE_FLOOR) if floored else s0
 
 

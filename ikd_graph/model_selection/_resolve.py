@@ -48,14 +48,14 @@ _N_LEADING = 15
 """Leading eigenvalues by which the number of coordinates is chosen."""
 
 
-def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
+def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
     """Resolve every setting that is "auto".
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    asked : Request
+    request : Request
         What was asked for.
     stages : Stages
         Clock of the fit.
@@ -67,8 +67,8 @@ def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
         reason of each choice, the candidates, the agreement of two halves of the columns and what
         the user has to be told.
     """
-    choice, spectrum = Choice(asked), None
-    if asked.n_components == "auto" and facts.has_rows:
+    choice, spectrum = Choice(request), None
+    if request.n_components == "auto" and facts.has_rows:
         _estimate_size(facts, choice, stages)
     if not facts.has_rows:
         _of_values(facts.rows, choice)
@@ -119,21 +119,21 @@ def _leading_eigenvalues(facts: Facts, choice: Choice) -> Floats:
     return trial(facts, Choice(settings, choice.model_based)).solution.embedding.eigenvalues
 
 
-def _may_use_graph(asked: Request) -> bool:
+def _may_use_graph(request: Request) -> bool:
     """Whether a strategy that has a graph was asked for, or none."""
-    return isinstance(asked.strategy, str) or asked.strategy.uses_graph
+    return isinstance(request.strategy, str) or request.strategy.uses_graph
 
 
 def _of_values(values: Any, choice: Choice) -> None:
     """Choose the method of values between points."""
-    asked = choice.settings
-    if asked.graph == "auto" and not sp.issparse(values):
+    request = choice.settings
+    if request.graph == "auto" and not sp.issparse(values):
         # A graph, or a strategy that has one, asks for a manifold.
-        if asked.affinity == "precomputed_distance" and asked.strategy == "auto":
+        if request.affinity == "precomputed_distance" and request.strategy == "auto":
             why = "every pair is known: stress over all pairs where classical scaling is not exact"
             choice.take(why, strategy=Eigen(), refine=Stress())
-        elif asked.affinity == "precomputed" and _may_use_graph(asked):
-            rule = _exact_rule(values, asked)
+        elif request.affinity == "precomputed" and _may_use_graph(request):
+            rule = _exact_rule(values, request)
             if rule is not None:
                 why = "the covariances agree with the kernel"
                 choice.take(why, strategy=Eigen(), graph=rule)
@@ -141,17 +141,17 @@ def _of_values(values: Any, choice: Choice) -> None:
     choice.take("the table behind given values is not known", refine=None)
 
 
-def _exact_rule(cov: Floats, asked: Request) -> Threshold | None:
+def _exact_rule(cov: Floats, request: Request) -> Threshold | None:
     """Return the graph of covariances that are exactly those of the kernel, else None.
 
     Some points are solved in M dimensions by the closed form of all pairs: the coordinates have to
     imply what was given, to rounding.
     """
-    n, size = len(cov), asked.n_components
+    n, size = len(cov), request.n_components
     few = evenly_spaced(n, limits.SIZED)
     if size == "auto" or size >= few.size or cov.min() <= 0.0:
         return None
-    kernel = kernels.SquaredExponential() if asked.kernel == "auto" else asked.kernel
+    kernel = kernels.SquaredExponential() if request.kernel == "auto" else request.kernel
     corr = covariance.to_correlation(cov[np.ix_(few, few)])
     corr = 0.5 * (corr + corr.T)
     points = eigen.coordinates(kernel.sq_distance(corr), size).coordinates
@@ -173,8 +173,8 @@ def _of_holes(facts: Facts, choice: Choice) -> None:
         choice.take(why, affinity="correlation")
     why = "rows share different columns, too few for correlations"
     choice.take(why, affinity="euclidean")
-    asked = choice.settings
-    strategy, refine = asked.solver, asked.refine
+    request = choice.settings
+    strategy, refine = request.solver, request.refine
     if not strategy.uses_graph and not strategy.uses_kernel:
         raise ValueError(
             f"strategy must be 'geodesic' or 'blockwise' for {setting('missing', 'pairwise')}, got "
@@ -186,7 +186,7 @@ def _of_holes(facts: Facts, choice: Choice) -> None:
     costly = work_of(np.isfinite(facts.rows)) > MOST_WORK
     if isinstance(refine, Likelihood):
         if costly:
-            choice.settings = replace(asked, refine=Stress())
+            choice.settings = replace(request, refine=Stress())
             choice.warnings = (
                 f"{setting('refine', 'likelihood')} became 'stress': the holes leave too many sets "
                 "of rows that know the same columns for the likelihood of the known entries; "
@@ -196,7 +196,7 @@ def _of_holes(facts: Facts, choice: Choice) -> None:
     if not strategy.uses_graph:
         choice.take("all pairs are known", refine=None)
         return
-    modeled = AFFINITIES[asked.affinity].over_pairs == "correlation"
+    modeled = AFFINITIES[request.affinity].over_pairs == "correlation"
     if modeled and not costly and facts.moments.fit_the_model:
         why = "a block without holes looks like samples of a Gaussian process"
         choice.take(f"{why}: likelihood of the known entries", refine=Likelihood())
@@ -206,15 +206,15 @@ def _of_holes(facts: Facts, choice: Choice) -> None:
 
 def _of_rows(facts: Facts, choice: Choice) -> None:
     """Choose the method of a whole table."""
-    asked = choice.settings
-    affinity = AFFINITIES["correlation" if asked.affinity == "auto" else asked.affinity]
-    likely = isinstance(asked.refine, Likelihood)
+    request = choice.settings
+    affinity = AFFINITIES["correlation" if request.affinity == "auto" else request.affinity]
+    likely = isinstance(request.refine, Likelihood)
     if not (affinity.euclidean or affinity.square_roots or affinity.shared):
         # Who asks for the likelihood says that the columns are samples, if nothing speaks against.
         choice.model_based = facts.moments.is_plausible if likely else facts.moments.fit_the_model
     if choice.model_based:
         _of_model(facts, choice)
-    elif "auto" in (asked.strategy, asked.affinity, asked.refine) or likely:
+    elif "auto" in (request.strategy, request.affinity, request.refine) or likely:
         _of_table(facts, choice)
     if np.isfinite(choice.agreement):
         weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
@@ -234,8 +234,8 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
 def _of_model(facts: Facts, choice: Choice) -> None:
     """Choose the method of a table that looks like samples of the model."""
     n, width = facts.rows.shape
-    asked, why = choice.settings, f"the {width} columns look like samples of a Gaussian process"
-    refine = Likelihood() if _may_use_graph(asked) else None
+    request, why = choice.settings, f"the {width} columns look like samples of a Gaussian process"
+    refine = Likelihood() if _may_use_graph(request) else None
     method = {"strategy": Geodesic(), "affinity": "correlation", "refine": refine}
     if not has_significant_correlation(facts.rows):
         text = (
@@ -245,8 +245,8 @@ def _of_model(facts: Facts, choice: Choice) -> None:
         )
         choice.warnings = (text,)
         choice.take("no rows are significantly correlated", refine=None)
-    elif "auto" in (asked.affinity, asked.refine) or isinstance(asked.refine, Likelihood):
-        choice.agreement = agreement_of_halves(facts.sample, asked.filled(**method), True)
+    elif "auto" in (request.affinity, request.refine) or isinstance(request.refine, Likelihood):
+        choice.agreement = agreement_of_halves(facts.sample, request.filled(**method), True)
         if choice.agreement < SUPPORTED:
             why = (
                 f"nothing in the {width} columns speaks against a Gaussian process, but two halves "
@@ -257,23 +257,23 @@ def _of_model(facts: Facts, choice: Choice) -> None:
 
 def _of_table(facts: Facts, choice: Choice) -> None:
     """Choose the method of a table that is no sample of the model."""
-    asked, size = choice.settings, choice.settings.n_components
-    best, *others = options = candidates(facts, asked)
+    request, size = choice.settings, choice.settings.n_components
+    best, *others = options = candidates(facts, request)
     why = f"the default of the {best.solver.name} strategy"
-    if others or asked.refine == "auto" or isinstance(asked.refine, Likelihood):
+    if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
         at, choice.candidates, predicts = compare_candidates(facts, options)
         best = options[at]
         choice.agreement = agreement_of_halves(facts.sample, best)
         why = _why(choice.candidates) if others else why
         plain = size == "auto" or size <= _MOST_DIMENSIONS
-        enough = _may_use_graph(asked) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+        enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
         if not predicts and not choice.agreement >= SUPPORTED:
             text = (
                 "no method predicts held-out columns better than their mean: there may be nothing "
                 "to see"
             )
             choice.warnings, choice.reasons["warning"] = (text,), text
-        elif asked.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
+        elif request.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
             weak = "the closed forms of two halves of the columns disagree"
             choice.take(weak, strategy=Geodesic(), refine=Likelihood())
     choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
