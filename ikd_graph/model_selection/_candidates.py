@@ -75,7 +75,7 @@ def candidates(facts: Facts, request: Request) -> list[Request]:
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = names or ("correlation",)
         # Counts have one unit and a variance that grows with the mean: roots of proportions.
-        names = ("hellinger",) if facts.moments.are_counts else names
+        names = ("hellinger",) if facts.are_counts else names
     strategies: tuple[Strategy, ...] = (Geodesic(),)
     if not isinstance(request.strategy, str):
         strategies = (request.strategy,)

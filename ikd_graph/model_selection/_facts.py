@@ -49,6 +49,17 @@ class Facts:
         """How well the columns, those of the block, fit the model."""
         return moments(self.block)
 
+    def fit_the_model(self, fewest: int = ENOUGH_COLUMNS) -> bool:
+        """Whether so many columns are independent, and look like samples of the model."""
+        # No more are independent than there are.
+        enough = self.block.shape[1] >= fewest
+        return enough and self.moments.is_plausible and self.moments.n_effective >= fewest
+
+    @cached_property
+    def are_counts(self) -> bool:
+        """Whether the table holds small counts."""
+        return are_counts(self.block)
+
     @cached_property
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense."""
@@ -58,7 +69,7 @@ class Facts:
     @property
     def predicted(self) -> Floats:
         """The same as it is predicted where it was held out: roots of counts."""
-        return np.sqrt(self.sample) if self.moments.are_counts else self.sample
+        return np.sqrt(self.sample) if self.are_counts else self.sample
 
 
 class Moments(NamedTuple):

@@ -30,7 +30,7 @@ from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
 from ..strategies import Blockwise, Eigen, Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._facts import Facts, has_significant_correlation
+from ._facts import ENOUGH_COLUMNS, Facts, has_significant_correlation
 from ._plan import MIN_NEIGHBORS, Choice, make_plan, trial
 
 SUPPORTED = 0.4
@@ -197,7 +197,7 @@ def _of_holes(facts: Facts, choice: Choice) -> None:
         choice.take("all pairs are known", refine=None)
         return
     modeled = AFFINITIES[request.affinity].over_pairs == "correlation"
-    if modeled and not costly and facts.moments.fit_the_model:
+    if modeled and not costly and facts.fit_the_model():
         why = "a block without holes looks like samples of a Gaussian process"
         choice.take(f"{why}: likelihood of the known entries", refine=Likelihood())
     why = "the holes leave no block that fits the model of the likelihood, or cost too much"
@@ -211,7 +211,8 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
     likely = isinstance(request.refine, Likelihood)
     if not (affinity.euclidean or affinity.square_roots or affinity.shared):
         # Who asks for the likelihood says that the columns are samples, if nothing speaks against.
-        choice.model_based = facts.moments.is_plausible if likely else facts.moments.fit_the_model
+        fewest = limits.FEWEST_COLUMNS if likely else ENOUGH_COLUMNS
+        choice.model_based = facts.fit_the_model(fewest)
     if choice.model_based:
         _of_model(facts, choice)
     elif "auto" in (request.strategy, request.affinity, request.refine) or likely:
@@ -226,7 +227,7 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
     if isinstance(refine, Likelihood) and refine.descent == "auto":
         # From the closed form alone, or from many starts.
         local = choice.agreement >= SUPPORTED and not choice.model_based
-        local = local and not facts.moments.fit_the_model
+        local = local and not facts.fit_the_model()
         refine = replace(refine, descent="local" if local else "annealed")
         choice.settings = replace(choice.settings, refine=refine)
 
