@@ -28,7 +28,6 @@ from ..estimator import IKD
 from ..graph import CsrGraph
 from ..similarity import GIVEN, compare
 from .threshold_scan import threshold_scan
-from .used_settings import describe_graph
 
 STAYS = 0.8
 """Stability from which a clique is said to stay."""
@@ -150,7 +149,7 @@ class CliqueInspection:
         facts = {
             "points": self.data.n_samples,
             "duplicate rows": self.data.n_samples - g.n_nodes or None,
-            "graph": describe_graph(self.model),
+            "graph": self.model.settings_.describe_graph(),
             "edges": g.n_edges,
             "edges removed as short-circuit edges": None if removed is None else len(removed),
             "links between components": self.n_links or None,
@@ -278,7 +277,7 @@ class CliqueInspection:
         return {
             "data": self.data.name,
             "n_points": self.data.n_samples,
-            "graph": describe_graph(self.model),
+            "graph": self.model.settings_.describe_graph(),
             "n_edges": self.graph.n_edges,
             "n_links": self.n_links,
             "components": {"count": components.size, "sizes": -np.sort(-components)},

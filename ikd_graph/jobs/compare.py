@@ -27,7 +27,6 @@ from ..similarity import AFFINITIES, GIVEN, are_ordered, unique_rows
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels
-from .used_settings import describe_settings
 
 __all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
 
@@ -594,7 +593,9 @@ def _resolved(
         warnings.simplefilter("ignore", UserWarning)
         model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
     chosen, kernel = model.settings_, settings["kernel"]
-    words = describe_settings(model) | {
+    words = {
+        "similarity": AFFINITIES[chosen.affinity].summary,
+        "graph": chosen.describe_graph(),
         "kernel": "squared_exponential" if kernel == "auto" else str(kernel),
         "refinement": "none" if chosen.refine is None else type(chosen.refine).__name__.lower(),
     }
