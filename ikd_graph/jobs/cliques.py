@@ -264,16 +264,9 @@ class CliqueInspection:
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        sizes, numbers = np.unique(self.sizes, return_counts=True)
         components = np.bincount(self.model.component_labels_)
-        communities: Any = self.communities
-        stability: Any = self.stability
-        if communities is not None:
-            communities = [self._group(self.model._first[of]) for of in communities]
-        if stability is not None:
-            expected = {str(size): n for size, n in stability.expected_false.items()}
-            stability = {"cliques": stability.of_cliques, "expected_false": expected}
         listed = zip(self.cliques, self.of_cliques, strict=True)
+        known, found = self.stability, self.communities
         return {
             "data": self.data.name,
             "n_points": self.data.n_samples,
@@ -284,15 +277,19 @@ class CliqueInspection:
             "maximal_cliques": {
                 "count": self.sizes.size,
                 "complete": self.complete,
-                "size_distribution": dict(zip(map(str, sizes), numbers, strict=True)),
+                "size_distribution": pd.Series(self.sizes).value_counts().sort_index().to_dict(),
             },
             "listed_cliques": self.summary,
             "cliques": [
                 {"clique": number, **self._group(members), "disagreement": off}
                 for number, (members, off) in enumerate(listed)
             ],
-            "stability": stability,
-            "communities": communities,
+            "stability": None
+            if known is None
+            else {"cliques": known.of_cliques, "expected_false": known.expected_false},
+            "communities": None
+            if found is None
+            else [self._group(self.model._first[of]) for of in found],
             "disagreed_about": [self.data.names[row] for row in self.disagreed],
             "thresholds": self.levels.to_dict("list"),
         }
@@ -412,26 +409,21 @@ def _rule_of_correlations(model: IKD) -> Any:
             f"stability is that of correlations, got {setting('affinity', known)}; "
             f"pass {setting('affinity', 'correlation')}"
         )
-    by_test = isinstance(rule, graph.Threshold) and rule.fdr is not None
-    if by_test or not isinstance(rule, graph.Rule):
-        assert model.graph_ is not None
-        return graph.subgraph(model.graph_, model._first)
-    return lambda corr: rule.build(compare(corr, "precomputed"))
+    if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
+        return lambda corr: rule.build(compare(corr, "precomputed"))
+    return graph.subgraph(model.graph_, model._first)
 
 
 def _with_duplicates(
     blocks: Blocks, proposals: Floats, inverse: NDArray[np.int64]
 ) -> tuple[Blocks, Floats]:
     """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
-    same = np.argsort(inverse, kind="stable").astype(np.int32)
-    copies = Blocks(np.append(0, np.cumsum(np.bincount(inverse))), same)
-    _, entries = copies.entries(blocks.members.astype(np.intp))
-    rows = copies.members[entries]
-    n_copies = copies.sizes[blocks.members]
-    clique = np.repeat(np.repeat(np.arange(blocks.n_blocks), blocks.sizes), n_copies)
-    order = np.lexsort((rows, clique))
-    starts = np.append(0, np.cumsum(np.bincount(clique, minlength=blocks.n_blocks)))
-    return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
+    clique = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
+    members = pd.DataFrame({"clique": clique, "point": blocks.members}).reset_index()
+    copies = pd.DataFrame({"point": inverse, "row": np.arange(inverse.size)})
+    table = members.merge(copies).sort_values(["clique", "row"])
+    starts = np.append(0, np.cumsum(np.bincount(table.clique, minlength=blocks.n_blocks)))
+    return Blocks(starts, table.row.to_numpy(np.int32)), proposals[table["index"]]
 
 
 def threshold_of(model: IKD) -> float | None:

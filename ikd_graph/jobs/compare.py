@@ -1,15 +1,17 @@
 """Blockwise against geodesic, and against other methods, on one similarity and one graph."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple, cast
+from multiprocessing import TimeoutError
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from scipy.stats import sem, t
 
 from .. import metrics, model_selection, strategies
@@ -23,7 +25,7 @@ from ..estimator import IKD
 from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
-from ..similarity import AFFINITIES, GIVEN, are_ordered, unique_rows
+from ..similarity import AFFINITIES, GIVEN, unique_rows
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels
@@ -75,10 +77,10 @@ class Row(NamedTuple):
     method: str
     refine: str | None
     noise: float  # added, in standard deviations of each column
-    score: float
-    error: float  # standard error of the score
-    seconds: float  # of a fit, median
-    labels: dict[str, float]  # see `score_labels`; those of further labels as "knn of site"
+    score: float = np.nan
+    error: float = np.nan  # standard error of the score
+    seconds: float = np.nan  # of a fit, median
+    labels: Mapping[str, float] = {}  # see `score_labels`; of further labels as "knn of site"
     failure: str = ""
     values: Floats | None = None  # (draws, references) behind the score, the same for all methods
     embedding: Floats | None = None  # (n, m), rigidly aligned and scaled to the first
@@ -357,17 +359,12 @@ def compare(
     noise: float | Sequence[float] = (0.0, 0.5, 1.0),
     labels: ArrayLike | None = None,
     truth: ArrayLike | None = None,
-    affinity: str = "auto",
-    graph: Any = "auto",
-    kernel: Any = "auto",
-    refine: Any = "auto",
     n_draws: int = 4,
     max_rows: int = 2000,
     time_limit: float | None = None,
     random_state: int = 0,
-    n_jobs: int | None = None,
     verbose: int = 0,
-    **more: Any,
+    **settings: Any,
 ) -> Comparison:
     """Compare strategies, and other methods, on the same table, similarity and graph.
 
@@ -390,9 +387,6 @@ def compare(
     truth : (n, m) or (n,) array_like of float64, optional
         The true latent coordinates, where they are known, as of a simulation: embeddings are
         scored against them. It replaces the latent of a `Dataset`.
-    affinity, graph, kernel, refine
-        As for `IKD`. What is "auto" is chosen once, on the table as given, for all strategies.
-        With a refinement, strategies on a graph are compared plain and refined.
     n_draws : int
         Draws of noise at every level above 0, and random splits of the columns into halves (half
         as many).
@@ -403,10 +397,12 @@ def compare(
         process of their own.
     random_state : int
         Seed of noise, halves and methods.
-    n_jobs, verbose
-        As for `IKD`.
-    **more
-        Further parameters of `IKD`, such as ``n_landmarks``.
+    verbose : int
+        1 shows a progress bar on a terminal.
+    **settings
+        Further parameters of `IKD`: ``affinity``, ``graph``, ``kernel``, ``refine``,
+        ``n_landmarks``, ``n_jobs``. What is "auto" is chosen once, on the table as given, for all
+        strategies. With a refinement, strategies on a graph are compared plain and refined.
 
     Returns
     -------
@@ -451,30 +447,36 @@ def compare(
     check.check_integer("max_rows", max_rows, 3)
     if time_limit is not None:
         check.check_positive("time_limit", time_limit)
-    if affinity in GIVEN:
+    settings = dict.fromkeys(("affinity", "graph", "kernel"), "auto") | settings
+    settings["random_state"], refine = random_state, settings.pop("refine", "auto")
+    if settings["affinity"] in GIVEN:
         raise ValueError(
-            f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
-            "need the table itself"
+            f"affinity must compare rows of a table, got {settings['affinity']!r}; noise and "
+            "halves of columns need the table itself"
         )
     data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
-    settings = {
-        "affinity": affinity, "graph": graph, "kernel": kernel, "random_state": random_state,
-        "n_jobs": n_jobs, **more,
-    }  # fmt: skip
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    model_based, chosen = False, None
+    model_based = False
     if any(name in STRATEGIES for name in names):
-        settings, chosen, model_based, words = _resolved(data.X, n_components, settings, refine)
-        head |= words
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)
+        chosen = model.settings_
+        model_based, refine = chosen.model_based, chosen.refine
+        settings |= {"affinity": chosen.affinity, "graph": chosen.graph}
+        head |= {
+            "similarity": AFFINITIES[chosen.affinity].summary,
+            "graph": chosen.describe_graph(),
+            "kernel": str(settings["kernel"]).replace("auto", "squared_exponential"),
+            "refinement": _name(refine) or "none",
+        }
     bench = _Bench(data, settings, model_based, n_components, n_draws, time_limit)
-    if bench.in_runs:
-        head["columns"] = "compared in runs, since they follow one another"
     used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
-    result = Comparison(data, bench.measure, head, [], used | {"refine": chosen})
-    plans = with_refinements(names, chosen)
+    result = Comparison(data, bench.measure, head, [], used | {"refine": refine})
+    plans = [(name, how) for name in names for how in _refinements(name, refine)]
     try:
-        for title, name, how in progress_bar(verbose, iterable=plans, desc="compare"):
-            result.rows.extend([bench.row(title, name, how, level) for level in levels])
+        for name, how in progress_bar(verbose, iterable=plans, desc="compare"):
+            result.rows.extend([bench.row(name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
         # What is finished took long, and is kept for those who catch the interrupt.
         stopped.finished = result if result.titles else None  # type: ignore[attr-defined]
@@ -504,7 +506,6 @@ class _Bench:
         first, _ = unique_rows(X)
         self.rows = first[model_selection.sampled(first.size)]
         self.folds = parts = model_selection.folds(X[self.rows])
-        self.in_runs = len(parts) > 1 and are_ordered(X)
         self.measure, self.references = "held-out" if len(parts) > 1 else "embedded", []
         if self.data.latent is not None:
             self.measure, self.references = "true", [self.data.latent]
@@ -532,16 +533,6 @@ class _Bench:
         # Roots are taken of counts, which noise must not make negative.
         return np.maximum(noisy, 0.0) if affinity is not None and affinity.square_roots else noisy
 
-    def trials(self, level: float) -> Iterator[tuple[Floats, NDArray[np.bool_] | None]]:
-        """Tables to embed for the scores of a level, and columns held out of each."""
-        still = 1 if self.references else len(self.folds)
-        for draw in range(self.n_draws if level else still):
-            fold = None if self.references else self.folds[draw % len(self.folds)]
-            X = self.table(level, draw)
-            if fold is not None:
-                X = X[self.rows][:, fold if fold.all() else ~fold]
-            yield X, fold
-
     def fit(self, name: str, refine: Any, X: Floats) -> Timed:
         """Coordinates (n, n_components) of a method, or why there are none."""
         if name in PEERS:
@@ -550,57 +541,46 @@ class _Bench:
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
-    def row(self, title: str, name: str, refine: Any, level: float) -> Row:
+    def row(self, name: str, refine: Any, level: float) -> Row:
         """Score a method at a noise level, and embed the first table."""
-        whole = done = self.fit(name, refine, self.table(level, 0))
-        seconds, scores = [whole.seconds], cast("list[list[float]]", [])
-        for X, fold in self.trials(level) if whole.value is not None else ():
-            # Against references the first draw has been embedded.
-            if fold is not None or scores:
-                done = self.fit(name, refine, X)
-                seconds.append(done.seconds)
-            if done.value is None:
+        kind = _name(refine)
+        row = Row(f"{name} + {kind}" if kind else name, name, kind, level)
+        fits, scores = [self.fit(name, refine, self.table(level, 0))], []
+        n_tables = self.n_draws if level else 1 if self.references else len(self.folds)
+        for draw in range(n_tables) if fits[0].value is not None else ():
+            X, fold = self.table(level, draw), self.folds[draw % len(self.folds)]
+            if not self.references:
+                X = X[self.rows][:, fold if fold.all() else ~fold]
+            # Against references the first table has been embedded.
+            if scores or not self.references:
+                fits.append(self.fit(name, refine, X))
+            Z = fits[-1].value
+            if Z is None:
                 break
-            if fold is None:
-                scores.append([metrics.affine_r2(each, done.value) for each in self.references])
-            else:
-                held_out = self.predicted[:, fold]
-                scores.append([float(model_selection.held_out_r2(done.value, held_out).sum())])
-        kind = None if refine is None else type(refine).__name__.lower()
-        if done.value is None:
-            return Row(title, name, kind, level, np.nan, np.nan, np.nan, {}, done.failure)
+            scores.append(
+                [metrics.affine_r2(each, Z) for each in self.references]
+                or [float(model_selection.held_out_r2(Z, self.predicted[:, fold]).sum())]
+            )
+        if fits[-1].value is None:
+            return row._replace(failure=fits[-1].failure)
+        Z = fits[0].value
         # Scores of held-out columns are those of one draw against several references.
         values = np.array(scores) if self.references else np.array(scores).T
         if self.target is None:
-            self.target = whole.value - whole.value.mean(axis=0)
-        marks = {
-            mark + f" of {labels.title}" * (k > 0): value
-            for k, labels in enumerate(self.data.all_labels)
-            for mark, value in score_labels(whole.value, labels).items()
-        }
-        error = float(sem(values, axis=None)) if values.size > 1 else np.nan
-        return Row(
-            title, name, kind, level, float(values.mean()), error, float(np.median(seconds)), marks,
-            "", values, aligned(whole.value, self.target), whole.notes,
-        )  # fmt: skip
-
-
-def _resolved(
-    X: Floats, n_components: int, settings: dict[str, Any], refine: Any
-) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
-    """Return settings with nothing left to choose, for all strategies, and the words for them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
-    chosen, kernel = model.settings_, settings["kernel"]
-    words = {
-        "similarity": AFFINITIES[chosen.affinity].summary,
-        "graph": chosen.describe_graph(),
-        "kernel": "squared_exponential" if kernel == "auto" else str(kernel),
-        "refinement": "none" if chosen.refine is None else type(chosen.refine).__name__.lower(),
-    }
-    settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}
-    return settings, chosen.refine, chosen.model_based, words
+            self.target = Z - Z.mean(axis=0)
+        return row._replace(
+            score=float(values.mean()),
+            error=float(sem(values, axis=None)) if values.size > 1 else np.nan,
+            seconds=float(np.median([fit.seconds for fit in fits])),
+            labels={
+                mark + f" of {labels.title}" * (k > 0): value
+                for k, labels in enumerate(self.data.all_labels)
+                for mark, value in score_labels(Z, labels).items()
+            },
+            values=values,
+            embedding=aligned(Z, self.target),
+            notes=fits[0].notes,
+        )
 
 
 def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Dataset:
@@ -627,10 +607,9 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
         y, names = encode_labels(values)
         data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
     if truth is not None:
-        latent = check.quantities("truth", truth)
+        latent = np.asarray(check.numbers("truth", truth), dtype=np.float64)
         latent = latent[:, None] if latent.ndim == 1 else latent
         check.check_rows("truth", latent, data.n_samples)
-        check.check_finite("truth", latent, "leave rows without one out of X and truth")
         check.check_magnitude("truth", latent)
         data = replace(data, latent=latent)
     return data
@@ -641,11 +620,10 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
     if data.n_samples <= most:
         return data
     rows = np.sort(np.random.default_rng(seed).permutation(data.n_samples)[:most])
+    known = {name: getattr(data, name) for name in ("X", "y", "latent")}
     return replace(
         data,
-        X=data.X[rows],
-        y=None if data.y is None else data.y[rows],
-        latent=None if data.latent is None else data.latent[rows],
+        **{name: values[rows] for name, values in known.items() if values is not None},
         other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
         row_names=tuple(data.names[row] for row in rows),
     )
@@ -663,27 +641,25 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]]:
-    """Title, name and refinement of every row: strategies on a graph plain and refined."""
-    rows: list[tuple[str, str, Any]] = []
-    for name in names:
-        rows.append((name, name, None))
-        if refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph:
-            rows.append((f"{name} + {type(refine).__name__.lower()}", name, refine))
-    return rows
+def _refinements(name: str, refine: Any) -> list[Any]:
+    """Refinements that a method is compared with: strategies on a graph plain and refined."""
+    refined = refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph
+    return [None, refine] if refined else [None]
+
+
+def _name(refine: Any) -> str | None:
+    """Name of a refinement, None of none."""
+    return None if refine is None else type(refine).__name__.lower()
 
 
 def _run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
     """Return result of work in a process that is ended after so many seconds."""
-    from joblib.externals.loky import TimeoutError, get_reusable_executor
-
-    executor = get_reusable_executor(max_workers=1)
     try:
-        return executor.submit(work).result(seconds)
+        # One job alone would run here.
+        return Parallel(n_jobs=2, timeout=seconds)([delayed(work)()])[0]
     except TimeoutError:
         failure = f"stopped after {seconds:g} s (time limit)"
     # A peer that ends its process.
     except Exception as error:
         failure = f"{type(error).__name__}: its process ended"
-    executor.shutdown(kill_workers=True)
     return Timed(None, seconds, 0.0, failure, ())
