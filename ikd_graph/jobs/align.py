@@ -22,6 +22,7 @@ from .. import blockwise, missing
 from .._base import limits
 from .._base.as_table import as_table, check_known
 from .._base.format import count
+from .._base.setting import setting
 from .._base.types import Floats, Integers
 from .._base.validation import check_choice, check_integer, naming_rows
 from .._base.warn import warn
@@ -57,11 +58,6 @@ class _Group(NamedTuple):
     sessions: list[int]
     table: pd.DataFrame
     model: IKD
-
-    @property
-    def map(self) -> pd.DataFrame:
-        """Coordinates of its rows."""
-        return pd.DataFrame(np.asarray(self.model.embedding_, np.float64), self.table.index)
 
 
 @dataclass(frozen=True)
@@ -243,8 +239,8 @@ def align(
         listed = [_listed(tables, sorted(k for g in part for k in by_columns[g])) for part in apart]
         raise ValueError(
             "sessions must share rows or columns with the others, got parts that share neither: "
-            f"{'; '.join(listed)}; name what they share alike, by rows= and columns= "
-            "(or in the files), or lower min_columns"
+            f"{'; '.join(listed)}; name what they share alike, by {setting('rows')} and "
+            f"{setting('columns')} (or in the files), or lower {setting('min_columns')}"
         )
     groups = [_fitted(tables, members, n_components, settings) for members in by_columns]
     return _merged(tables, groups, settings)
@@ -268,28 +264,24 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
     for number, table in enumerate(tables):
         with naming_rows(table.row_names):
             check_known(table.values, f"sessions[{number}]", "or drop those rows", holes=True)
-    sizes = [table.values.shape for table in tables]
-    own_rows = _names("rows", rows, [table.row_names for table in tables], [n for n, _ in sizes])
-    own = _names(
-        "columns", columns, [table.column_names for table in tables], [p for _, p in sizes]
-    )
-    frames = [
-        pd.DataFrame(table.dense.astype(np.float64), index, header)
-        for table, index, header in zip(tables, _numbered(own_rows), _numbered(own), strict=True)
-    ]
-    # Rows without a name are called by their number.
-    shown = [
-        [*range(len(each))] if rows is None and not table.row_names else each
-        for each, table in zip(own_rows, tables, strict=True)
-    ]
-    return tuple(map(_Session, called, frames, shown))
+    sizes = np.array([table.values.shape for table in tables])
+    row_names = _names("rows", rows, [table.row_names for table in tables], sizes[:, 0])
+    headers = _names("columns", columns, [table.column_names for table in tables], sizes[:, 1])
+    numbers = zip(_numbered(row_names), _numbered(headers), strict=True)
+    read = []
+    for name, table, own, axes in zip(called, tables, row_names, numbers, strict=True):
+        # Rows without a name are called by their number.
+        shown = own if rows is not None or table.row_names else [*range(len(own))]
+        read.append(_Session(name, pd.DataFrame(table.dense, *axes, np.float64), shown))
+    return tuple(read)
 
 
-def _names(kind: str, given: Any, own: Sequence[Names], sizes: Sequence[int]) -> list[list[Any]]:
+def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list[list[Any]]:
     """Names of the rows or columns of all sessions; ``own`` are those of their frames."""
     if given is None:
-        pairs = enumerate(zip(own, sizes, strict=True))
-        found = [list(names) or [(k, at) for at in range(size)] for k, (names, size) in pairs]
+        # The number of a session tells its rows without names from those of others.
+        made = [[(k, at) for at in range(size)] for k, size in enumerate(sizes)]
+        found = [list(names) or each for names, each in zip(own, made, strict=True)]
     elif isinstance(given, str):
         check_choice(kind, given, ("same",), ", or names for each session")
         found = [[*range(sizes[0])]] * len(sizes)
@@ -350,15 +342,15 @@ def _merged(
     tables: tuple[_Session, ...], groups: list[_Group], settings: dict[str, Any]
 ) -> AlignedSessions:
     """Bring groups together on the rows that they share."""
-    own, joints = [group.map for group in groups], None
-    n_rows = 1 + max(int(each.index.max()) for each in own)
-    points, fixed = own[0].sort_index().to_numpy(), np.full(n_rows, "fixed", "<U8")
-    scales = np.ones(len(own))
+    own = [pd.DataFrame(g.model.embedding_, g.table.index, dtype=np.float64) for g in groups]
+    scales = np.ones(len(own)) if settings["affinity"] == "correlation" else _units(own)
+    own = [each * scale for each, scale in zip(own, scales, strict=True)]
+    points, n_rows = own[0].sort_index().to_numpy(), len(set().union(*(g.index for g in own)))
+    fixed, joints = np.full(n_rows, "fixed", "<U8"), None
     if len(groups) > 1:
-        if settings["affinity"] != "correlation":
-            scales = _units(own)
-        scaled = [each.to_numpy() * scale for each, scale in zip(own, scales, strict=True)]
-        solved = blockwise.solved_blocks([each.index.tolist() for each in own], scaled)
+        solved = blockwise.solved_blocks(
+            [each.index.tolist() for each in own], [each.to_numpy() for each in own]
+        )
         with warnings.catch_warnings():
             # Which sessions are open is said below, by their names.
             warnings.simplefilter("ignore", UserWarning)
@@ -369,12 +361,11 @@ def _merged(
             _warn_open(joints, groups, tables)
     moves = []
     for group, each, scale in zip(groups, own, scales, strict=True):
-        move = blockwise.rigid_fit(scale * each.to_numpy(), points[each.index])
+        move = blockwise.rigid_fit(each.to_numpy(), points[each.index])
         moves.append(RigidMap(scale * move.rotation, move.translation))
-        if group.model.fixed_ is not None:
-            kinds = group.model.fixed_
-            is_open = each.index[kinds != "fixed"].to_numpy()
-            fixed[is_open] = np.where(fixed[is_open] == "free", "free", kinds[kinds != "fixed"])
+        if (kinds := group.model.fixed_) is not None:
+            less = (kinds == "free") | ((kinds == "mirrored") & (fixed[each.index] == "fixed"))
+            fixed[each.index[less]] = kinds[less]
     coordinates = tuple(points[each.table.index] for each in tables)
     return AlignedSessions(
         coordinates,
