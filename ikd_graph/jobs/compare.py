@@ -82,8 +82,8 @@ class Row(NamedTuple):
     seconds: float = np.nan  # of a fit, median
     labels: Mapping[str, float] = {}  # see `score_labels`; of further labels as "knn of site"
     failure: str = ""
-    values: Floats | None = None  # (draws, references) behind the score, the same for all methods
-    embedding: Floats | None = None  # (n, m), rigidly aligned and scaled to the first
+    values: Any = None  # (draws, references) behind the score, the same for all methods
+    embedding: Any = None  # (n, m), rigidly aligned and scaled to the first; None after a failure
     notes: tuple[str, ...] = ()  # warnings
 
 
@@ -141,8 +141,10 @@ class Comparison:
 
     @property
     def titles(self) -> list[str]:
-        """Methods that gave an embedding."""
-        return list(dict.fromkeys(row.title for row in self.rows if not row.failure))
+        """Methods that gave an embedding at every noise level."""
+        failed = {row.title for row in self.rows if row.failure}
+        titles = dict.fromkeys(row.title for row in self.rows)
+        return [title for title in titles if title not in failed]
 
     @property
     def levels(self) -> list[float]:
@@ -154,7 +156,7 @@ class Comparison:
         return next(row for row in self.rows if (row.title, row.noise) == (title, noise))
 
     def rows_at(self, noise: float) -> list[Row]:
-        """Rows at a noise level of all methods that gave an embedding."""
+        """Rows at a noise level of the methods of `titles`."""
         return [self.row(title, noise) for title in self.titles]
 
     def name_of(self, row: Row) -> str:
@@ -170,16 +172,13 @@ class Comparison:
         """
         a, b = (np.asarray(self.row(title, noise).values) for title in (first, second))
         gaps = a - b
-        variance, least = 0.0, np.inf
-        for axis, fraction in ((0, gaps.shape[0]), (1, 2)):
-            if gaps.shape[axis] > 1:
-                means = gaps.mean(axis=1 - axis)
-                variance += float(means.var(ddof=1)) / fraction
-                least = min(least, means.size - 1)
-        half = float(t.ppf(0.975, least) * np.sqrt(variance)) if np.isfinite(least) else np.nan
-        if np.isnan(half) and self.measure == "true":
-            # Noise 0 and a known truth leave nothing to chance.
-            half = 0.0
+        means = ((gaps.mean(axis=1), len(gaps)), (gaps.mean(axis=0), 2))
+        parts = [(each.var(ddof=1) / n, each.size - 1) for each, n in means if each.size > 1]
+        # Noise 0 and a known truth leave nothing to chance.
+        half = 0.0 if self.measure == "true" else np.nan
+        if parts:
+            variances, degrees = zip(*parts, strict=True)
+            half = float(t.ppf(0.975, min(degrees)) * np.sqrt(sum(variances)))
         return Difference(first, second, noise, float(gaps.mean()), half)
 
     @property
@@ -190,10 +189,8 @@ class Comparison:
 
     @property
     def tests(self) -> list[Difference]:
-        """The test of the pair at every noise level at which both ran."""
-        pair = self.pair or ()
-        failed = {row.noise for row in self.rows if row.title in pair and row.failure}
-        return [self.difference(*pair, s) for s in self.levels if pair and s not in failed]
+        """The test of the pair at every noise level."""
+        return [self.difference(*self.pair, level) for level in self.levels if self.pair]
 
     @property
     def disagreement(self) -> Floats | None:
@@ -202,11 +199,11 @@ class Comparison:
         They are aligned by a rigid motion and a scale; the unit is the root mean square distance
         from the center.
         """
-        both = [self.row(title, self.levels[0]).embedding for title in self.pair or ()]
-        if not both or both[0] is None or both[1] is None:
+        if self.pair is None:
             return None
-        centered = both[0] - both[0].mean(axis=0)
-        gap = np.linalg.norm(centered - aligned(both[1], centered), axis=1)
+        first, second = (self.row(title, self.levels[0]).embedding for title in self.pair)
+        centered = first - first.mean(axis=0)
+        gap = np.linalg.norm(centered - aligned(second, centered), axis=1)
         return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -222,7 +219,7 @@ class Comparison:
             table["disagreement"] = self.disagreement
         table |= {labels.title or "label": labels.texts for labels in self.data.all_labels}
         for row in self.rows_at(self.levels[0]):
-            for k, column in enumerate(() if row.embedding is None else row.embedding.T, 1):
+            for k, column in enumerate(row.embedding.T, 1):
                 table[f"{row.title} {k}"] = column
         return pd.DataFrame(table)
 
@@ -240,15 +237,14 @@ class Comparison:
             Of the scores.
         """
         rows = [row for level in self.levels for row in self.rows_at(level)]
-        hole = np.full((self.data.n_samples, 2), np.nan)
-        panels = {self.name_of(r): hole if r.embedding is None else r.embedding for r in rows}
+        panels = {self.name_of(row): row.embedding for row in rows}
         ax = plot.drawing_axes(ax, *self.figure_size)
         figure = plot.figure_of(ax)
         grid = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=self._heights)
         # Names stay apart in the size that pictures have with everything around them.
         scores = plot.chart(self._chart(), ax=figure.add_subplot(grid[1]))
         plot.small_multiples(
-            panels, self.data.all_labels[0] if self.data.all_labels else None,
+            panels, next(iter(self.data.all_labels), None),
             points=plot.names_of_points(self.data.row_names),
             n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip
@@ -321,22 +317,17 @@ def sentences(result: Comparison) -> list[str]:
     """Say what follows: the paired test, refinements, other methods, where they disagree."""
     level, several = result.levels[0], len(result.levels) > 1
     texts = [(f"At noise {test.noise:g} " if several else "") + str(test) for test in result.tests]
-    able = [row for row in result.rows_at(level) if not row.failure]
-    titles = [row.title for row in able]
-    refined = [row for row in able if row.refine and row.method in titles]
-    pairs = [(row.title, row.method) for row in refined]
-    if len(refined) > 1:
-        pairs.append((refined[0].title, refined[1].title))
+    rows, titles, gaps = result.rows_at(level), result.titles, result.disagreement
+    pairs = [(row.title, row.method) for row in rows if row.refine and row.method in titles]
+    if len(pairs) > 1:
+        pairs.append((pairs[0][0], pairs[1][0]))
     if pairs:
         gains = (str(result.difference(*pair, level)) for pair in pairs)
         texts.append(f"Refinement: {'; '.join(gains)}")
-    ours = [row for row in able if row.method not in PEERS]
-    peers = [row for row in able if row.method in PEERS]
-    if ours and peers:
-        best = [max(rows, key=lambda row: row.score).title for rows in (ours, peers)]
-        test = result.difference(best[0], best[1], level)
+    best = {row.method in PEERS: row.title for row in sorted(rows, key=lambda row: row.score)}
+    if len(best) > 1:
+        test = result.difference(best[False], best[True], level)
         texts.append(f"Best strategy against best other method: {test}")
-    gaps = result.disagreement
     if gaps is not None and result.pair is not None:
         worst = np.argsort(-gaps, kind="stable")[:5]
         named = ", ".join(f"{result.data.names[row]} ({gaps[row]:.2f})" for row in worst)
@@ -344,11 +335,9 @@ def sentences(result: Comparison) -> list[str]:
             f"Distance of a point between {' and '.join(result.pair)}, in root mean square radii: "
             f"median {np.median(gaps):.2f}; largest at {named}"
         )
-    heard: dict[str, list[str]] = {}
-    for row in able:
-        for note in row.notes:
-            heard.setdefault(note, []).append(row.title)
-    return texts + [f"{', '.join(titles)}: {note}" for note, titles in heard.items()]
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        texts.append(f"{', '.join(row.title for row in rows if note in row.notes)}: {note}")
+    return texts
 
 
 def compare(
@@ -482,7 +471,7 @@ def compare(
         stopped.finished = result if result.titles else None  # type: ignore[attr-defined]
         raise
     if not result.titles:
-        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
+        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows if row.failure)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
     return result
 
