@@ -16,6 +16,7 @@ from scipy.stats import false_discovery_control, norm
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
 from .._base.format import count, format_number
+from .._base.setting import setting
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
@@ -521,7 +522,8 @@ def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[
     given = as_table(X.values if isinstance(X, ScaledRows) else X, accept_sparse="csc")
     values, p = given.values, given.values.shape[1]
     with naming_rows(given.row_names):
-        check_known(values, "X", "fill them in, or drop those rows or columns")
+        cure = f"fill them in ({setting('missing', 'impute')}), or drop those rows or columns"
+        check_known(values, "X", cure)
     check.check_magnitude("X", values.data if sp.issparse(values) else values)
     if values.shape[0] != n_rows:
         raise ValueError(

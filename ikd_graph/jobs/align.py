@@ -130,8 +130,8 @@ class AlignedSessions:
             Coordinates in the frame of `coordinates`.
         """
         check_integer("session", session, 0, len(self._sessions) - 1)
-        at = next(k for k, group in enumerate(self._groups) if session in group.sessions)
-        group, move = self._groups[at], self._moves[at]
+        both = zip(self._groups, self._moves, strict=True)
+        group, move = next(pair for pair in both if session in pair[0].sessions)
         columns, table = self._sessions[session].table.columns, as_table(X).dense
         if table.shape[1] != columns.size:
             raise ValueError(
@@ -139,8 +139,7 @@ class AlignedSessions:
                 f"{table.shape}; pass rows of that session"
             )
         wide = pd.DataFrame(table, columns=columns).reindex(columns=group.table.columns)
-        placed = np.asarray(group.model.transform(wide.to_numpy(np.float64)), dtype=np.float64)
-        return np.asarray(placed @ move.rotation + move.translation)
+        return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw all sessions; points that are not fixed have an open marker.
@@ -420,6 +419,5 @@ def _residual(session: _Session, points: Floats, settings: dict[str, Any]) -> fl
             own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
     except ValueError:
         return float("nan")
-    move = blockwise.rigid_fit(own, points)
-    gaps = own @ move.rotation + move.translation - points
+    gaps = blockwise.rigid_fit(own, points).apply(own) - points
     return float(np.sqrt((gaps**2).sum(axis=1).mean()))

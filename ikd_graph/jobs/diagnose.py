@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.stats import t
+from scipy.stats import beta
 
 from .. import covariance, graph, model_selection
 from .. import missing as holes
@@ -86,8 +86,6 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
-    standard_error : float
-        Sampling error of a correlation of nothing over so many independent columns.
     mean_correlation : float
         Mean correlation of two rows, before means of columns are taken off.
     has_common_direction : bool
@@ -104,9 +102,9 @@ class Diagnosis:
         Components of the graph of the default fit.
     agreement : float
         Procrustes R² between embeddings of two halves of the columns; NaN with too few columns.
-    held_out_r2, held_out_error : float
-        R² of held-out columns, predicted from the embedding of the others, and its standard error;
-        NaN where none were held out.
+    held_out_r2 : float
+        R² of held-out columns, predicted from the embedding of the others; NaN where none were
+        held out.
     reliability : float
         R² with the truth that the standard errors lead to expect; NaN without them.
     noise_fraction : float
@@ -137,7 +135,6 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
-    standard_error: float
     mean_correlation: float
     has_common_direction: bool
     trusted_pairs: Integers = field(repr=False, compare=False)
@@ -148,7 +145,6 @@ class Diagnosis:
     graph_components: int
     agreement: float
     held_out_r2: float
-    held_out_error: float
     reliability: float
     noise_fraction: float
     moments: Moments
@@ -199,11 +195,9 @@ class Diagnosis:
             todo.append(Step(words, rest, "diagnose", {"remove_mean_row": True}))
         if self.n_trusted and self.halves_disagree:
             words = "Look at the significant correlations alone"
-            used = f"fdr={self.fdr:g}" + f", n_removed={self.n_removed}" * bool(self.n_removed)
-            python = f"IKD({m}, strategy='blockwise', graph=graph.Threshold({used}))"
             rule = graph.Threshold(fdr=self.fdr, n_removed=self.n_removed)
-            settings = {"n_components": m, "graph": rule}
-            todo.append(Step(words, python, "cliques", settings))
+            python = f"IKD({m}, strategy='blockwise', graph=graph.{rule!r})"
+            todo.append(Step(words, python, "cliques", {"n_components": m, "graph": rule}))
         same = "all the same" if self.chance.is_noise else "with these settings"
         used = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         settings = {"n_components": m, **self.parameters}
@@ -272,11 +266,9 @@ class Diagnosis:
         """Describe the correlations of all pairs against chance, and what the features say."""
         edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
         at = 0.5 * (edges[1:] + edges[:-1])
-        # The correlation of unrelated rows, as that of Student's t.
-        free = max(self.n_effective - 2.0, 1.0)
-        with np.errstate(divide="ignore"):
-            quantiles = edges * np.sqrt(free / (1.0 - edges**2))
-        chance = np.diff(t.cdf(quantiles, free)) * numbers.sum()
+        # The correlation of unrelated rows has a beta distribution from -1 to 1.
+        free = 0.5 * max(self.n_effective - 2.0, 1.0)
+        chance = np.diff(beta.cdf(edges, free, free, -1.0, 2.0)) * numbers.sum()
         pairs = Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
@@ -439,7 +431,6 @@ def diagnose(
     stages.close()
     settings, used = model.settings_, model.settings_.parameters()
     affinity = AFFINITIES[settings.affinity]
-    held_out = [(each.r2, each.r2_error) for each in model.candidates_] or [(np.nan, np.nan)]
     noise, effective = np.nan, correlations["n_effective"]
     if data.shape[1] >= limits.FEWEST_COLUMNS:
         noise = covariance.noise_fraction(affinity.modeled(data), effective)
@@ -455,8 +446,7 @@ def diagnose(
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
         agreement=float(model.agreement_),
-        held_out_r2=held_out[0][0],
-        held_out_error=held_out[0][1],
+        held_out_r2=next((each.r2 for each in model.candidates_), np.nan),
         reliability=float(model.reliability_),
         noise_fraction=noise,
         moments=model_selection.moments(data),
@@ -517,7 +507,6 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
-        "standard_error": error,
         "mean_correlation": mean,
         "has_common_direction": bool(
             above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
