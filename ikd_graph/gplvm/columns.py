@@ -16,7 +16,6 @@ from scipy.stats import false_discovery_control, norm
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
 from .._base.format import count, format_number
-from .._base.setting import setting
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
@@ -218,7 +217,7 @@ class ColumnRelevance:
                 self.embedding, values, fitted, self.names[: values.shape[1]], ax=ax
             )
         found = np.flatnonzero(self.q_value <= LEVEL)[:n]
-        steepness = self.slope[found] / np.where(self.sd[found] > 0.0, self.sd[found], 1.0)[:, None]
+        steepness = self.slope[found] / self.sd[found, None]
         ax = plot.embedding(self.embedding, color, ax=ax)
         names = [self.names[k] for k in found]
         return plot.arrows(ax, charts.columns(self.embedding), steepness, names)
@@ -522,8 +521,7 @@ def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[
     given = as_table(X.values if isinstance(X, ScaledRows) else X, accept_sparse="csc")
     values, p = given.values, given.values.shape[1]
     with naming_rows(given.row_names):
-        cure = f"fill them in ({setting('missing', 'impute')}), or drop those rows or columns"
-        check_known(values, "X", cure)
+        check_known(values, "X", "fill them in, or drop those rows or columns")
     check.check_magnitude("X", values.data if sp.issparse(values) else values)
     if values.shape[0] != n_rows:
         raise ValueError(

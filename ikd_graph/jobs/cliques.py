@@ -173,15 +173,11 @@ class CliqueInspection:
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
         levels, top = self.levels, self.levels.attrs["connected_up_to"]
-        advice = [
-            f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-            "components are joined by nearest neighbors or links."
-            if top > 0.0
-            else "No threshold above 0 keeps the graph connected: components are joined by nearest "
-            "neighbors or links."
-        ]
-        whole = levels.threshold[levels.coverage >= 0.999]
-        m = self.model.embedding_.shape[1]
+        whole, m = levels.threshold[levels.coverage == 1.0], self.model.embedding_.shape[1]
+        upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
+        if top == 0.0:
+            upto = f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected: "
+        advice = [f"{upto}components are joined by nearest neighbors or links."]
         if whole.size:
             advice.append(
                 f"Up to a threshold of {whole.max():.2f} every point is in a "
@@ -197,11 +193,10 @@ class CliqueInspection:
             )
         if (rows := self.disagreed).size:
             few = ", ".join(self.data.names[row] for row in rows[:8])
-            more = f" and {format_number(rows.size - 8)} more" if rows.size > 8 else ""
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
-                f"median): {few}{more}."
+                f"median): {few}{', ...' * (rows.size > 8)}."
             )
         if (fraction := self.model.merge_start_weight_ or 0.0) >= 0.1:
             times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"

@@ -262,7 +262,7 @@ class Comparison:
         # Names need room.
         side = 4.6 if plot.names_of_points(self.data.row_names) else 2.4
         n_levels = len(self.levels)
-        return side * n_levels, max(1.2 + 0.16 * len(self.titles) * (1 + n_levels), 2.8)
+        return side * n_levels, 2.0 + 0.2 * len(self.titles) * n_levels
 
     def _chart(self) -> Chart:
         """Scores as lying bars with standard errors, noise levels side by side."""
