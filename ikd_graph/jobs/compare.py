@@ -273,7 +273,7 @@ class Comparison:
             at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
             lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
             name = f"noise {level:g}" if n > 1 else ""
-            bars.append(Bars(at, lengths, colors.class_color(k), name, 0.72 / n, errors))
+            bars.append(Bars(at, lengths, colors.class_color(k), name, 0.8 / n, errors))
         label = SCORES[self.measure]
         return Chart(f"{label} of each method", label, bars=tuple(bars), rows=tuple(self.titles))
 

@@ -21,6 +21,7 @@ from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.progress import Stages
 from .._base.setting import setting
+from .._base.table import random_rows
 from .._base.types import Floats, Integers
 from .._base.warn import warn
 from ..eigen import DOMINANT_FRACTION
@@ -260,7 +261,8 @@ class Diagnosis:
     @property
     def _least(self) -> float:
         """Smallest significant correlation, rounded down: none but 1 is written as 1."""
-        return float(np.floor(1e3 * self.trusted_correlations[-1]) / 1e3)
+        steps = 1e3
+        return float(np.floor(steps * self.trusted_correlations[-1]) / steps)
 
     def charts(self) -> tuple[Chart, Chart]:
         """Describe the correlations of all pairs against chance, and what the features say."""
@@ -373,7 +375,7 @@ def diagnose(
     Parameters
     ----------
     X : (n_samples, n_features) array_like or scipy sparse of float64
-        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
+        Points in rows; of more than 1000 a fixed random sample of 1000 is looked at.
     n_components : int
         Number M of hidden coordinates.
     fdr : float
@@ -410,10 +412,7 @@ def diagnose(
     """
     with check.naming_rows(row_names(X)):
         known, table, numbers = _without_holes(as_table(X, dtype=np.float64).values, missing)
-        at = np.arange(len(numbers))
-        if at.size > limits.DIAGNOSED_WHOLE:
-            rng = np.random.default_rng(0)
-            at = np.sort(rng.choice(at.size, limits.DIAGNOSED_SAMPLE, replace=False))
+        at = random_rows(len(numbers), limits.DIAGNOSED)
         data, picked = table[at], numbers[at]
         data = data.toarray() if sp.issparse(data) else data
         names = [check.few_rows(row) for row in picked[:, None]]
@@ -431,9 +430,9 @@ def diagnose(
     stages.close()
     settings, used = model.settings_, model.settings_.parameters()
     affinity = AFFINITIES[settings.affinity]
-    noise, effective = np.nan, correlations["n_effective"]
+    noise = np.nan
     if data.shape[1] >= limits.FEWEST_COLUMNS:
-        noise = covariance.noise_fraction(affinity.modeled(data), effective)
+        noise = covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
     diagnosis = Diagnosis(
         n_points=len(numbers),
         n_observed=data.shape[1],

@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from .. import covariance
 from .._base import limits
 from .._base import validation as check
-from .._base.table import are_counts, dense_rows, some_columns, some_rows
+from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
 from .._base.types import Floats
 from .._base.validation import validate
 from ..similarity import are_ordered
@@ -34,9 +34,7 @@ _MOST_DIRECTIONS = 60  # beyond these there is noise in all tables that were loo
 
 def sampled(n: int) -> NDArray[np.int64]:
     """Numbers of the rows that are compared: all of them, or 400 at random."""
-    if n <= limits.COMPARED:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, limits.COMPARED, replace=False))
+    return random_rows(n, limits.COMPARED)
 
 
 def sample(rows: Any) -> Floats:
