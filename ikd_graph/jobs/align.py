@@ -24,7 +24,7 @@ from .._base.as_table import as_table, check_known
 from .._base.format import count
 from .._base.setting import setting
 from .._base.types import Floats, Integers
-from .._base.validation import check_choice, check_integer, naming_rows
+from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
@@ -129,7 +129,7 @@ class AlignedSessions:
         (n_new, n_components) ndarray of float64
             Coordinates in the frame of `coordinates`.
         """
-        check_integer("session", session, 0, len(self._sessions) - 1)
+        whole(0, len(self._sessions) - 1)("session", session)
         both = zip(self._groups, self._moves, strict=True)
         group, move = next(pair for pair in both if session in pair[0].sessions)
         columns, table = self._sessions[session].table.columns, as_table(X).dense
@@ -226,8 +226,8 @@ def align(
     >>> [points.shape for points in two.coordinates]
     [(60, 2), (60, 2)]
     """
-    check_integer("n_components", n_components, 1)
-    check_integer("min_columns", min_columns, 1)
+    whole(1)("n_components", n_components)
+    whole(1)("min_columns", min_columns)
     tables = _read(sessions, rows, columns, names)
     # Correlations are in one unit, that of the kernel, whatever the columns are.
     settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
@@ -238,8 +238,8 @@ def align(
         listed = [_listed(tables, sorted(k for g in part for k in by_columns[g])) for part in apart]
         raise ValueError(
             "sessions must share rows or columns with the others, got parts that share neither: "
-            f"{'; '.join(listed)}; name what they share alike, by {setting('rows')} and "
-            f"{setting('columns')} (or in the files), or lower {setting('min_columns')}"
+            f"{'; '.join(listed)}; name what they share alike (in Python by rows= and columns=), "
+            f"or lower {setting('min_columns')}"
         )
     groups = [_fitted(tables, members, n_components, settings) for members in by_columns]
     return _merged(tables, groups, settings)
@@ -282,7 +282,7 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
         made = [[(k, at) for at in range(size)] for k, size in enumerate(sizes)]
         found = [list(names) or each for names, each in zip(own, made, strict=True)]
     elif isinstance(given, str):
-        check_choice(kind, given, ("same",), ", or names for each session")
+        one_of(("same",), ", or names for each session")(kind, given)
         found = [[*range(sizes[0])]] * len(sizes)
     else:
         if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):
