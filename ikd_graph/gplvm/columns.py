@@ -383,35 +383,32 @@ def columns(
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
     values, level, labels = _read(X, len(points), names)
     every = np.arange(labels.size)
-    others = _checked_maps(maps, points, every)
+    held_out = _checked_maps(maps, points, every)
     ends, rows = _place_of(where, points)
     points, spread = points[rows], spread[rows]
     _check_map(points)
     rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)
     with single_threaded_blas():
         itself = OnMap(values, level, every, rows, smoother(points, smooth))
-        judges = [itself.turned(which, other, smooth) for which, other in others]
-        found, rare, noise = _described(itself, ends)
+        judges = [itself.turned(which, other, smooth) for which, other in held_out]
+        found, noise = _described(itself, ends)
         found["r2"], found["p_value"], ordered = _judged(
-            judges or [itself], found["sd"] > 0.0, rare, noise, null, rng
+            judges or [itself], found["sd"] > 0.0, noise, null, rng
         )
-        variance: Any = 0.0
-        if judges:
-            k = len(judges)
-            variance = (k - 1.0) ** 2 / k * _variance_of_fractions(judges, every)
-        elif spread.any():
-            drawn = [
-                itself._replace(smooth=smoother(moved, itself.smooth.kernel))
-                for moved in points + spread * rng.standard_normal((_IMPUTATIONS, *spread.shape))
-            ]
+        others, factor = judges, (len(judges) - 1.0) ** 2 / max(len(judges), 1)
+        if not judges and spread.any():
+            drawn = points + spread * rng.standard_normal((_IMPUTATIONS, *spread.shape))
+            others = [itself._replace(smooth=smoother(Z, itself.smooth.kernel)) for Z in drawn]
             # Rubin 1987.
-            variance = (1.0 + 1.0 / _IMPUTATIONS) * _variance_of_fractions(drawn, every)
-    found["fraction_se"] = np.sqrt(found["fraction_se"] ** 2 + variance)
+            factor = 1.0 + 1.0 / _IMPUTATIONS
+        if len(others) > 1:
+            variance = factor * _variance_of_fractions(others, every)
+            found["fraction_se"] = np.hypot(found["fraction_se"], np.sqrt(variance))
     return _sorted(found, ordered, itself, labels)
 
 
-def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Integers, Floats]:
-    """Axes along which all columns vary, their rare values, and the noise of the rows."""
+def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
+    """Axes along which all columns vary, in the order of the table, and the noise of the rows."""
     smooth, every = itself.smooth, itself.columns
     center = smooth.points.mean(axis=0, keepdims=True)
     at_center = smooth.slopes_at(center)[:, 0]
@@ -425,35 +422,32 @@ def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Inte
         fraction, error = smooth.fractions(fits)
         part = {"sd": Y.std(axis=0), "fraction": fraction, "fraction_se": error}
         part["slope"] = fits.coefficients @ at_center.T
-        # The median is the most frequent value of a column that has few others.
-        part["rare"] = (np.median(Y, axis=0) != Y).sum(axis=0)
         if path is not None:
             posterior = fits.noise / (smooth.eigenvalues + fits.ratio)
             part["change"] = fits.coefficients @ path
             part["change_se"] = np.sqrt(posterior @ path**2)
         parts.append(part)
-    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return found, found.pop("rare"), noise
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, noise
 
 
 def _judged(
     judges: Sequence[OnMap],
     varying: NDArray[np.bool_],
-    rare: Integers,
     noise: Floats,
     null: str,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats, bool]:
     """R² and p value of every column on the map that judges it, and whether rows are related."""
-    p = varying.size
-    n_moves = n_draws(p)
-    r2, factors = np.zeros(p), np.zeros((1 + n_moves, p))
+    p, n_moves = varying.size, n_draws(varying.size)
+    r2, rare, factors = np.zeros(p), np.zeros(p), np.zeros((1 + n_moves, p))
     for judge in judges:
         smooth, of_rows = judge.smooth, noise[judge.rows]
         even = smoother(smooth.points, smooth.kernel, of_rows)
         # Columns of a batch are shifted together.
         for at, Y in judge.batches(int(np.clip(p // 8, 16, _BATCH))):
             r2[at] = smooth.fit(Y).r2
+            # The median is the most frequent value of a column that has few others.
+            rare[at] = (np.median(Y, axis=0) != Y).sum(axis=0)
             factors[:, at] = bayes_factors(standardized(Y, of_rows), even, n_moves, null, rng)
     if not varying.all():
         warn(
@@ -484,7 +478,7 @@ def _variance_of_fractions(others: Sequence[OnMap], every: Integers) -> Floats:
     # Where a column has no slope, all axes are as likely.
     drawn = np.array(drawn)
     drawn = np.where(np.isfinite(drawn), drawn, 1.0 / drawn.shape[-1])
-    return drawn.var(axis=0, ddof=1) if len(others) > 1 else np.zeros(drawn.shape[1:])
+    return np.asarray(drawn.var(axis=0, ddof=1))
 
 
 def _sorted(
