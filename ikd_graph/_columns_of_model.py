@@ -55,10 +55,8 @@ def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
     """
     sample = evenly_spaced(model._rows.shape[0], _JUDGED)
     rows, settings = dense_rows(some_rows(model._rows, sample)), model.settings_
-    if rows.shape[1] < limits.FEWEST_COLUMNS:
-        return []
     folds = model_selection.folds(rows)
-    if len(folds) < 2:
+    if rows.shape[1] < limits.FEWEST_COLUMNS or len(folds) < 2:
         return []
     rule = settings.graph
     # A graph that was given is one of all rows.

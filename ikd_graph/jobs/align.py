@@ -106,13 +106,10 @@ class AlignedSessions:
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table of all rows: session, name, coordinates, and whether they are fixed."""
-        parts = []
-        for session, place, kinds in zip(self._sessions, self.coordinates, self.fixed, strict=True):
-            part = pd.DataFrame(place).add_prefix("ikd").assign(fixed=kinds)
-            part.insert(0, "row", session.row_names)
-            part.insert(0, "session", session.name)
-            parts.append(part)
-        return pd.concat(parts, ignore_index=True)
+        table = pd.DataFrame(np.vstack(self.coordinates)).add_prefix("ikd")
+        table.insert(0, "row", [name for each in self._sessions for name in each.row_names])
+        table.insert(0, "session", np.repeat(self.names, [len(each) for each in self.fixed]))
+        return table.assign(fixed=np.concatenate(self.fixed))
 
     def transform(self, session: int, X: ArrayLike) -> Floats:
         """Place new rows of a session in the frame.
@@ -158,14 +155,12 @@ class AlignedSessions:
         matplotlib Axes
             The picture.
         """
-        points = np.vstack(self.coordinates)
+        points, table = np.vstack(self.coordinates), self.to_pandas()
         if color is None:
-            sizes = [len(each) for each in self.coordinates]
-            rows = np.concatenate([session.table.index for session in self._sessions])
-            shared = np.bincount(rows)[rows] > 1
-            color = np.where(shared, SEVERAL, np.repeat(self.names, sizes))
+            rows = pd.Index(np.concatenate([each.table.index for each in self._sessions]))
+            color = np.where(rows.duplicated(keep=False), SEVERAL, table["session"])
         axes = plot.embedding(points, color, **options)
-        plot.mark_open(axes, points, np.concatenate(self.fixed) != "fixed")
+        plot.mark_open(axes, points, (table["fixed"] != "fixed").to_numpy())
         return axes
 
 

@@ -384,7 +384,7 @@ def inspect_model(
         stability = None
         if n_resamples:
             table = dense_rows(rows_of(data.X))[model._first]
-            rule = _rule_of_correlations(model)
+            rule = _rule_of_correlations(model, whole)
             stability = cliques.stability(table, rule, n_resamples, cliques=solved.blocks)
     return CliqueInspection(
         model, data, g, int((~own).sum()), sizes[:limit], complete,
@@ -393,8 +393,8 @@ def inspect_model(
     )  # fmt: skip
 
 
-def _rule_of_correlations(model: IKD) -> Any:
-    """Return how a model joins rows of other correlations: a function, or its graph itself.
+def _rule_of_correlations(model: IKD, whole: CsrGraph) -> Any:
+    """Return how a model joins rows of other correlations: a function, or its whole graph.
 
     It is the graph where it was given, or made by a test of these rows.
     """
@@ -406,7 +406,7 @@ def _rule_of_correlations(model: IKD) -> Any:
         )
     if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
         return lambda corr: rule.build(compare(corr, "precomputed"))
-    return graph.subgraph(model.graph_, model._first)
+    return whole
 
 
 def _with_duplicates(

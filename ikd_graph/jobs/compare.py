@@ -534,7 +534,8 @@ class _Bench:
         """Score a method at a noise level, and embed the first table."""
         kind = _name(refine)
         row = Row(f"{name} + {kind}" if kind else name, name, kind, level)
-        fits, scores = [self.fit(name, refine, self.table(level, 0))], []
+        fits = [self.fit(name, refine, self.table(level, 0))]
+        scores: list[list[float]] = []
         n_tables = self.n_draws if level else 1 if self.references else len(self.folds)
         for draw in range(n_tables) if fits[0].value is not None else ():
             X, fold = self.table(level, draw), self.folds[draw % len(self.folds)]
