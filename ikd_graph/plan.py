@@ -24,6 +24,12 @@ __all__ = ["Candidate", "Plan", "Report", "Request"]
 Auto: TypeAlias = Literal["auto"]
 Refinement: TypeAlias = Stress | Likelihood | None
 
+_PARAMETERS = (
+    "n_components", "strategy", "graph", "kernel", "affinity", "refine", "n_landmarks",
+    "random_state",
+)  # fmt: skip
+"""Parameters of `IKD` that a report has."""
+
 
 class Candidate(NamedTuple):
     """Settings that "auto" tried, and how well they predict columns that were held out."""
@@ -79,6 +85,22 @@ class Report(Plan):
     def explain(self, reasons: Mapping[str, str]) -> Report:
         """Return the report with more reasons."""
         return replace(self, reasons={**self.reasons, **reasons})
+
+    def parameters(self) -> dict[str, Any]:
+        """Return parameters of `IKD` with which a fit has nothing left to choose."""
+        needed = {
+            # A kernel that the likelihood chose is chosen again: the closed form had another.
+            "kernel": self.strategy.uses_kernel and not isinstance(self.refine, Likelihood),
+            # None was used, or one of the points of this table alone.
+            "graph": isinstance(self.graph, graph.Rule),
+        }
+        return {name: getattr(self, name) for name in _PARAMETERS if needed.get(name, True)}
+
+    def describe_graph(self) -> str:
+        """Say what joins two points."""
+        if self.graph is None:
+            return "none: all pairs of points are used"
+        return (isinstance(self.graph, graph.Rule) and self.graph.describe()) or "as given"
 
     def reasons_in_words(self) -> dict[str, str]:
         """Why each setting that was "auto" is what it is; settings with one reason together."""

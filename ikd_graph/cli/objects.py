@@ -117,13 +117,9 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def used_settings(model: IKD) -> dict[str, Any]:
-    """Return the parameters of `IKD` that make a fit with nothing left to choose."""
-    used = {name: value for name, value in vars(model.settings_).items() if name in METHOD}
-    # One that the likelihood chose is chosen again, since the closed form had another.
-    del used["kernel"]
-    if type(used["graph"]) not in CLASSES["graph"].values():
-        # None was used, or one of the points of this table alone.
-        del used["graph"]
+    """Return parameters with nothing left to choose; "auto" is one kernel of the closed form."""
+    used = model.settings_.parameters()
+    used.pop("kernel", None)
     return used
 
 

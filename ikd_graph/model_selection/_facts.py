@@ -15,7 +15,7 @@ from scipy import special
 
 from .. import covariance
 from .._base import limits
-from .._base.table import are_counts, dense_rows, some_columns, some_rows
+from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
 from .._base.types import Floats, Integers
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
@@ -228,6 +228,4 @@ def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
 
 def sampled(n: int) -> NDArray[np.int64]:
     """Numbers of the rows that are compared: all of them, or 400 at random."""
-    if n <= limits.COMPARED:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, limits.COMPARED, replace=False))
+    return random_rows(n, limits.COMPARED)

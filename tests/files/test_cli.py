@@ -483,7 +483,8 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     np.savetxt(tmp_path / "other.csv", X, delimiter=",")
     capsys.readouterr()
     assert run("align", files[0], tmp_path / "other.csv") == 2
-    assert "share alike, by rows= and columns= (or in the files)" in one_line(capsys)
+    assert "name what they share alike (in Python by" in (line := one_line(capsys))
+    assert "or lower --min-columns" in line
 
 
 @pytest.mark.parametrize("word", ["0", "1-3", "first"])

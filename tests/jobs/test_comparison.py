@@ -249,13 +249,6 @@ def test_a_peer_that_hangs_or_dies_is_a_line_and_the_others_are_kept(roll, monke
         compare(roll, "pca", time_limit=0.0)
 
 
-def test_columns_that_follow_one_another_are_compared_in_runs():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 160)) @ np.tril(np.ones((160, 160)))
-    assert "runs" in compare(X, "pca", noise=0).head["columns"]
-    assert "columns" not in compare(rng.normal(size=(80, 160)), "pca", noise=0).head
-
-
 def test_the_held_out_r2_is_the_one_that_a_fit_prints():
     rng = np.random.default_rng(0)
     for data in (datasets.swiss_roll(150), datasets.half_moons(150)):
