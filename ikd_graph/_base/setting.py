@@ -1,4 +1,4 @@
-"""How a message spells a parameter: as in Python, or as the command line has it."""
+"""How a message spells a parameter, in Python or on the command line, and what is no letter."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -26,3 +26,14 @@ def setting(name: str, *value: Any) -> str:
     ("impute='median'", 'drop')
     """
     return spelling.get()(name, *value)
+
+
+def printable(text: str) -> str:
+    """Text whose control characters are escaped, but for ends of lines: names may hold any.
+
+    Examples
+    --------
+    >>> len(printable(chr(27) + "[31m")), len(printable("[31m"))
+    (8, 4)
+    """
+    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)

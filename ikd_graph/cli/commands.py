@@ -2,6 +2,7 @@
 
 import argparse
 import copy
+import itertools
 import os
 import time
 import warnings
@@ -69,7 +70,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
             Z, colors, errors=errors, fractions=fractions, ax=ax,
             points=plot.names_of_points(data.row_names),
         ),
-        (7.2, 5.4), "embed_page", model, data,
+        "embed_page", model, data,
         scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
     )  # fmt: skip
     files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
@@ -170,7 +171,7 @@ def run_place(arguments: argparse.Namespace) -> None:
             palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,
         )  # fmt: skip
 
-    png, _ = common.drawings(arguments, draw, (7.2, 5.4), "")
+    png, _ = common.drawings(arguments, draw)
     files = {"placed.csv": common.coordinates_csv(model, Z, data, errors), "placed.png": png}
     rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
     if done := getattr(model, "preprocessor_", RowSteps()).steps():
@@ -188,7 +189,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     sessions = _read_sessions(arguments)
     frames, names = [each.frame for each in sessions], [each.name for each in sessions]
     found = align(frames, names=names, **given)
-    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
+    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax))
     data = replace(sessions[0], name="aligned")
     step = ("To align them again:", common.typed_command(arguments))
     files = {"sessions.csv": found.to_pandas().to_csv(index=False), "sessions.png": png}
@@ -239,8 +240,8 @@ def run_compare(arguments: argparse.Namespace) -> None:
     # What took long is stored, whatever happens to the pictures.
     common.write_outputs(arguments, data, tables)
     png, html = common.drawings(
-        arguments, lambda ax: result.plot(ax), result.figure_size,
-        "compare_page", result, warnings=arguments.heard, steps=[step],
+        arguments, lambda ax: result.plot(ax), "compare_page", result,
+        size=result.figure_size, warnings=arguments.heard, steps=[step],
     )  # fmt: skip
     files = {**tables, "compare.png": png, "compare.html": html}
     record = {
@@ -293,8 +294,8 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     step = ("To embed with this graph:", _embed_again(model, arguments))
     chart = report.clique_chart(view)
     png, html = common.drawings(
-        arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 5.6),
-        "cliques_page", view, steps=[step], warnings=arguments.heard,
+        arguments, lambda ax: plot.chart(chart, ax=ax), "cliques_page", view,
+        steps=[step], warnings=arguments.heard,
     )  # fmt: skip
     files = {
         "cliques.csv": view.to_pandas().to_csv(index=False),
@@ -331,8 +332,8 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
     numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
     png, html = common.drawings(
-        arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
-        "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
+        arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)),
+        "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
     )  # fmt: skip
     files = {
         "diagnosis.json": common.json_text(numbers) + "\n",
@@ -354,15 +355,20 @@ def run_datasets(arguments: argparse.Namespace) -> None:
 
 # Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,
 # of which frames of cliques have some beyond 400 points.
-_COMPILED: tuple[tuple[int, dict[str, Any]], ...] = (
-    (500, {}),
-    (300, {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5}),
-    (450, {"strategy": "blockwise"}),
-    (300, {"strategy": Blockwise.paper(), "refine": None}),
-    (300, {"strategy": "geodesic", "n_landmarks": 100}),
-    (60, {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"}),
-    (60, {"strategy": "geodesic", "kernel": "rational_quadratic", "refine": "likelihood"}),
-)
+_COMPILED: dict[int, tuple[dict[str, Any], ...]] = {
+    450: (
+        {},
+        {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5},
+        {"strategy": "blockwise"},
+        {"strategy": Blockwise.paper(), "refine": None},
+        {"strategy": "geodesic", "n_landmarks": 0.5},
+    ),
+    60: (
+        {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"},
+        {"strategy": "geodesic", "kernel": "rational_quadratic", "refine": "likelihood"},
+    ),
+}
+"""Fits by their number of points."""
 
 
 def run_warm(arguments: argparse.Namespace) -> None:
@@ -384,12 +390,12 @@ def run_warm(arguments: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         # Of so few points some fits are poor, and say so.
         warnings.simplefilter("ignore", UserWarning)
-        for n_points, parameters in _COMPILED:
+        for n_points, fits in _COMPILED.items():
             # On one thread, and on several.
-            for n_jobs in (1, -1):
+            for parameters, n_jobs in itertools.product(fits, (1, -1)):
                 model = IKD(n_jobs=n_jobs, **parameters).fit(rows[:n_points])
-                model.inverse_transform(model.transform(rows[-5:]))
-        g = graph.threshold(covariance.correlation(rows[:60]), 0.5)
+                model.inverse_transform(model.transform(rows[-2:]))
+        g = graph.threshold(covariance.correlation(rows[:n_points]), 0.5)
         cover = cliques.cover(g, 4)
         cliques.summary(g, cover)
         cliques.overlaps(cover)

@@ -92,9 +92,9 @@ def file_stem(name: str) -> str:
 def drawings(
     arguments: argparse.Namespace,
     draw: Callable[[Any], object],
-    size: tuple[float, float],
-    page: str,
+    page: str = "",
     *content: Any,
+    size: tuple[float, float] = (7.2, 5.4),
     **options: Any,
 ) -> tuple[bytes | None, str | None]:
     """Draw a PNG by ``draw``, and render a page of `report` with it.
