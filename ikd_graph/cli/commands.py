@@ -42,15 +42,16 @@ def run_embed(arguments: argparse.Namespace) -> None:
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
     model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+    Z, colors = model.embedding_, paint_points(data)
+    files: dict[str, Any] = {"embedding.csv": common.coordinates_csv(model, Z, data)}
     # What took long is stored, whatever happens to errors, scores and pictures.
-    text = common.coordinates_csv(model, model.embedding_, data)
-    (path,) = common.write_outputs(arguments, data, {"embedding.csv": text})
+    (path,) = common.write_outputs(arguments, data, files)
     if arguments.save_model:
         path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
         arguments.written.append(_save_model(model, data, path))
     errors = model.standard_errors_
-    text = common.coordinates_csv(model, model.embedding_, data, errors)
-    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.labels}
+    files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
+    scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
     size = {"n_components": model.n_components_}
     further = {
@@ -62,9 +63,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
         ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments)),
         *((text, common.paste_command(arguments, name, size)) for name, text in further.items()),
     ]
-    Z, colors = model.embedding_, paint_points(data)
     fractions = variance_fractions(Z)
-    png, html = common.drawings(
+    files["embedding.png"], files["report.html"] = common.drawings(
         arguments,
         lambda ax: plot.embedding(
             Z, colors, errors=errors, fractions=fractions, ax=ax,
@@ -73,7 +73,6 @@ def run_embed(arguments: argparse.Namespace) -> None:
         "embed_page", model, data,
         scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
     )  # fmt: skip
-    files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     lines = _summary(model, data, scores)
     if relevance is not None:
         files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
@@ -171,8 +170,8 @@ def run_place(arguments: argparse.Namespace) -> None:
             palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,
         )  # fmt: skip
 
-    png, _ = common.drawings(arguments, draw)
-    files = {"placed.csv": common.coordinates_csv(model, Z, data, errors), "placed.png": png}
+    files: dict[str, Any] = {"placed.csv": common.coordinates_csv(model, Z, data, errors)}
+    files["placed.png"], _ = common.drawings(arguments, draw)
     rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
     if done := getattr(model, "preprocessor_", RowSteps()).steps():
         rows.append(("as in the model", "; ".join(done)))
@@ -223,27 +222,26 @@ def run_compare(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments)
     own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
     parameters |= common.typed_values(arguments, *own)
-    stopped = None
+    stopped: Any = None
     try:
         result = compare(data, verbose=arguments.verbose, **parameters)
     except KeyboardInterrupt as interrupt:
-        stopped, finished = interrupt, getattr(interrupt, "finished", None)
-        if finished is None:
+        stopped = getattr(interrupt, "finished", None)
+        if stopped is None:
             raise
-        result = finished
+        result = stopped
     step = _after_comparison(result, arguments)
     rows, points = result.to_pandas(), result.points()
-    tables = {
+    files: dict[str, Any] = {
         "compare.csv": rows.to_csv(index=False),
         "compare_points.csv": points.to_csv(index=False),
     }
     # What took long is stored, whatever happens to the pictures.
-    common.write_outputs(arguments, data, tables)
-    png, html = common.drawings(
+    common.write_outputs(arguments, data, files)
+    files["compare.png"], files["compare.html"] = common.drawings(
         arguments, lambda ax: result.plot(ax), "compare_page", result,
         size=result.figure_size, warnings=arguments.heard, steps=[step],
     )  # fmt: skip
-    files = {**tables, "compare.png": png, "compare.html": html}
     record = {
         "measure": result.measure,
         "shared": result.head,
@@ -293,16 +291,14 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     counts, advice = view.to_record(), view.advice()
     step = ("To embed with this graph:", _embed_again(model, arguments))
     chart = report.clique_chart(view)
-    png, html = common.drawings(
+    files: dict[str, Any] = {
+        "cliques.csv": view.to_pandas().to_csv(index=False),
+        "cliques.json": common.json_text(counts) + "\n",
+    }
+    files["cliques.png"], files["cliques.html"] = common.drawings(
         arguments, lambda ax: plot.chart(chart, ax=ax), "cliques_page", view,
         steps=[step], warnings=arguments.heard,
     )  # fmt: skip
-    files = {
-        "cliques.csv": view.to_pandas().to_csv(index=False),
-        "cliques.json": common.json_text(counts) + "\n",
-        "cliques.png": png,
-        "cliques.html": html,
-    }
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
@@ -331,16 +327,14 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     derived["parameters"] = plain_settings(diagnosis.parameters)
     tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
     numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
-    png, html = common.drawings(
+    files: dict[str, Any] = {
+        "diagnosis.json": common.json_text(numbers) + "\n",
+        "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
+    }
+    files["diagnosis.png"], files["diagnosis.html"] = common.drawings(
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)),
         "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
     )  # fmt: skip
-    files = {
-        "diagnosis.json": common.json_text(numbers) + "\n",
-        "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
-        "diagnosis.png": png,
-        "diagnosis.html": html,
-    }
     lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
     lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
     common.finish(arguments, data, files, lines, steps[-1], {"diagnosis": numbers, "steps": steps})
