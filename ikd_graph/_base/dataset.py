@@ -277,7 +277,8 @@ def label_quantity(labels: Labels) -> NDArray[np.float64] | None:
     if labels.numbers is None:
         return None
     values = np.where(np.isfinite(labels.numbers), labels.numbers, np.nan)
-    n_values = np.unique(values[~np.isnan(values)]).size
+    known = values[~np.isnan(values)]
+    n_values = np.unique(known).size
     if labels.names and n_values <= min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS):
         return None
-    return values if n_values > 1 and np.count_nonzero(~np.isnan(values)) >= 10 else None
+    return values if n_values > 1 and known.size >= 2 * FEWEST_OF_A_CLASS else None

@@ -100,7 +100,7 @@ def choose_table(
 
     A key may leave out the group before a slash.
     """
-    shown = listed((f"{table} {shape}" for table, shape in shapes.items()), 30)
+    shown = listed((f"{table} {shape}" for table, shape in shapes.items()))
     chosen = [t for t in shapes if key in (t, t.partition("/")[2])] if key else usual
     if len(chosen) == 1:
         return chosen[0]

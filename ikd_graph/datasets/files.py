@@ -269,7 +269,7 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
     problems = [
         f"{setting(option)} must name columns of {table.file}: "
         f"{listed(valid or [f'0 to {len(own) - 1} (no header)'])}; got no "
-        f"{listed(map(repr, lost), 6)}{suggest(lost[0], valid)}"
+        f"{listed(map(repr, lost))}{suggest(lost[0], valid)}"
         for option, (lost, valid) in absent.items()
         if lost
     ]
@@ -387,7 +387,7 @@ def _is_triangle(holes: NDArray[np.bool_]) -> bool:
 def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:
     """Count bad cells of each column that has some."""
     counts = holes.sum(axis=0)
-    return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
+    return listed(f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist())
 
 
 def _encoded(table: Table, at: int | str) -> Labels:
