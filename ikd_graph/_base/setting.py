@@ -1,6 +1,7 @@
-"""How a message spells a parameter, in Python or on the command line, and what is no letter."""
+"""How messages spell what a reader types: parameters, words that are near, odd letters."""
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any
 
@@ -37,3 +38,16 @@ def printable(text: str) -> str:
     (8, 4)
     """
     return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def suggest(word: Any, valid: Iterable[Any]) -> str:
+    """Suggest the nearest valid word, as the end of a sentence; empty if nothing is near.
+
+    Examples
+    --------
+    >>> suggest("grup", ["group", "dose"])
+    "; did you mean 'group'?"
+    """
+    allowed = [str(choice) for choice in valid]
+    near = difflib.get_close_matches(str(word), allowed, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""

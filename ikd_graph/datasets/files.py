@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.files import missing_file
-from .._base.setting import setting
-from .._base.suggest import suggest
+from .._base.setting import setting, suggest
 from .._base.types import Floats
 from .._preprocessing import STEPS, RowSteps
 from ._table import (
