@@ -110,9 +110,8 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
         rows.append(("kernel", repr(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
-        rows.append(
-            ("cliques", f"{format_number(sizes.size)}, the largest of {sizes.max()} points")
-        )
+        text = f"{format_number(sizes.size)}, the largest of {sizes.max()} points"
+        rows.append(("cliques", text))
     if model.negative_mass_ is not None:
         fraction = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
         rows.append(("closed form", f"{fraction}; {model.negative_mass_:.1%} is negative"))
@@ -161,10 +160,9 @@ def run_place(arguments: argparse.Namespace) -> None:
     Z, errors = model.transform(X, return_std=True)
 
     def draw(ax: Any) -> None:
-        old, gray = [0] * len(model.embedding_), "#c3c8ce"
-        plot.embedding(
-            model.embedding_, old, names=("model",), palette=(gray,), legend=False, ax=ax
-        )
+        old = model.embedding_
+        gray = {"names": ("model",), "palette": ("#c3c8ce",), "legend": False}
+        plot.embedding(old, [0] * len(old), ax=ax, **gray)
         plot.embedding(
             Z, [0] * len(Z), names=(data.name,), label_title="new rows (the model is gray)",
             palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,

@@ -31,9 +31,7 @@ from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
 
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
-    ".csv": (read_text, ("header", "sep", "decimal")),
-    ".tsv": (read_text, ("header", "sep", "decimal")),
-    ".txt": (read_text, ("header", "sep", "decimal")),
+    **dict.fromkeys((".csv", ".tsv", ".txt"), (read_text, ("header", "sep", "decimal"))),
     ".npy": (read_npy, ()),
     ".npz": (read_npz, ("key",)),
     ".mat": (read_mat, ("key",)),
@@ -46,11 +44,7 @@ READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
 _OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 
 
-def read_file(
-    path: str | Path,
-    *,
-    reading: Reading | None = None,
-) -> Dataset:
+def read_file(path: str | Path, *, reading: Reading | None = None) -> Dataset:
     """Read a data set from a file, by its ending.
 
     Parameters
@@ -144,11 +138,7 @@ BUILTIN: dict[str, Callable[[], Dataset]] = {
 """Every data set that ``load`` knows by name, and what makes it."""
 
 
-def load(
-    name_or_path: str | Path,
-    *,
-    reading: Reading | None = None,
-) -> Dataset:
+def load(name_or_path: str | Path, *, reading: Reading | None = None) -> Dataset:
     """Load a data set by name or from a file.
 
     Parameters
