@@ -369,7 +369,7 @@ def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
     upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
     off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
-    is_square = 1 < len(holes) == holes.shape[1]
+    is_square = 2 < len(holes) == holes.shape[1]
     return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
 
 
