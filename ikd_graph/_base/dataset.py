@@ -24,6 +24,10 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
+Codes = NDArray[np.int64] | NDArray[np.float64]
+"""Codes of classes, or measurements."""
+
+
 @dataclass(frozen=True)
 class Labels:
     """One column of labels.
@@ -43,7 +47,7 @@ class Labels:
     """
 
     title: str
-    y: NDArray[np.int64] | NDArray[np.float64]
+    y: Codes
     names: tuple[str, ...] = ()
     period: float | None = None
     palette: tuple[str, ...] = ()
@@ -148,7 +152,7 @@ class Dataset:
         )
 
     @property
-    def y(self) -> NDArray[np.int64] | NDArray[np.float64] | None:
+    def y(self) -> Codes | None:
         """Codes or values of the first labels, (n,); None if there are none."""
         return self.labels[0].y if self.labels else None
 
@@ -158,9 +162,7 @@ class Dataset:
         return self.labels[0].names if self.labels else ()
 
 
-def encode_labels(
-    values: NDArray[Any],
-) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
+def encode_labels(values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
     """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
     Labels that all read as numbers are a measurement if some are not whole, or most of ten or more
@@ -277,7 +279,8 @@ def label_quantity(labels: Labels) -> NDArray[np.float64] | None:
     if labels.numbers is None:
         return None
     values = np.where(np.isfinite(labels.numbers), labels.numbers, np.nan)
-    n_values = np.unique(values[~np.isnan(values)]).size
+    known = values[~np.isnan(values)]
+    n_values = np.unique(known).size
     if labels.names and n_values <= min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS):
         return None
-    return values if n_values > 1 and np.count_nonzero(~np.isnan(values)) >= 10 else None
+    return values if n_values > 1 and known.size >= 2 * FEWEST_OF_A_CLASS else None

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from .rounding import SINGLE
-from .setting import setting
-from .suggest import suggest
+from .setting import setting, suggest
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")

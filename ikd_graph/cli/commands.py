@@ -2,6 +2,7 @@
 
 import argparse
 import copy
+import itertools
 import os
 import time
 import warnings
@@ -41,15 +42,16 @@ def run_embed(arguments: argparse.Namespace) -> None:
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
     model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+    Z, colors = model.embedding_, paint_points(data)
+    files: dict[str, Any] = {"embedding.csv": common.coordinates_csv(model, Z, data)}
     # What took long is stored, whatever happens to errors, scores and pictures.
-    text = common.coordinates_csv(model, model.embedding_, data)
-    (path,) = common.write_outputs(arguments, data, {"embedding.csv": text})
+    (path,) = common.write_outputs(arguments, data, files)
     if arguments.save_model:
         path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
         arguments.written.append(_save_model(model, data, path))
     errors = model.standard_errors_
-    text = common.coordinates_csv(model, model.embedding_, data, errors)
-    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.labels}
+    files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
+    scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
     size = {"n_components": model.n_components_}
     further = {
@@ -61,18 +63,16 @@ def run_embed(arguments: argparse.Namespace) -> None:
         ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments)),
         *((text, common.paste_command(arguments, name, size)) for name, text in further.items()),
     ]
-    Z, colors = model.embedding_, paint_points(data)
     fractions = variance_fractions(Z)
-    png, html = common.drawings(
+    files["embedding.png"], files["report.html"] = common.drawings(
         arguments,
         lambda ax: plot.embedding(
             Z, colors, errors=errors, fractions=fractions, ax=ax,
             points=plot.names_of_points(data.row_names),
         ),
-        (7.2, 5.4), "embed_page", model, data,
+        "embed_page", model, data,
         scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
     )  # fmt: skip
-    files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
     lines = _summary(model, data, scores)
     if relevance is not None:
         files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
@@ -110,9 +110,8 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
         rows.append(("kernel", repr(model.kernel_)))
     if model.cliques_ is not None:
         sizes = model.cliques_.sizes
-        rows.append(
-            ("cliques", f"{format_number(sizes.size)}, the largest of {sizes.max()} points")
-        )
+        text = f"{format_number(sizes.size)}, the largest of {sizes.max()} points"
+        rows.append(("cliques", text))
     if model.negative_mass_ is not None:
         fraction = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
         rows.append(("closed form", f"{fraction}; {model.negative_mass_:.1%} is negative"))
@@ -161,17 +160,16 @@ def run_place(arguments: argparse.Namespace) -> None:
     Z, errors = model.transform(X, return_std=True)
 
     def draw(ax: Any) -> None:
-        old, gray = [0] * len(model.embedding_), "#c3c8ce"
-        plot.embedding(
-            model.embedding_, old, names=("model",), palette=(gray,), legend=False, ax=ax
-        )
+        old = model.embedding_
+        gray = {"names": ("model",), "palette": ("#c3c8ce",), "legend": False}
+        plot.embedding(old, [0] * len(old), ax=ax, **gray)
         plot.embedding(
             Z, [0] * len(Z), names=(data.name,), label_title="new rows (the model is gray)",
             palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,
         )  # fmt: skip
 
-    png, _ = common.drawings(arguments, draw, (7.2, 5.4), "")
-    files = {"placed.csv": common.coordinates_csv(model, Z, data, errors), "placed.png": png}
+    files: dict[str, Any] = {"placed.csv": common.coordinates_csv(model, Z, data, errors)}
+    files["placed.png"], _ = common.drawings(arguments, draw)
     rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
     if done := getattr(model, "preprocessor_", RowSteps()).steps():
         rows.append(("as in the model", "; ".join(done)))
@@ -188,7 +186,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     sessions = _read_sessions(arguments)
     frames, names = [each.frame for each in sessions], [each.name for each in sessions]
     found = align(frames, names=names, **given)
-    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
+    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax))
     data = replace(sessions[0], name="aligned")
     step = ("To align them again:", common.typed_command(arguments))
     files = {"sessions.csv": found.to_pandas().to_csv(index=False), "sessions.png": png}
@@ -222,27 +220,26 @@ def run_compare(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments)
     own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
     parameters |= common.typed_values(arguments, *own)
-    stopped = None
+    stopped: Any = None
     try:
         result = compare(data, verbose=arguments.verbose, **parameters)
     except KeyboardInterrupt as interrupt:
-        stopped, finished = interrupt, getattr(interrupt, "finished", None)
-        if finished is None:
+        stopped = getattr(interrupt, "finished", None)
+        if stopped is None:
             raise
-        result = finished
+        result = stopped
     step = _after_comparison(result, arguments)
     rows, points = result.to_pandas(), result.points()
-    tables = {
+    files: dict[str, Any] = {
         "compare.csv": rows.to_csv(index=False),
         "compare_points.csv": points.to_csv(index=False),
     }
     # What took long is stored, whatever happens to the pictures.
-    common.write_outputs(arguments, data, tables)
-    png, html = common.drawings(
-        arguments, lambda ax: result.plot(ax), result.figure_size,
-        "compare_page", result, warnings=arguments.heard, steps=[step],
+    common.write_outputs(arguments, data, files)
+    files["compare.png"], files["compare.html"] = common.drawings(
+        arguments, lambda ax: result.plot(ax), "compare_page", result,
+        size=result.figure_size, warnings=arguments.heard, steps=[step],
     )  # fmt: skip
-    files = {**tables, "compare.png": png, "compare.html": html}
     record = {
         "measure": result.measure,
         "shared": result.head,
@@ -292,16 +289,14 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     counts, advice = view.to_record(), view.advice()
     step = ("To embed with this graph:", _embed_again(model, arguments))
     chart = report.clique_chart(view)
-    png, html = common.drawings(
-        arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 5.6),
-        "cliques_page", view, steps=[step], warnings=arguments.heard,
-    )  # fmt: skip
-    files = {
+    files: dict[str, Any] = {
         "cliques.csv": view.to_pandas().to_csv(index=False),
         "cliques.json": common.json_text(counts) + "\n",
-        "cliques.png": png,
-        "cliques.html": html,
     }
+    files["cliques.png"], files["cliques.html"] = common.drawings(
+        arguments, lambda ax: plot.chart(chart, ax=ax), "cliques_page", view,
+        steps=[step], warnings=arguments.heard,
+    )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
     lines = [f"{data.name}: cliques", *common.settings_lines(model)]
@@ -330,16 +325,14 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     derived["parameters"] = plain_settings(diagnosis.parameters)
     tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
     numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
-    png, html = common.drawings(
-        arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
-        "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
-    )  # fmt: skip
-    files = {
+    files: dict[str, Any] = {
         "diagnosis.json": common.json_text(numbers) + "\n",
         "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
-        "diagnosis.png": png,
-        "diagnosis.html": html,
     }
+    files["diagnosis.png"], files["diagnosis.html"] = common.drawings(
+        arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)),
+        "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
+    )  # fmt: skip
     lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
     lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
     common.finish(arguments, data, files, lines, steps[-1], {"diagnosis": numbers, "steps": steps})
@@ -354,15 +347,20 @@ def run_datasets(arguments: argparse.Namespace) -> None:
 
 # Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,
 # of which frames of cliques have some beyond 400 points.
-_COMPILED: tuple[tuple[int, dict[str, Any]], ...] = (
-    (500, {}),
-    (300, {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5}),
-    (450, {"strategy": "blockwise"}),
-    (300, {"strategy": Blockwise.paper(), "refine": None}),
-    (300, {"strategy": "geodesic", "n_landmarks": 100}),
-    (60, {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"}),
-    (60, {"strategy": "geodesic", "kernel": "rational_quadratic", "refine": "likelihood"}),
-)
+_COMPILED: dict[int, tuple[dict[str, Any], ...]] = {
+    450: (
+        {},
+        {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5},
+        {"strategy": "blockwise"},
+        {"strategy": Blockwise.paper(), "refine": None},
+        {"strategy": "geodesic", "n_landmarks": 0.5},
+    ),
+    60: (
+        {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"},
+        {"strategy": "geodesic", "kernel": "rational_quadratic", "refine": "likelihood"},
+    ),
+}
+"""Fits by their number of points."""
 
 
 def run_warm(arguments: argparse.Namespace) -> None:
@@ -384,12 +382,12 @@ def run_warm(arguments: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         # Of so few points some fits are poor, and say so.
         warnings.simplefilter("ignore", UserWarning)
-        for n_points, parameters in _COMPILED:
+        for n_points, fits in _COMPILED.items():
             # On one thread, and on several.
-            for n_jobs in (1, -1):
+            for parameters, n_jobs in itertools.product(fits, (1, -1)):
                 model = IKD(n_jobs=n_jobs, **parameters).fit(rows[:n_points])
-                model.inverse_transform(model.transform(rows[-5:]))
-        g = graph.threshold(covariance.correlation(rows[:60]), 0.5)
+                model.inverse_transform(model.transform(rows[-2:]))
+        g = graph.threshold(covariance.correlation(rows[:n_points]), 0.5)
         cover = cliques.cover(g, 4)
         cliques.summary(g, cover)
         cliques.overlaps(cover)

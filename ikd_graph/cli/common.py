@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +33,19 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
 
     ``changes`` of how the file is read are those of a command.
     """
-    asked = replace(reading(arguments), **changes)
+    given = typed_values(arguments, *vars(Reading()))
+    rule = getattr(arguments, "missing", "error")
+    if rule != "error" and "impute" in given:
+        raise ValueError(
+            f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
+            "given together: the latter leaves no missing cells; leave one of them out"
+        )
+    # Missing cells are the method's where it takes them.
+    reading = Reading(**{**given, "keep_missing": rule != "error", **changes})
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
-    data = datasets.load(path or arguments.data, reading=asked)
+    data = datasets.load(path or arguments.data, reading=reading)
     if not arguments.quiet:
         # Results go to those, too, who do not listen.
         with suppress(OSError, AttributeError):
@@ -65,19 +72,6 @@ def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping
     return shlex.join([PROG, command, str(arguments.data), *words])
 
 
-def reading(arguments: argparse.Namespace) -> Reading:
-    """Return how the file is to be read."""
-    given = typed_values(arguments, *vars(Reading()))
-    rule = getattr(arguments, "missing", "error")
-    if rule != "error" and "impute" in given:
-        raise ValueError(
-            f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
-            "given together: the latter leaves no missing cells; leave one of them out"
-        )
-    # Missing cells are the method's where it takes them.
-    return Reading(**given, keep_missing=rule != "error")
-
-
 def file_stem(name: str) -> str:
     """Name of a data set as file names begin: letters, digits, dots, dashes, underscores.
 
@@ -92,9 +86,9 @@ def file_stem(name: str) -> str:
 def drawings(
     arguments: argparse.Namespace,
     draw: Callable[[Any], object],
-    size: tuple[float, float],
-    page: str,
+    page: str = "",
     *content: Any,
+    size: tuple[float, float] = (7.2, 5.4),
     **options: Any,
 ) -> tuple[bytes | None, str | None]:
     """Draw a PNG by ``draw``, and render a page of `report` with it.

@@ -22,10 +22,10 @@ def read_object(name: str, value: Any) -> Any:
     >>> read_object("kernel", "matern:nu=2.5"), read_object("graph", 10)
     (Matern(length_scale=1.0, nu=2.5), 10)
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or name not in CLASSES:
         return value
     word, colon, options = value.partition(":")
-    kinds = CLASSES.get(name, {})
+    kinds = CLASSES[name]
     if colon:
         one_of(kinds)(name, word)
     # The names of rules for graphs are none in Python.
@@ -34,10 +34,7 @@ def read_object(name: str, value: Any) -> Any:
     pairs = [pair.partition("=") for pair in split(options)]
     for key, _, _ in pairs:
         one_of(kinds[word]().get_params())(f"a parameter of {word}", key)
-    try:
-        return kinds[word](**{key: read_value(text) for key, _, text in pairs})
-    except TypeError:
-        raise ValueError(f"{name} must read like matern:nu=2.5, got {value!r}") from None
+    return kinds[word](**{key: read_value(text) for key, _, text in pairs})
 
 
 def method_parameters(typed: Mapping[str, Any], **fixed: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._base.suggest import suggest
+from .._base.setting import suggest
 from .._version import __version__
 from .console import PROG, print_error
 
@@ -164,7 +164,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="folder for the results, made if it is missing; default: this one",
     )  # fmt: skip
     parser.add_argument(
-        "--json", metavar="FILE.json", nargs="?", const=STDOUT, type=_json_file, default=None,
+        "--json", metavar="FILE.json", nargs="?", const=STDOUT, type=_json_file,
         help="one JSON object in place of the text, or into a file",
     )  # fmt: skip
     parser.add_argument(
@@ -212,10 +212,8 @@ def build_parser() -> argparse.ArgumentParser:
         text = f"{purpose[0].upper()}{purpose[1:]}."
         words = " ".join([PROG, name, "[flags]", files.upper()]).rstrip()
         command = commands.add_parser(name, usage=words, help=purpose, description=text)
-        command.set_defaults(json=None)
-        command.add_argument(
-            "--quiet", "-q", action="store_true", default=False, help="write no text but errors"
-        )
+        command.set_defaults(json=None, quiet=False)
+        command.add_argument("--quiet", "-q", action="store_true", help="write no text but errors")
         if "model" in files:
             command.add_argument("model", metavar="MODEL", type=Path, help="file of a saved model")
         if "data" in files:

@@ -119,11 +119,15 @@ class TableError(ValueError):
         super().__init__("\n- ".join([*head, *problems]))
 
 
-def listed(names: Iterable[Any], most: int = 12) -> str:
+_LISTED = 12
+"""Names of a longer list that a message has."""
+
+
+def listed(names: Iterable[Any]) -> str:
     """Return names between commas, the first few of many."""
     texts = [str(name) for name in names]
-    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
-    return ", ".join([*texts[: most if more else None], *more]) or "none"
+    more = [f"... ({len(texts)} in all)"] * (len(texts) > _LISTED)
+    return ", ".join([*texts[:_LISTED], *more]) or "none"
 
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.files import missing_file
-from .._base.setting import setting
-from .._base.suggest import suggest
+from .._base.setting import setting, suggest
 from .._base.types import Floats
 from .._preprocessing import STEPS, RowSteps
 from ._table import (
@@ -32,9 +31,7 @@ from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
 
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
-    ".csv": (read_text, ("header", "sep", "decimal")),
-    ".tsv": (read_text, ("header", "sep", "decimal")),
-    ".txt": (read_text, ("header", "sep", "decimal")),
+    **dict.fromkeys((".csv", ".tsv", ".txt"), (read_text, ("header", "sep", "decimal"))),
     ".npy": (read_npy, ()),
     ".npz": (read_npz, ("key",)),
     ".mat": (read_mat, ("key",)),
@@ -47,11 +44,7 @@ READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
 _OF_FORMATS = ("header", "sep", "decimal", "key", "sheet")
 
 
-def read_file(
-    path: str | Path,
-    *,
-    reading: Reading | None = None,
-) -> Dataset:
+def read_file(path: str | Path, *, reading: Reading | None = None) -> Dataset:
     """Read a data set from a file, by its ending.
 
     Parameters
@@ -145,11 +138,7 @@ BUILTIN: dict[str, Callable[[], Dataset]] = {
 """Every data set that ``load`` knows by name, and what makes it."""
 
 
-def load(
-    name_or_path: str | Path,
-    *,
-    reading: Reading | None = None,
-) -> Dataset:
+def load(name_or_path: str | Path, *, reading: Reading | None = None) -> Dataset:
     """Load a data set by name or from a file.
 
     Parameters
@@ -269,7 +258,7 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
     problems = [
         f"{setting(option)} must name columns of {table.file}: "
         f"{listed(valid or [f'0 to {len(own) - 1} (no header)'])}; got no "
-        f"{listed(map(repr, lost), 6)}{suggest(lost[0], valid)}"
+        f"{listed(map(repr, lost))}{suggest(lost[0], valid)}"
         for option, (lost, valid) in absent.items()
         if lost
     ]
@@ -380,14 +369,14 @@ def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
     upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
     off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
-    is_square = 1 < len(holes) == holes.shape[1]
+    is_square = 2 < len(holes) == holes.shape[1]
     return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
 
 
 def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:
     """Count bad cells of each column that has some."""
     counts = holes.sum(axis=0)
-    return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
+    return listed(f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist())
 
 
 def _encoded(table: Table, at: int | str) -> Labels:

@@ -411,6 +411,8 @@ BAD = {
     "embed TABLE --strategy eigen:reference=far": "reference must be one of",
     "embed TABLE --labels nothing": "--labels must name columns of table.csv",
     "embed TABLE --affinity precomputed": "must be square",
+    "embed TABLE --affinity hellinger": "for --affinity hellinger, .* use --affinity cosine",
+    "embed TABLE --affinity shared_neighbors --strategy eigen": "for --affinity shared_neighbors",
     "embed TABLE --output TABLE": "a file is where a folder should be",
     "embed TWO --graph neighbors:k=2,disconnected=raise": "for disconnected=.raise",
     "cliques TABLE --limit 0": "--limit must be an integer at least 1",
