@@ -81,7 +81,7 @@ def ikd(
     if color not in adata.obs and color in genes:
         column = adata.X[:, [genes.index(color)]]
         values = np.ravel(column.toarray() if hasattr(column, "toarray") else column)
-        shade = Paint(color, None, values.astype(np.float64))
+        shade = Paint(color, values.astype(np.float64))
         return plot.embedding(adata.obsm[basis], shade, ax=ax)
     if color not in adata.obs:
         keys = ", ".join(map(repr, adata.obs)) or "none"

@@ -1,7 +1,7 @@
 """Charts, described once: `plot` draws them for papers, `figures` for pages."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,10 @@ from .._base.types import Floats
 from . import colors
 from .colors import Paint
 
+MANY = 4000
+"""More points are drawn as pixels, by the graphics card on pages; fewer print better."""
+MOST_BARS = 40
+"""Bars of a histogram."""
 MOST_ELLIPSES = 400
 """Points around which ellipses can still be told apart; of more the uncertain ones are pale."""
 
@@ -56,6 +60,7 @@ class Names(NamedTuple):
 
     at: Floats  # (k, 2)
     texts: Sequence[str]  # k
+    dots: bool = False  # where no point of the chart stands
 
 
 class Chart(NamedTuple):
@@ -68,25 +73,10 @@ class Chart(NamedTuple):
     curves: tuple[Curve, ...] = ()
     bars: tuple[Bars, ...] = ()
     rows: tuple[str, ...] = ()  # names of rows of lying bars; without them bars stand
-    mark: tuple[float, str] | None = None  # dashed upright line with its text
+    mark: tuple[float, str] | None = None  # dashed upright line with its name
     log_y: bool = False
     equal: bool = False  # both axes have one scale and no unit
     names: Names | None = None
-
-    @property
-    def has_dots(self) -> bool:
-        """Whether positions with names need dots, because they are not those of the points."""
-        if self.names is None or self.points is None:
-            return False
-        return not np.array_equal(self.names.at, self.points.at)
-
-    @property
-    def mark_edge(self) -> Literal["left", "right"]:
-        """Edge of its text that stands at the mark: the other one has more room."""
-        drawn = (*(line.x for line in self.curves), *(bars.at for bars in self.bars))
-        at = np.concatenate([*drawn, np.zeros(0)])
-        mark = self.mark[0] if self.mark else 0.0
-        return "right" if at.size and mark > at.mean() else "left"
 
 
 def scatter(
@@ -225,15 +215,13 @@ def network(
     edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-5 * len(at) :]
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
-    strength = np.clip(3.0 * shared / shared.max(initial=1.0), 0.0, 2.0).astype(int)
-    curves = []
-    for level in range(3):
-        x, y = with_gaps(at[ends[strength == level]])
-        width, opacity = 0.6 + 0.9 * level, 0.2 * (level + 1)
-        curves.append(Curve("", x, y, colors.MUTED, width=width, opacity=opacity))
+    strength = np.ceil(3.0 * shared / shared.max(initial=1.0))
+    curves = tuple(
+        Curve("", *with_gaps(at[lines]), colors.MUTED, width=0.8 * level, opacity=0.2 * level)
+        for level, lines in ((k, ends[strength == k]) for k in (1, 2, 3))
+    )
     drawn = Points(at, paints or (Paint(),), **{"size": diameters, **points})
-    title = "graph of cliques"
-    return Chart(title, points=drawn, curves=tuple(curves), equal=True, names=names)
+    return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
 
 
 _LONGER_SIDE = 330.0
@@ -262,13 +250,13 @@ def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300
     return np.where(moved[:, None], middles * unit, at)
 
 
-def counts(values: ArrayLike, xlabel: str, ylabel: str, most_bars: int = 40) -> Chart:
+def counts(values: ArrayLike, xlabel: str, ylabel: str) -> Chart:
     """Histogram of whole numbers: a bar for each while they are few, in bins beyond."""
     numbers = np.asarray(values, dtype=np.int64)
     if not numbers.size:
         return Chart(xlabel, xlabel, ylabel)
     low, high = int(numbers.min()), int(numbers.max())
-    step = -(-(high - low + 1) // most_bars)
+    step = -(-(high - low + 1) // MOST_BARS)
     edges = np.arange(low, high + step + 1, step) - 0.5
     heights = np.histogram(numbers, edges)[0].astype(float)
     bars = Bars(0.5 * (edges[1:] + edges[:-1]), heights, width=0.8 * step)
@@ -292,10 +280,7 @@ def level_bars(
 
 
 def noise_curves(
-    levels: ArrayLike,
-    scores: Mapping[str, Any],
-    ylabel: str = "R² after affine alignment",
-    xlabel: str = "noise",
+    levels: ArrayLike, scores: Mapping[str, Any], ylabel: str = "R² after affine alignment"
 ) -> Chart:
     """Several methods against noise: the mean over seeds with its standard deviation.
 
@@ -308,4 +293,4 @@ def noise_curves(
         spread = np.array([values.std() if values.size else 0.0 for values in finite])
         color = colors.class_color(code)
         curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
-    return Chart(f"{ylabel} against {xlabel}", xlabel, ylabel, curves=tuple(curves))
+    return Chart(f"{ylabel} against noise", "noise", ylabel, curves=tuple(curves))

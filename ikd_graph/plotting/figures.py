@@ -9,11 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import colors
-from .charts import Bars, Chart, Curve, Names, Points
+from .charts import MANY, Bars, Chart, Curve, Names, Points
 from .colors import Paint
-
-MANY = 4000
-"""More points are drawn by the graphics card, fewer in a way that prints better."""
 
 escape = partial(_escape, quote=False)
 """Text that plotly takes for no markup; it shows quotes as they are."""
@@ -55,11 +52,12 @@ def figure(chart: Chart) -> dict[str, Any]:
         names = {"tickvals": [*range(len(chart.rows))], "ticktext": [*map(escape, chart.rows)]}
         layout["yaxis"] |= {"autorange": "reversed", "showgrid": False, **names}
     if chart.mark is not None:
-        layout["shapes"] = [_upright(chart)]
+        at, name = chart.mark
+        line = {"color": colors.SECOND, "dash": "dash"}
+        place = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain"}
+        layout["shapes"] = [{**place, "line": line, "name": escape(name), "showlegend": True}]
     if points is not None:
         layout["legend"] = {"itemsizing": "constant"}
-        if points.at.shape[1] == 3:
-            layout |= _scene()
         if len(points.paints) > 1:
             layout["updatemenus"] = [_menu(points)]
         else:
@@ -74,7 +72,7 @@ def _traces(chart: Chart) -> list[Trace]:
         for number, paint in enumerate(chart.points.paints):
             painted = _paint(chart.points, paint)
             traces += [trace | {"visible": number == 0} for trace in painted]
-    if chart.names is not None and chart.has_dots:
+    if chart.names is not None and chart.names.dots:
         traces.append(_named(chart.names))
     traces += [_bars(bars, lying=bool(chart.rows)) for bars in chart.bars]
     return traces + [_curve(curve) for curve in chart.curves]
@@ -82,17 +80,16 @@ def _traces(chart: Chart) -> list[Trace]:
 
 def _paint(points: Points, paint: Paint) -> list[Trace]:
     """Return a trace for each class, or one of a quantity and one of what has no value."""
-    if paint.groups is not None:
-        traces = []
-        for code, name in paint.groups.items():
-            trace = _dots(points, paint.groups.codes == code, paint.groups.color(code))
+    if not paint.is_quantity:
+        traces, codes = [], paint.codes(len(points.at))
+        for code, name in paint.classes():
+            trace = _dots(points, codes == code, paint.color(code))
             trace["marker"]["symbol"] = colors.MARKERS[colors.class_marker(code)]
-            traces.append(trace | {"name": escape(name), "showlegend": True})
+            traces.append(trace | {"name": escape(name), "showlegend": bool(name)})
         return traces
-    if paint.values is None:
-        return [_dots(points, np.full(len(points.at), True), colors.ACCENT)]
-    finite = np.isfinite(paint.values)
-    quantity = _dots(points, finite, packed(paint.values[finite]))
+    assert paint.y is not None
+    finite = np.isfinite(paint.y)
+    quantity = _dots(points, finite, packed(paint.y[finite]))
     quantity["marker"] |= {
         "cmin": paint.ends[0],
         "cmax": paint.ends[1],
@@ -138,15 +135,6 @@ def _named(names: Names) -> Trace:
     return _dots(points, np.full(len(names.at), True), colors.INK) | {"zorder": 2}
 
 
-def _scene() -> dict[str, Any]:
-    """Layout of a cloud that is turned."""
-    axes = {
-        f"{letter}axis": {"showticklabels": False, "title": {"text": f"dimension {k}"}}
-        for k, letter in enumerate("xyz", 1)
-    }
-    return {"scene": {"aspectmode": "data", **axes}, "dragmode": "orbit"}
-
-
 def _menu(points: Points) -> dict[str, Any]:
     """Menu of the columns that can color points."""
     n_traces = [len(_paint(points, paint)) for paint in points.paints]
@@ -162,18 +150,6 @@ def _menu(points: Points) -> dict[str, Any]:
     return {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
 
 
-def _upright(chart: Chart) -> dict[str, Any]:
-    """Dashed upright line with its text above, where there is more room."""
-    assert chart.mark is not None
-    at, text = chart.mark
-    return {
-        "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain",
-        "line": {"color": colors.SECOND, "width": 1.5, "dash": "dash"},
-        "label": {"text": escape(text), "textposition": "end", "textangle": 0, "yanchor": "bottom",
-                  "xanchor": chart.mark_edge, "font": {"color": colors.SECOND}},
-    }  # fmt: skip
-
-
 def _bars(bars: Bars, lying: bool) -> Trace:
     """Bars, upright or lying."""
     across, along = ("y", "x") if lying else ("x", "y")
@@ -185,11 +161,9 @@ def _bars(bars: Bars, lying: bool) -> Trace:
         f"error_{along}": _errors(bars.errors),
         "width": bars.width,
         "text": [*map(escape, bars.texts)],
-        "textposition": "outside",
         "name": escape(bars.name),
         "marker": {"color": bars.color},
         "showlegend": bool(bars.name),
-        "cliponaxis": False,
     }
 
 
@@ -203,7 +177,7 @@ def _curve(curve: Curve) -> Trace:
         "y": packed(curve.y),
         "error_y": _errors(curve.errors),
         "line": {"color": curve.color, "width": curve.width},
-        "marker": {"color": curve.color, "size": 5},
+        "marker": {"color": curve.color},
         "opacity": curve.opacity,
         "showlegend": bool(curve.name),
         "hoverinfo": "skip" if curve.opacity < 1.0 else "x+y+name",
@@ -213,6 +187,4 @@ def _curve(curve: Curve) -> Trace:
 
 def _errors(errors: NDArray[np.float64] | None) -> dict[str, Any]:
     """Error bars; none without errors."""
-    if errors is None:
-        return {"visible": False}
-    return {"array": packed(np.nan_to_num(errors)), "thickness": 1, "width": 0}
+    return {} if errors is None else {"array": packed(np.nan_to_num(errors))}

@@ -42,10 +42,10 @@ class DrawnPoints:
     @cached_property
     def rows(self) -> NDArray[np.intp]:
         """Rows that are drawn, ascending."""
-        n, groups = self.data.n_samples, paint_points(self.data).groups
+        n = self.data.n_samples
         if n <= self.most:
             return np.arange(n)
-        codes = np.zeros(n, dtype=np.intp) if groups is None else groups.codes
+        codes = paint_points(self.data).codes(n)
         shuffled = np.random.default_rng(0).permutation(n)
         by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
         return np.sort(by_class[np.linspace(0, n - 1, self.most).astype(np.intp)])
@@ -65,7 +65,7 @@ class DrawnPoints:
 
     def quantity(self, title: str, values: NDArray[np.float64]) -> Paint:
         """Return the colors of the points drawn by a quantity of all points."""
-        return Paint(title, None, values).take(self.rows)
+        return Paint(title, values).take(self.rows)
 
     def scatter(self, Z: NDArray[np.float64], *paints: Paint, **options: Any) -> Chart:
         """Return the chart of the points drawn, of which the page says what they are."""

@@ -134,9 +134,10 @@ def test_a_bar_shows_the_standard_error_of_many_points(ax, n, known, n_bars):
     plot.embedding(Z, errors=errors, ax=ax)
     bars = [line for line in ax.lines if line.get_marker() == "o"]
     assert [float(np.ptp(bar.get_xdata())) for bar in bars] == pytest.approx([1.0] * n_bars)
-    assert [text.get_text() for text in ax.texts] == ["± 1 standard error"] * n_bars
+    said = ax.get_legend_handles_labels()[1]
+    assert said == ["± 1 standard error"] * n_bars
     said = [trace.get("name") for trace in figures.figure(charts.scatter(Z, errors=errors))["data"]]
-    assert said == [None, *["± 1 standard error"] * (n_bars or n == 400)]
+    assert said == ["", *["± 1 standard error"] * (n_bars or n == 400)]
 
 
 def test_names_of_points_do_not_cover_one_another(ax):
@@ -253,15 +254,15 @@ def test_class_colors_are_distinct_and_read_on_white_and_black():
     ],
 )
 def test_labels_become_classes_in_order(labels, names, codes):
-    found = colors.paint(labels).groups
-    assert tuple(name for code, name in found.items() if code >= 0) == names
-    assert found.codes.tolist() == codes
+    found = colors.paint(labels)
+    assert tuple(name for code, name in found.classes() if code >= 0) == names
+    assert found.y.tolist() == codes
 
 
 def test_positions_among_many_numbers_are_those_numbers():
     names = [str(k) for k in range(100)]
-    np.testing.assert_array_equal(colors.paint([5, -1, 99], names).values, [5.0, np.nan, 99.0])
-    assert colors.paint([1, -1, 0], ["a", "b"]).groups.codes.tolist() == [1, -1, 0]
+    np.testing.assert_array_equal(colors.paint([5, -1, 99], names).y, [5.0, np.nan, 99.0])
+    assert colors.paint([1, -1, 0], ["a", "b"]).y.tolist() == [1, -1, 0]
 
 
 def test_small_multiples_draw_the_same_points_in_the_same_colors(ax):
@@ -346,7 +347,7 @@ def test_discs_of_cliques_do_not_hide_one_another_and_are_drawn_whole():
 def test_a_graph_of_cliques_names_the_points():
     graph, names = cliques_like(12), [f"cell {k}" for k in range(30)]
     rng = np.random.default_rng(0)
-    named = charts.Names(rng.normal(size=(30, 2)), names)
+    named = charts.Names(rng.normal(size=(30, 2)), names, dots=True)
     what = charts.network(graph, rng.normal(size=(12, 2)), names=named)
     ax = plot.chart(what, ax=plot.axes(7.2, 5.6))
     FigureCanvasAgg(ax.figure).draw()
@@ -382,17 +383,12 @@ def test_error_bars_much_larger_than_the_map_do_not_shrink_it():
     assert np.nanmax(np.abs(line.x)) < 2.0 * np.ptp(Z[:, 0])
 
 
-@pytest.mark.parametrize("mark", [0.05, 0.95])
-def test_the_text_of_a_mark_stays_over_its_picture(mark):
+def test_a_mark_is_named_in_the_legend_on_paper_and_on_pages(ax):
     bars = charts.Bars(np.linspace(0, 1, 21), np.ones(21), name="pairs")
     curve = charts.Curve("chance", bars.at, bars.at, "#000000")
-    what = charts.Chart("a", "b", "c", curves=(curve,), bars=(bars,), mark=(mark, "x" * 20))
-    ax = plot.chart(what, ax=plot.axes(5, 3))
-    FigureCanvasAgg(ax.figure).draw()
-    (text,) = ax.texts
-    box, whole = Text.get_window_extent(text), ax.get_window_extent()
-    assert whole.x0 <= box.x0
-    assert box.x1 <= whole.x1
-    assert not ax.get_legend().get_window_extent().overlaps(box)
-    label = figures.figure(what)["layout"]["shapes"][0]["label"]
-    assert label["xanchor"] == ("right" if mark > 0.5 else "left")
+    what = charts.Chart("a", "b", "c", curves=(curve,), bars=(bars,), mark=(0.05, "x" * 20))
+    plot.chart(what, ax=ax)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(texts) == ["chance", "pairs", "x" * 20]
+    (shape,) = figures.figure(what)["layout"]["shapes"]
+    assert (shape["name"], shape["x0"], shape["showlegend"]) == ("x" * 20, 0.05, True)
