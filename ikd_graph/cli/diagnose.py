@@ -8,7 +8,7 @@ import argparse
 from typing import Any
 
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
-from ..report.points import paint_points
+from ..report.page import paint_points
 from . import common
 from .console import aligned
 from .objects import plain_settings, read_object

@@ -16,7 +16,7 @@ from ..estimator import IKD
 from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
-from ..report.points import paint_points
+from ..report.page import paint_points
 from ..strategies import Linear
 from . import common
 from .console import aligned

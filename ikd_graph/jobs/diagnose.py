@@ -308,8 +308,7 @@ class Diagnosis:
             fractions=charts.variance_fractions(self.embedding),
             hover=[str(names[row]) if names else f"row {row}" for row in self.rows],
         )
-        assert chart.points is not None
-        at = chart.points.at[:, :2]
+        at = charts.plane(self.embedding)
         x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
         links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
         named = [str(names[row]) for row in self.rows] if names else []

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import spatial
 
 from .._base.types import Floats
@@ -26,8 +26,7 @@ class Points(NamedTuple):
     paints: tuple[Paint, ...] = (Paint(),)  # the first is drawn, a page offers the others
     size: float | Floats = 4.0  # diameter in points, of all or (n,) of each
     opacity: float | Floats = 0.8  # of all or (n,) of each
-    rows: NDArray[np.intp] | None = None  # (n,) which of the points that a page describes
-    hover: Sequence[str] = ()  # what is said of each, where the page does not describe it
+    hover: Sequence[str] = ()  # what is said of each, where a page does not describe it
 
 
 class Curve(NamedTuple):
@@ -90,27 +89,23 @@ def scatter(
 ) -> Chart:
     """Points of an embedding in two or three of its dimensions, with their error bars.
 
-    ``errors`` are standard errors, (n, m), or covariances, (n, m, m), of the coordinates, NaN where
-    unknown; ``fractions`` are written next to the axes; ``points`` are further fields of `Points`.
-    One coordinate is drawn against the rows.
+    ``errors`` are standard errors of the coordinates, (n, m), NaN where unknown; ``fractions`` are
+    written next to the axes; ``points`` are further fields of `Points`. One coordinate is drawn
+    against the rows.
     """
     at = columns(Z)
     axes = [axis_name(dim, fractions) for dim in dims if dim < at.shape[1]]
-    covariances = None if errors is None else _covariances(columns(errors))
+    sd = np.zeros_like(at) if errors is None else columns(errors)
     if at.shape[1] == 1:
-        at, axes = np.column_stack([np.arange(len(at)), at]), ["row", *axes]
-        if covariances is not None:
-            covariances = np.pad(covariances, ((0, 0), (1, 0), (1, 0)))
-    at = at[:, dims]
+        at, axes, sd = plane(at), ["row", *axes], np.pad(sd, ((0, 0), (1, 0)))
+    at, sd = at[:, dims], sd[:, dims]
     looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.1, 5.8))}
     curves: tuple[Curve, ...] = ()
-    if covariances is not None:
-        covariances = covariances[:, dims][:, :, dims]
-        if len(at) > MOST_ELLIPSES:
-            sizes = np.sqrt(np.einsum("nkk->n", covariances))
-            looks["opacity"], curves = _faded(sizes), _error_bar(at, sizes / np.sqrt(len(dims)))
-        elif len(dims) == 2:
-            curves = (_ellipses(at, covariances),)
+    if errors is not None and len(at) > MOST_ELLIPSES:
+        sizes = np.sqrt((sd**2).mean(axis=1))
+        looks["opacity"], curves = _faded(sizes), _error_bar(at, sizes)
+    elif errors is not None and len(dims) == 2:
+        curves = (_ellipses(at, sd),)
     drawn = Points(at, paints or (Paint(),), **looks | points)
     return Chart(title, axes[0], axes[1], drawn, curves, equal=axes[0] != "row")
 
@@ -119,6 +114,18 @@ def columns(Z: ArrayLike) -> Floats:
     """Coordinates as (n, m); a flat list is one coordinate."""
     coordinates = np.asarray(Z, dtype=np.float64)
     return coordinates[:, None] if coordinates.ndim == 1 else coordinates
+
+
+def plane(Z: ArrayLike) -> Floats:
+    """Where points are drawn, (n, 2): the first two coordinates, or a single one against the rows.
+
+    Examples
+    --------
+    >>> plane([5.0, 7.0]).tolist()
+    [[0.0, 5.0], [1.0, 7.0]]
+    """
+    at = columns(Z)
+    return at[:, :2] if at.shape[1] > 1 else np.column_stack([np.arange(len(at)), at])
 
 
 def axis_name(dim: int, fractions: ArrayLike | None = None) -> str:
@@ -138,13 +145,6 @@ def variance_fractions(latent: ArrayLike) -> Floats:
     """
     spread = np.var(columns(latent), axis=0)
     return np.asarray(spread / (spread.sum() or 1.0))
-
-
-def _covariances(errors: Floats) -> Floats:
-    """Covariances of coordinates, (n, m, m), given as such or as standard errors, (n, m)."""
-    if errors.ndim == 3:
-        return errors
-    return np.asarray(errors[:, :, None] ** 2 * np.eye(errors.shape[1]))
 
 
 def _faded(errors: Floats) -> Floats:
@@ -170,14 +170,10 @@ _BEYOND = 0.3
 """Fraction of the longer side of all points up to which ellipses around them are drawn."""
 
 
-def _ellipses(at: Floats, covariances: Floats) -> Curve:
+def _ellipses(at: Floats, errors: Floats) -> Curve:
     """Ellipses of one standard error around points, as one curve with gaps."""
-    values, axes = np.linalg.eigh(np.nan_to_num(covariances))
     turns = np.linspace(0.0, 2.0 * np.pi, 25)
-    circle = np.column_stack([np.cos(turns), np.sin(turns)])
-    around = circle @ np.swapaxes(axes * np.sqrt(np.maximum(values, 0.0))[:, None], 1, 2)
-    around[~np.isfinite(covariances).all(axis=(1, 2))] = np.nan
-    around += at[:, None]
+    around = at[:, None] + errors[:, None] * np.column_stack([np.cos(turns), np.sin(turns)])
     # Error bars much larger than the map would leave nothing to be seen of it.
     finite = at[np.isfinite(at).all(axis=1)]
     low, high = finite.min(axis=0, initial=np.inf), finite.max(axis=0, initial=-np.inf)
@@ -216,12 +212,12 @@ def network(
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
     strength = np.ceil(3.0 * shared / shared.max(initial=1.0))
-    curves = tuple(
-        Curve("", *with_gaps(at[lines]), colors.MUTED, width=0.8 * level, opacity=0.2 * level)
-        for level, lines in ((k, ends[strength == k]) for k in (1, 2, 3))
-    )
+    curves = []
+    for level in (1, 2, 3):
+        x, y = with_gaps(at[ends[strength == level]])
+        curves.append(Curve("", x, y, colors.MUTED, width=0.8 * level, opacity=0.2 * level))
     drawn = Points(at, paints or (Paint(),), **{"size": diameters, **points})
-    return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
+    return Chart("graph of cliques", points=drawn, curves=tuple(curves), equal=True, names=names)
 
 
 _LONGER_SIDE = 330.0

@@ -1,6 +1,7 @@
 """Charts as plotly draws them on pages: plain mappings, so that no library is loaded."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import partial
 from html import escape as _escape
 from typing import Any
@@ -56,26 +57,20 @@ def figure(chart: Chart) -> dict[str, Any]:
         line = {"color": colors.SECOND, "dash": "dash"}
         place = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain"}
         layout["shapes"] = [{**place, "line": line, "name": escape(name), "showlegend": True}]
+    traces: list[Trace] = []
     if points is not None:
+        # Points come first, so that those of other charts have the same numbers.
+        painted = [_paint(points, paint) for paint in points.paints]
+        traces += [trace | {"visible": k == 0} for k, some in enumerate(painted) for trace in some]
         layout["legend"] = {"itemsizing": "constant"}
-        if len(points.paints) > 1:
-            layout["updatemenus"] = [_menu(points)]
+        if len(painted) > 1:
+            layout["updatemenus"] = [_menu(points.paints, [*map(len, painted)])]
         else:
             layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
-    return {"data": _traces(chart), "layout": layout}
-
-
-def _traces(chart: Chart) -> list[Trace]:
-    """Everything that a chart draws; points come first, so that others of the same are alike."""
-    traces = []
-    if chart.points is not None:
-        for number, paint in enumerate(chart.points.paints):
-            painted = _paint(chart.points, paint)
-            traces += [trace | {"visible": number == 0} for trace in painted]
     if chart.names is not None and chart.names.dots:
         traces.append(_named(chart.names))
     traces += [_bars(bars, lying=bool(chart.rows)) for bars in chart.bars]
-    return traces + [_curve(curve) for curve in chart.curves]
+    return {"data": traces + [_curve(curve) for curve in chart.curves], "layout": layout}
 
 
 def _paint(points: Points, paint: Paint) -> list[Trace]:
@@ -123,9 +118,9 @@ def _dots(points: Points, rows: NDArray[np.bool_], color: Any) -> Trace:
         trace["zorder"] = 1
     if points.hover:
         trace["text"] = [escape(points.hover[row]) for row in np.flatnonzero(rows).tolist()]
-    elif points.rows is not None:
+    else:
         # The page's script looks up what it says of them.
-        trace["customdata"] = packed(points.rows[rows])
+        trace["customdata"] = packed(np.flatnonzero(rows))
     return trace
 
 
@@ -135,17 +130,16 @@ def _named(names: Names) -> Trace:
     return _dots(points, np.full(len(names.at), True), colors.INK) | {"zorder": 2}
 
 
-def _menu(points: Points) -> dict[str, Any]:
-    """Menu of the columns that can color points."""
-    n_traces = [len(_paint(points, paint)) for paint in points.paints]
-    owner = np.repeat(np.arange(len(n_traces)), n_traces)
+def _menu(paints: Sequence[Paint], n_traces: Sequence[int]) -> dict[str, Any]:
+    """Menu of the columns that can color points, each by some of the traces."""
+    owner = np.repeat(np.arange(len(paints)), n_traces)
     buttons = [
         {
             "label": "color: " + (escape(paint.title) or "labels"),
             "method": "restyle",
             "args": [{"visible": (owner == k).tolist()}, [*range(owner.size)]],
         }
-        for k, paint in enumerate(points.paints)
+        for k, paint in enumerate(paints)
     ]
     return {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
 
@@ -171,7 +165,7 @@ def _curve(curve: Curve) -> Trace:
     """Line, with dots and errors or without."""
     return {
         "type": "scatter",
-        "mode": "+".join(["lines"] * (curve.width > 0) + ["markers"] * curve.dots),
+        "mode": "lines+markers" if curve.dots else "lines",
         "name": escape(curve.name),
         "x": packed(curve.x),
         "y": packed(curve.y),

@@ -258,7 +258,8 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
         _explain(ax, Paint() if what.points is None else what.points.paints[0])
     if what.names is not None:
         if what.names.dots:
-            ax.scatter(*what.names.at.T, 5, color=INK, linewidths=0, zorder=2.5)
+            x, y = what.names.at.T
+            ax.scatter(x, y, 5, color=INK, linewidths=0, zorder=2.5)
         _write_names(ax, what.names, None if what.points is None else what.points.at)
     return ax
 
@@ -386,11 +387,11 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     for row in np.argsort(n_near, kind="stable").tolist():
         text = _write(ax, shortened(names.texts[row]), names.at[row], (0, 0), arrowprops=line,
                       annotation_clip=False, **look)  # fmt: skip
-        half = 0.5 * Text.get_window_extent(text).size + point
+        half = 0.5 * np.array(Text.get_window_extent(text).size) + point
         for distance, side in product(_DISTANCES, _SIDES):
             shift = np.multiply(side, half + distance * point)
             box = Bbox([at[row] + shift - half, at[row] + shift + half])
-            inside = (box.min >= panel.min).all() and (box.max <= panel.max).all()
+            inside = np.all(box.min >= panel.min) and np.all(box.max <= panel.max)
             if inside and not box.count_overlaps(np.array(taken)):
                 text.xyann = tuple(shift / point)
                 taken.append(box.get_points())
@@ -432,10 +433,10 @@ def embedding(
         Coordinates.
     labels : array-like of shape (n,), optional
         Classes (whole numbers or text) or a quantity (other numbers).
-    errors : array-like of shape (n, m) or (n, m, m), optional
-        Standard errors of the coordinates, in their units, or their covariances; NaN where unknown.
-        Ellipses of one standard error around up to 400 points; of more, the uncertain are pale, and
-        a bar below them is twice as long as the median point is uncertain.
+    errors : array-like of shape (n, m), optional
+        Standard errors of the coordinates, in their units; NaN where unknown. Ellipses of one
+        standard error around up to 400 points; of more, the uncertain are pale, and a bar below
+        them is twice as long as the median point is uncertain.
     points : mapping of int to str, or iterable of int
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
@@ -472,24 +473,21 @@ def embedding(
             f"labels must be one for each of the {len(coordinates)} rows of Z, got an array of "
             f"shape {paint.y.shape}"
         )
-    n, m = coordinates.shape
-    shape = (n, m) if errors is None else charts.columns(errors).shape
-    if shape not in ((n, m), (n, m, m)):
+    if errors is not None and charts.columns(errors).shape != coordinates.shape:
         raise ValueError(
-            f"errors must have the shape of Z, {(n, m)}, or be covariances {(n, m, m)}, got "
-            f"{shape}; pass model.standard_errors_"
+            f"errors must have the shape of Z, {coordinates.shape}, got {np.shape(errors)}; pass "
+            "model.standard_errors_"
         )
     what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
-    return chart(what._replace(names=_names_of(what, points)), ax=ax, legend=legend)
+    return chart(what._replace(names=_names_of(Z, points)), ax=ax, legend=legend)
 
 
-def _names_of(what: Chart, points: Mapping[int, str] | Iterable[int] | None) -> Names | None:
-    """Names of the rows of a chart that are to be named, or their numbers."""
+def _names_of(Z: ArrayLike, points: Mapping[int, str] | Iterable[int] | None) -> Names | None:
+    """Names of the rows that are to be named, or their numbers."""
     if not points:
         return None
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
-    assert what.points is not None
-    return Names(what.points.at[[*named], :2], [*named.values()])
+    return Names(charts.plane(Z)[[*named]], [*named.values()])
 
 
 @validate(n_columns=check.count)
@@ -546,7 +544,7 @@ def small_multiples(
     if legend and (classes := _class_handles(paint)):
         _legend(figure_of(ax), classes, paint.title, loc="outside lower center", ncols=6)
     for panel, Z in drawn:
-        names = _names_of(charts.scatter(Z), points)
+        names = _names_of(Z, points)
         if names is not None and np.isfinite(names.at).all():
             _write_names(panel, names)
     return drawn[0][0]
@@ -605,7 +603,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     matplotlib.axes.Axes
         The Axes given.
     """
-    at, ways = _in_the_plane(Z), np.asarray(directions, dtype=np.float64)[:, :2]
+    at, ways = charts.plane(Z), np.asarray(directions, dtype=np.float64)[:, :2]
     if charts.columns(Z).shape[1] == 1:
         ways = np.column_stack([np.zeros(len(ways)), ways])
     longest = float(np.linalg.norm(ways, axis=1).max(initial=0.0))
@@ -623,16 +621,9 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     return ax
 
 
-def _in_the_plane(Z: ArrayLike) -> Floats:
-    """Where `embedding` draws points, (n, 2)."""
-    points = charts.scatter(Z).points
-    assert points is not None
-    return points.at
-
-
 def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:
     """Draw an open circle around points that nothing fixes."""
     if is_open.any():
-        x, y = _in_the_plane(points)[is_open].T
+        x, y = charts.plane(points)[is_open].T
         ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.8}
         ax.scatter(x, y, 70, label="not fixed", zorder=4, **ring)

@@ -11,7 +11,7 @@ from ..plotting.charts import Chart, Curve, Names
 from ..plotting.colors import Paint
 from ..plotting.plot import names_of_points
 from . import page
-from .points import DrawnPoints, paint_points
+from .page import DrawnPoints, paint_points
 
 _DISAGREEMENT = "disagreement of cliques"
 
@@ -78,7 +78,8 @@ def clique_chart(result: CliqueInspection) -> Chart:
     paints = [Paint(_DISAGREEMENT, result.of_cliques[nodes])]
     paint = paint_points(result.data)
     if paint.names:
-        codes = np.array([_commonest(paint.y[result.cliques[node]]) for node in nodes], int)
+        of_points = paint.codes(result.data.n_samples)
+        codes = np.array([_commonest(of_points[result.cliques[node]]) for node in nodes], np.intp)
         paints.insert(0, paint._replace(title=paint.title or "most members", y=codes))
     # A second coordinate that is missing is 0.
     plane = np.column_stack([result.model.embedding_, np.zeros(result.data.n_samples)])[:, :2]

@@ -105,23 +105,17 @@ def test_ellipses_are_one_standard_error_wide(ax):
     rng = np.random.default_rng(0)
     Z, errors = rng.normal(size=(50, 3)), rng.uniform(0.1, 1.0, (50, 3))
     errors[7] = np.nan
-    for given in (errors, errors[:, :, None] ** 2 * np.eye(3)):
-        (line,) = plot.embedding(Z, errors=given, ax=plot.axes()).lines
-        ellipses = line.get_xydata().reshape(50, 26, 2)[:, :-1]
-        assert np.isnan(ellipses[7]).all()
-        wide = np.delete(np.ptp(ellipses, axis=1), 7, axis=0)
-        np.testing.assert_allclose(wide, 2 * np.delete(errors[:, :2], 7, axis=0))
-    # A tilted covariance has a tilted ellipse.
-    tilted = np.tile([[1.0, 0.9], [0.9, 1.0]], (50, 1, 1))
-    (line,) = plot.embedding(Z[:, :2], errors=tilted, ax=ax).lines
-    around = line.get_xydata()[:25] - Z[0, :2]
-    assert np.corrcoef(around.T)[0, 1] > 0.8
+    (line,) = plot.embedding(Z, errors=errors, ax=ax).lines
+    ellipses = line.get_xydata().reshape(50, 26, 2)[:, :-1]
+    assert np.isnan(ellipses[7]).all()
+    wide = np.delete(np.ptp(ellipses, axis=1), 7, axis=0)
+    np.testing.assert_allclose(wide, 2 * np.delete(errors[:, :2], 7, axis=0))
     assert (np.array(ax.get_xlim()) * [-1, 1] > np.abs(line.get_xdata()[:25]).max()).all()
     many, errors = rng.normal(size=(800, 2)), np.repeat([[0.1], [3.0]], [700, 100], axis=0)
     (points,) = plot.embedding(many, errors=errors * [1, 1], ax=plot.axes()).collections
     certain = np.unique(points.get_offsets()[points.get_alpha() > 0.5], axis=0)
     np.testing.assert_array_equal(certain, np.unique(many[:700], axis=0))
-    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), or be cov"):
+    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), got"):
         plot.embedding(Z, errors=errors)
 
 

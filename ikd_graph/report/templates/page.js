@@ -69,7 +69,7 @@
     element.replaceChildren();
     const tools = fit(spec, element.closest("figure").className);
     spec.layout.template = look(element);
-    spec.data.filter((trace) => trace.customdata).forEach((trace) => {
+    spec.data.filter((trace) => described && trace.customdata).forEach((trace) => {
       trace.text = numbers(trace.customdata).map((row) => described.hover[row]);
     });
     spec.layout.dragmode = is3d(spec) ? "orbit" : touch ? false : "zoom";
