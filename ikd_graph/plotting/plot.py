@@ -140,8 +140,6 @@ def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(RULE)
     ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
-    for label in (ax.xaxis.label, ax.yaxis.label):
-        label.set_color(INK)
     if grid:
         ax.grid(axis=grid, color=RULE, linewidth=0.8)
         ax.set_axisbelow(True)
@@ -273,20 +271,12 @@ def _is_narrow(what: Chart) -> bool:
 
 def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
-    look: dict[str, Any] = {"color": bars.color, "label": bars.name or "_"}
-    look["error_kw"] = {"ecolor": INK, "elinewidth": 1}
-    if lying:
-        ax.barh(bars.at, bars.lengths, bars.width, xerr=bars.errors, **look)
-    else:
-        ax.bar(bars.at, bars.lengths, bars.width, yerr=bars.errors, **look)
-    for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
-        _write(ax, text, (length, at), (5, 0))
-
-
-def _write(ax: Axes, text: str, at: Any, shift: tuple[float, float], **look: Any) -> Any:
-    """Text at a position, shifted by points of the page."""
-    look = {"fontsize": SMALL, "color": INK, "va": "center", **look}
-    return _as_word(ax.annotate(text, at, xytext=shift, textcoords="offset points", **look))
+    drawn = (ax.barh if lying else ax.bar)(
+        bars.at, bars.lengths, bars.width, color=bars.color, label=bars.name or "_",
+        error_kw={"ecolor": INK, "elinewidth": 1}, **{"xerr" if lying else "yerr": bars.errors},
+    )  # fmt: skip
+    if bars.texts:
+        ax.bar_label(drawn, bars.texts, padding=4, fontsize=SMALL, color=INK)
 
 
 def _draw_points(ax: Axes, points: Points) -> None:
@@ -378,17 +368,20 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     at = ax.transData.transform(names.at)
     dots = at if others is None else np.vstack([at, ax.transData.transform(others[:, :2])])
     taken = [*np.stack([dots - 1.5 * point, dots + 1.5 * point], axis=1)]
-    line = {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2}
-    # Many names are small.
-    look = {"fontsize": SMALL if len(names.texts) <= 25 else 6.5, "ha": "center", "zorder": 3}
-    look["path_effects"] = [withStroke(linewidth=1.8, foreground="white")]
+    look: dict[str, Any] = {
+        # Many names are small.
+        "fontsize": SMALL if len(names.texts) <= 25 else 6.5,
+        "color": INK, "ha": "center", "va": "center", "zorder": 3, "annotation_clip": False,
+        "path_effects": [withStroke(linewidth=1.8, foreground="white")],
+        "xytext": (0, 0), "textcoords": "offset points",
+        "arrowprops": {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2},
+    }  # fmt: skip
     # Those with the fewest neighbors choose first, the nearest room.
-    n_near = np.count_nonzero(cdist(at, at) < _DISTANCES[-1] * point, axis=1)
+    n_near = np.count_nonzero(cdist(at, at) < _FARTHEST * point, axis=1)
     for row in np.argsort(n_near, kind="stable").tolist():
-        text = _write(ax, shortened(names.texts[row]), names.at[row], (0, 0), arrowprops=line,
-                      annotation_clip=False, **look)  # fmt: skip
+        text = _as_word(ax.annotate(shortened(names.texts[row]), names.at[row], **look))
         half = 0.5 * np.array(Text.get_window_extent(text).size) + point
-        for distance, side in product(_DISTANCES, _SIDES):
+        for distance, side in product(np.arange(3.0, _FARTHEST, 10.0), _SIDES):
             shift = np.multiply(side, half + distance * point)
             box = Bbox([at[row] + shift - half, at[row] + shift + half])
             inside = np.all(box.min >= panel.min) and np.all(box.max <= panel.max)
@@ -400,13 +393,9 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
             text.remove()
 
 
-_DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)
+_FARTHEST = 45.0
 """Points of the page by which the edge of a name may lie away from its point."""
-_SIDES = (
-    *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)),
-    *product((-1, 1), (-0.5, 0.5)),
-    *product((-0.5, 0.5), (-1, 1)),
-)
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), *product((1, -1), repeat=2))
 
 
 def embedding(
@@ -611,11 +600,10 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
         return ax
     center = at.mean(axis=0)
     tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
-    for tip in tips:
-        ax.annotate(
-            "", tuple(tip), xytext=tuple(center), zorder=3,
-            arrowprops={"arrowstyle": "-|>", "color": INK, "shrinkA": 0, "shrinkB": 0},
-        )  # fmt: skip
+    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
+    ax.quiver(
+        *np.broadcast_to(center, tips.shape).T, *(tips - center).T, color=INK, zorder=3, **look
+    )
     ax.update_datalim(tips)
     _write_names(ax, Names(tips, names))
     return ax
