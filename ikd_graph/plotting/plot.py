@@ -271,9 +271,10 @@ def _is_narrow(what: Chart) -> bool:
 
 def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
+    look: dict[str, Any] = {"xerr" if lying else "yerr": bars.errors}
     drawn = (ax.barh if lying else ax.bar)(
         bars.at, bars.lengths, bars.width, color=bars.color, label=bars.name or "_",
-        error_kw={"ecolor": INK, "elinewidth": 1}, **{"xerr" if lying else "yerr": bars.errors},
+        error_kw={"ecolor": INK, "elinewidth": 1}, **look,
     )  # fmt: skip
     if bars.texts:
         ax.bar_label(drawn, bars.texts, padding=4, fontsize=SMALL, color=INK)
@@ -601,9 +602,8 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     center = at.mean(axis=0)
     tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
     look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
-    ax.quiver(
-        *np.broadcast_to(center, tips.shape).T, *(tips - center).T, color=INK, zorder=3, **look
-    )
+    x, y = np.broadcast_to(center, tips.shape).T
+    ax.quiver(x, y, *(tips - center).T, color=INK, zorder=3, **look)
     ax.update_datalim(tips)
     _write_names(ax, Names(tips, names))
     return ax
