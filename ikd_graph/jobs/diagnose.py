@@ -309,8 +309,7 @@ class Diagnosis:
             hover=[str(names[row]) if names else f"row {row}" for row in self.rows],
         )
         at = charts.plane(self.embedding)
-        x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
-        links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
+        links = charts.lines(at[np.searchsorted(self.rows, pairs)], width=0.5, opacity=0.5)
         named = [str(names[row]) for row in self.rows] if names else []
         written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)

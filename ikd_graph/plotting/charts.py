@@ -179,15 +179,16 @@ def _ellipses(at: Floats, errors: Floats) -> Curve:
     low, high = finite.min(axis=0, initial=np.inf), finite.max(axis=0, initial=-np.inf)
     reach = _BEYOND * (high - low).max() or np.inf
     around[((around < low - reach) | (around > high + reach)).any(axis=2)] = np.nan
-    x, y = with_gaps(around)
     # Many that overlap leave the points to be seen.
-    strong = float(np.clip(100.0 / (len(at) + 1), 0.25, 1.0))
-    return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7 * strong, opacity=0.7 * strong)
+    strong = float(np.clip(70.0 / (len(at) + 1), 0.2, 0.7))
+    return lines(around, "± 1 standard error", width=strong, opacity=strong)
 
 
-def with_gaps(paths: Floats) -> Floats:
-    """Paths, (k, n, 2), as one line of (2, k (n + 1)) with a gap after each."""
-    return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
+def lines(paths: Floats, name: str = "", **look: float) -> Curve:
+    """Paths, (k, n, 2), as one curve with a gap after each; ``look`` are its width and opacity."""
+    gaps = np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
+    x, y = gaps.reshape(-1, 2).T
+    return Curve(name, x, y, colors.MUTED, **look)
 
 
 def network(
@@ -212,12 +213,12 @@ def network(
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
     strength = np.ceil(3.0 * shared / shared.max(initial=1.0))
-    curves = []
-    for level in (1, 2, 3):
-        x, y = with_gaps(at[ends[strength == level]])
-        curves.append(Curve("", x, y, colors.MUTED, width=0.8 * level, opacity=0.2 * level))
+    curves = tuple(
+        lines(at[ends[strength == level]], width=0.8 * level, opacity=0.2 * level)
+        for level in (1, 2, 3)
+    )
     drawn = Points(at, paints or (Paint(),), **{"size": diameters, **points})
-    return Chart("graph of cliques", points=drawn, curves=tuple(curves), equal=True, names=names)
+    return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
 
 
 _LONGER_SIDE = 330.0

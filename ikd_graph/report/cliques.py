@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..jobs.cliques import CliqueInspection, threshold_of
 from ..plotting import charts, colors
@@ -79,7 +78,8 @@ def clique_chart(result: CliqueInspection) -> Chart:
     paint = paint_points(result.data)
     if paint.names:
         of_points = paint.codes(result.data.n_samples)
-        codes = np.array([_commonest(of_points[result.cliques[node]]) for node in nodes], np.intp)
+        members = (of_points[result.cliques[node]] for node in nodes)
+        codes = np.array([np.bincount(some + 1).argmax() - 1 for some in members], dtype=np.intp)
         paints.insert(0, paint._replace(title=paint.title or "most members", y=codes))
     # A second coordinate that is missing is 0.
     plane = np.column_stack([result.model.embedding_, np.zeros(result.data.n_samples)])[:, :2]
@@ -91,11 +91,6 @@ def clique_chart(result: CliqueInspection) -> Chart:
     names = Names(plane, [*named.values()], dots=True) if named else None
     at = np.reshape(centers, (-1, 2))
     return charts.network(result.links, at, *paints, names=names, **points)
-
-
-def _commonest(codes: NDArray[np.intp]) -> int:
-    """Most frequent class of some points, -1 where none has a class."""
-    return int(np.bincount(codes[codes >= 0]).argmax()) if (codes >= 0).any() else -1
 
 
 def _said(result: CliqueInspection, node: int) -> str:
