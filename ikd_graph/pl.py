@@ -72,7 +72,7 @@ def ikd(
     if not isinstance(color, str):
         import matplotlib.pyplot as plt
 
-        _, axes = plt.subplots(1, len(color), figsize=(5.5 * len(color), 4.5), layout="constrained")
+        _, axes = plt.subplots(1, len(color), figsize=(6 * len(color), 4), layout="constrained")
         return [
             ikd(adata, name, basis=basis, ax=each)  # type: ignore[misc]
             for name, each in zip(color, np.ravel(axes), strict=True)

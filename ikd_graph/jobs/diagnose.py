@@ -309,7 +309,7 @@ class Diagnosis:
             hover=[str(names[row]) if names else f"row {row}" for row in self.rows],
         )
         at = charts.plane(self.embedding)
-        links = charts.lines(at[np.searchsorted(self.rows, pairs)], width=0.5, opacity=0.5)
+        links = charts.lines(at[np.searchsorted(self.rows, pairs)], 0.5, 0.5)
         named = [str(names[row]) for row in self.rows] if names else []
         written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
@@ -339,7 +339,7 @@ class Diagnosis:
         chart = self.map(names, labels)
         # The last, since names stay apart in the size that the map has in the end.
         at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
-        at.set_title(fill(chart.title, 60), loc="left", fontsize=plot.SMALL, color=colors.INK)
+        at.set_title(fill(chart.title, 60), loc="left", fontsize="medium", color=colors.INK)
         return ax
 
     def __str__(self) -> str:

@@ -19,13 +19,17 @@ MOST_ELLIPSES = 400
 """Points around which ellipses can still be told apart; of more the uncertain ones are pale."""
 
 
+OPACITY = 0.8
+"""Of points, so that those below others are seen."""
+
+
 class Points(NamedTuple):
     """Points in colors."""
 
     at: Floats  # (n, 2), or (n, 3) to be turned
     paints: tuple[Paint, ...] = (Paint(),)  # the first is drawn, a page offers the others
     size: float | Floats = 4.0  # diameter in points, of all or (n,) of each
-    opacity: float | Floats = 0.8  # of all or (n,) of each
+    opacity: float | Floats = OPACITY  # of all or (n,) of each
     hover: Sequence[str] = ()  # what is said of each, where a page does not describe it
 
 
@@ -99,7 +103,7 @@ def scatter(
     if at.shape[1] == 1:
         at, axes, sd = plane(at), ["row", *axes], np.pad(sd, ((0, 0), (1, 0)))
     at, sd = at[:, dims], sd[:, dims]
-    looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.1, 5.8))}
+    looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.0, 6.0))}
     curves: tuple[Curve, ...] = ()
     if errors is not None and len(at) > MOST_ELLIPSES:
         sizes = np.sqrt((sd**2).mean(axis=1))
@@ -151,8 +155,10 @@ def _faded(errors: Floats) -> Floats:
     """Opacity of points, (n,): those with large or unknown errors are pale, if any are known."""
     known = np.isfinite(errors)
     if not known.any():
-        return np.full(errors.shape, 0.8)
-    return np.clip(0.8 * np.median(errors[known]) / np.where(known, errors, np.inf), 0.1, 0.8)
+        return np.full(errors.shape, OPACITY)
+    return np.clip(
+        OPACITY * np.median(errors[known]) / np.where(known, errors, np.inf), 0.1, OPACITY
+    )
 
 
 def _error_bar(at: Floats, errors: Floats) -> tuple[Curve, ...]:
@@ -180,15 +186,15 @@ def _ellipses(at: Floats, errors: Floats) -> Curve:
     reach = _BEYOND * (high - low).max() or np.inf
     around[((around < low - reach) | (around > high + reach)).any(axis=2)] = np.nan
     # Many that overlap leave the points to be seen.
-    strong = float(np.clip(70.0 / (len(at) + 1), 0.2, 0.7))
-    return lines(around, "± 1 standard error", width=strong, opacity=strong)
+    strong = min(OPACITY, 70.0 / len(at))
+    return lines(around, strong, strong, "± 1 standard error")
 
 
-def lines(paths: Floats, name: str = "", **look: float) -> Curve:
-    """Paths, (k, n, 2), as one curve with a gap after each; ``look`` are its width and opacity."""
+def lines(paths: Floats, width: float, opacity: float, name: str = "") -> Curve:
+    """Paths, (k, n, 2), as one curve with a gap after each."""
     gaps = np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
     x, y = gaps.reshape(-1, 2).T
-    return Curve(name, x, y, colors.MUTED, **look)
+    return Curve(name, x, y, colors.MUTED, width=width, opacity=opacity)
 
 
 def network(
@@ -203,8 +209,8 @@ def network(
     """
     at = np.asarray(positions, dtype=float)[:, :2]
     sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
-    widest = float(np.clip(110.0 / np.sqrt(len(at) + 1), 4.5, 20.0))
-    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
+    widest = float(np.clip(110.0 / np.sqrt(len(at) + 1), 4.0, 20.0))
+    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.0)
     every = at if names is None else np.vstack([at, names.at])
     extent = float(np.ptp(every, axis=0).max()) if len(every) else 0.0
     at = _discs_apart(at, diameters, (extent or 1.0) / _LONGER_SIDE)
@@ -214,8 +220,7 @@ def network(
     shared = np.array([float(weight) for *_, weight in edges])
     strength = np.ceil(3.0 * shared / shared.max(initial=1.0))
     curves = tuple(
-        lines(at[ends[strength == level]], width=0.8 * level, opacity=0.2 * level)
-        for level in (1, 2, 3)
+        lines(at[ends[strength == level]], level - 0.5, 0.2 * level) for level in (1, 2, 3)
     )
     drawn = Points(at, paints or (Paint(),), **{"size": diameters, **points})
     return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
@@ -238,9 +243,9 @@ def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300
         gap = middles[first] - middles[second]
         distance = np.linalg.norm(gap, axis=1)
         overlap = 0.5 * (diameters[first] + diameters[second]) - distance
-        if not (overlap > 0.01).any():
+        if not (overlap > 0.1).any():
             break
-        push = (0.25 * np.maximum(overlap, 0.0) / np.maximum(distance, 1e-9))[:, None] * gap
+        push = (0.25 * np.maximum(overlap, 0.0) / distance)[:, None] * gap
         np.add.at(middles, first, push)
         np.add.at(middles, second, -push)
     moved = np.linalg.norm(middles - at / unit, axis=1) > 0.1

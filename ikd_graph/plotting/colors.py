@@ -125,4 +125,4 @@ def class_color(code: int) -> str:
 
 def class_marker(code: int) -> str:
     """Marker of a class in matplotlib's letters: beyond 12 classes color alone is not enough."""
-    return tuple(MARKERS)[max(code, 0) // 12 % len(MARKERS)]
+    return tuple(MARKERS)[max(code, 0) // (len(CLASSES) // 2) % len(MARKERS)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import colors
-from .charts import MANY, Bars, Chart, Curve, Names, Points
+from .charts import MANY, OPACITY, Bars, Chart, Curve, Names, Points
 from .colors import Paint
 
 escape = partial(_escape, quote=False)
@@ -112,7 +112,7 @@ def _dots(points: Points, rows: NDArray[np.bool_], color: Any) -> Trace:
         **{axis: packed(column) for axis, column in zip("xyz", at.T, strict=False)},
     }
     if at.shape[1] == 3:
-        trace |= {"type": "scatter3d", "marker": {"color": color, "size": 3, "opacity": 0.8}}
+        trace |= {"type": "scatter3d", "marker": {"color": color, "size": 3, "opacity": OPACITY}}
     elif trace["type"] == "scatter":
         # Above the lines, which come later.
         trace["zorder"] = 1

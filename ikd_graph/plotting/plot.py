@@ -35,12 +35,13 @@ __all__ = [
     "small_multiples", "surfaces",
 ]  # fmt: skip
 
-SMALL = 9.5
+WIDTH, HEIGHT = 6.4, 4.6
+RESOLUTION = check.whole(10, 2400)
 MOST_NAMED = 100
 """Points that are named one by one in a picture."""
 
 
-def axes(width: float = 6.4, height: float = 4.6) -> Axes:
+def axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Axes of a new figure that pyplot knows nothing of, for pictures that go to a file.
 
     Parameters
@@ -58,7 +59,7 @@ def axes(width: float = 6.4, height: float = 4.6) -> Axes:
     return _axes_of_new("figure", "Figure", width, height)
 
 
-@validate(dpi=check.whole(10, 2400))
+@validate(dpi=RESOLUTION)
 def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     """Save the figure of an Axes, whole or not at all.
 
@@ -80,7 +81,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     return write_whole(path, partial(_draw, ax, form, dpi))
 
 
-@validate(dpi=check.whole(10, 2400))
+@validate(dpi=RESOLUTION)
 def png(ax: Axes, dpi: int = 160) -> bytes:
     """Draw the figure of an Axes as PNG in memory.
 
@@ -105,9 +106,7 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
     """Draw a figure without empty margins, and say in one line which letters no font has."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.filterwarnings("always", "Glyph")
-        figure_of(ax).savefig(
-            out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
-        )
+        figure_of(ax).savefig(out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight")
     said = {str(warning.message) for warning in heard}
     if missing := [text for text in said if "Glyph" in text]:
         warn(
@@ -116,12 +115,12 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
         )
 
 
-def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
+def drawing_axes(ax: Axes | None, *size: float) -> Axes:
     """Return the Axes given, or one in a new pyplot figure, which notebooks show by themselves."""
-    return _axes_of_new("pyplot", "figure", width, height) if ax is None else ax
+    return _axes_of_new("pyplot", "figure", *size) if ax is None else ax
 
 
-def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
+def _axes_of_new(module: str, make: str, width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Axes of a new figure, with white space around it, that a module of matplotlib makes."""
     try:
         import_module("matplotlib")
@@ -139,9 +138,9 @@ def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
     ax.set_facecolor("none")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(RULE)
-    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
+    ax.tick_params(which="both", length=0, labelcolor=INK)
     if grid:
-        ax.grid(axis=grid, color=RULE, linewidth=0.8)
+        ax.grid(axis=grid, color=RULE)
         ax.set_axisbelow(True)
 
 
@@ -233,7 +232,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     for curve in what.curves:
         ax.errorbar(
             curve.x, curve.y, curve.errors, color=curve.color, linewidth=curve.width, elinewidth=1,
-            marker="o" if curve.dots else "", markersize=4, alpha=curve.opacity, zorder=1.5,
+            marker="o" if curve.dots else "", markersize=4, alpha=curve.opacity,
             label=shortened(curve.name) if curve.name and curve.opacity == 1.0 else "_",
         )  # fmt: skip
     (bare if what.equal else quiet)(ax, *(["x"] if what.rows else []))
@@ -257,7 +256,7 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     if what.names is not None:
         if what.names.dots:
             x, y = what.names.at.T
-            ax.scatter(x, y, 5, color=INK, linewidths=0, zorder=2.5)
+            ax.scatter(x, y, 4, color=INK, linewidths=0, zorder=3)
         _write_names(ax, what.names, None if what.points is None else what.points.at)
     return ax
 
@@ -277,7 +276,7 @@ def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
         error_kw={"ecolor": INK, "elinewidth": 1}, **look,
     )  # fmt: skip
     if bars.texts:
-        ax.bar_label(drawn, bars.texts, padding=4, fontsize=SMALL, color=INK)
+        ax.bar_label(drawn, bars.texts, padding=4, color=INK)
 
 
 def _draw_points(ax: Axes, points: Points) -> None:
@@ -285,10 +284,10 @@ def _draw_points(ax: Axes, points: Points) -> None:
     paint, n = points.paints[0], len(points.at)
     alpha, sizes = (np.broadcast_to(value, n) for value in (points.opacity, points.size))
     # More points than this make a vector file that no reader opens.
-    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > charts.MANY, "zorder": 2}
+    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > charts.MANY, "zorder": 3}
     if np.ndim(points.size):
         # Discs at the edge are drawn whole.
-        look |= {"linewidths": 0.7, "edgecolors": "white", "clip_on": False}
+        look |= {"linewidths": 0.5, "edgecolors": "white", "clip_on": False}
     codes = paint.codes(n).tolist()
     markers = np.array([colors.class_marker(code) for code in codes])
     shades = np.array([paint.color(code) for code in codes])
@@ -315,9 +314,9 @@ def _explain(ax: Axes, paint: Paint) -> None:
     """Explain a quantity by a scale, and classes, lines and bars that have names by a legend."""
     if paint.is_quantity:
         scale = _color_scale(paint)
-        bar = figure_of(ax).colorbar(scale, ax=ax, fraction=0.035, pad=0.03, aspect=28)
+        bar = figure_of(ax).colorbar(scale, ax=ax)
         bar.outline.set_visible(False)
-        bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
+        bar.ax.tick_params(length=0, labelcolor=INK)
         bar.set_label(shortened(paint.title), color=INK, parse_math=False)
     handles, classes = ax.get_legend_handles_labels()[0], _class_handles(paint)
     if classes:
@@ -342,8 +341,8 @@ def _class_handles(paint: Paint) -> list[Any]:
 def _legend(ax: Any, handles: list[Any], title: str = "", **where: Any) -> None:
     """Draw a legend of an Axes or of a figure."""
     legend = ax.legend(
-        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
-        labelcolor=INK, handletextpad=0.4, alignment="left", **where,
+        handles=handles, title=shortened(title) or None, frameon=False,
+        labelcolor=INK, alignment="left", **where,
     )  # fmt: skip
     for text in (*legend.get_texts(), legend.get_title()):
         _as_word(text)
@@ -368,12 +367,12 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     point, panel = figure.dpi / 72.0, ax.get_window_extent()
     at = ax.transData.transform(names.at)
     dots = at if others is None else np.vstack([at, ax.transData.transform(others[:, :2])])
-    taken = [*np.stack([dots - 1.5 * point, dots + 1.5 * point], axis=1)]
+    taken = [*np.stack([dots - 2.0 * point, dots + 2.0 * point], axis=1)]
     look: dict[str, Any] = {
         # Many names are small.
-        "fontsize": SMALL if len(names.texts) <= 25 else 6.5,
-        "color": INK, "ha": "center", "va": "center", "zorder": 3, "annotation_clip": False,
-        "path_effects": [withStroke(linewidth=1.8, foreground="white")],
+        "fontsize": "small" if len(names.texts) <= 25 else "x-small",
+        "color": INK, "ha": "center", "va": "center", "zorder": 4, "annotation_clip": False,
+        "path_effects": [withStroke(linewidth=2, foreground="white")],
         "xytext": (0, 0), "textcoords": "offset points",
         "arrowprops": {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2},
     }  # fmt: skip
@@ -519,17 +518,17 @@ def small_multiples(
         The first picture.
     """
     n_rows = -(-len(panels) // n_columns)
-    ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
+    ax = drawing_axes(ax, 3.0 * n_columns, 3.0 * n_rows)
     grid, captions, paint = subplot_of(ax).subgridspec(n_rows, n_columns), captions or {}, Paint()
     drawn = []
     for cell, (name, Z) in zip(grid, panels.items(), strict=False):
         paint = colors.paint(labels[name] if isinstance(labels, Mapping) else labels)
         what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
         assert what.points is not None
-        points_of_it = what.points._replace(size=0.6 * what.points.size)
+        points_of_it = what.points._replace(size=0.5 * what.points.size)
         what = what._replace(points=points_of_it, xlabel=captions.get(name, ""), ylabel="")
         bare(chart(what, ax=panel, legend=False))
-        _as_word(panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=INK))
+        _as_word(panel.set_title(shortened(name), loc="left", fontsize="medium", color=INK))
         drawn.append((panel, Z))
     if legend and (classes := _class_handles(paint)):
         _legend(figure_of(ax), classes, paint.title, loc="outside lower center", ncols=6)
@@ -603,7 +602,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
     look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
     x, y = np.broadcast_to(center, tips.shape).T
-    ax.quiver(x, y, *(tips - center).T, color=INK, zorder=3, **look)
+    ax.quiver(x, y, *(tips - center).T, color=INK, zorder=4, **look)
     ax.update_datalim(tips)
     _write_names(ax, Names(tips, names))
     return ax
@@ -613,5 +612,5 @@ def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:
     """Draw an open circle around points that nothing fixes."""
     if is_open.any():
         x, y = charts.plane(points)[is_open].T
-        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.8}
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e"}
         ax.scatter(x, y, 70, label="not fixed", zorder=4, **ring)

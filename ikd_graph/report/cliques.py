@@ -86,7 +86,7 @@ def clique_chart(result: CliqueInspection) -> Chart:
     centers = [plane[result.cliques[node]].mean(axis=0) for node in nodes]
     points: dict[str, Any] = {"hover": [_said(result, node) for node in nodes]}
     if result.stability is not None:
-        points["opacity"] = 0.1 + 0.8 * result.stability.of_cliques[nodes]
+        points["opacity"] = 0.1 + charts.OPACITY * result.stability.of_cliques[nodes]
     named = names_of_points(result.data.row_names)
     names = Names(plane, [*named.values()], dots=True) if named else None
     at = np.reshape(centers, (-1, 2))
