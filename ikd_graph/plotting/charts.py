@@ -288,11 +288,11 @@ def noise_curves(
 
     ``scores`` has a value or several for each of the levels, by method; NaN where a run failed.
     """
-    curves = []
+    import pandas as pd
+
+    at, curves = np.asarray(levels, dtype=float), []
     for code, (name, runs) in enumerate(scores.items()):
-        finite = [values[np.isfinite(values)] for values in map(np.ravel, runs)]
-        mean = np.array([values.mean() if values.size else np.nan for values in finite])
-        spread = np.array([values.std() if values.size else 0.0 for values in finite])
-        color = colors.class_color(code)
-        curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
+        table = pd.DataFrame([*map(np.ravel, runs)], dtype=float)
+        mean, sd = table.mean(axis=1).to_numpy(), table.std(axis=1, ddof=0).fillna(0.0).to_numpy()
+        curves.append(Curve(name, at, mean, colors.class_color(code), sd, dots=True))
     return Chart(f"{ylabel} against noise", "noise", ylabel, curves=tuple(curves))

@@ -487,7 +487,6 @@ def small_multiples(
     captions: Mapping[str, str] | None = None,
     points: Mapping[int, str] | None = None,
     n_columns: int = 3,
-    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Small scatters of the same points, each with its name above, in the same colors.
@@ -507,8 +506,6 @@ def small_multiples(
         Names of points, by row, to write next to them in every picture where there is room.
     n_columns : int
         Pictures in a row.
-    legend : bool
-        Whether to name the classes.
     ax : matplotlib.axes.Axes, optional
         Axes whose position the pictures take.
 
@@ -530,7 +527,7 @@ def small_multiples(
         bare(chart(what, ax=panel, legend=False))
         _as_word(panel.set_title(shortened(name), loc="left", fontsize="medium", color=INK))
         drawn.append((panel, Z))
-    if legend and (classes := _class_handles(paint)):
+    if classes := _class_handles(paint):
         _legend(figure_of(ax), classes, paint.title, loc="outside lower center", ncols=6)
     for panel, Z in drawn:
         names = _names_of(Z, points)

@@ -95,9 +95,8 @@ def _noise(result: Comparison) -> list[page.Block]:
     if len(result.levels) < 2:
         return []
     curves: dict[str, list[Any]] = {title: [] for title in result.titles}
-    for level in result.levels:
-        for row in result.rows_at(level):
-            curves[row.title].append(() if row.values is None else row.values)
+    for row in (row for level in result.levels for row in result.rows_at(level)):
+        curves[row.title].append(() if row.values is None else row.values)
     chart = charts.noise_curves(result.levels, curves, SCORES[result.measure])
     caption = "The mean with one standard deviation; click a name to hide it."
     return [page.figures(page.drawing(chart, caption=caption))]

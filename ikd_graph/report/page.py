@@ -184,12 +184,10 @@ class DrawnPoints:
     def rows(self) -> NDArray[np.intp]:
         """Rows that are drawn, ascending."""
         n = self.data.n_samples
-        if n <= self.most:
-            return np.arange(n)
-        codes = paint_points(self.data).codes(n)
+        n_drawn, codes = min(n, self.most), paint_points(self.data).codes(n)
         shuffled = np.random.default_rng(0).permutation(n)
         by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-        return np.sort(by_class[np.linspace(0, n - 1, self.most).astype(np.intp)])
+        return np.sort(by_class[np.arange(n_drawn) * n // n_drawn])
 
     @cached_property
     def paints(self) -> list[Paint]:
@@ -199,10 +197,9 @@ class DrawnPoints:
     @property
     def note(self) -> str:
         """Sentence that says how many points are left out; empty where all are drawn."""
-        if self.rows.size == self.data.n_samples:
-            return ""
-        drawn = f" {self.rows.size:,} of {self.data.n_samples:,} points are drawn"
-        return f"{drawn}, every class in proportion."
+        n, drawn = self.data.n_samples, self.rows.size
+        text = f" {drawn:,} of {n:,} points are drawn, every class in proportion."
+        return text if drawn < n else ""
 
     def quantity(self, title: str, values: NDArray[np.float64]) -> Paint:
         """Return the colors of the points drawn by a quantity of all points."""
@@ -216,8 +213,8 @@ class DrawnPoints:
     def described(self, more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
         """Names of the points drawn, and what a page says of each: labels and ``more``, by row."""
         names = self.data.names
-        labeled = {labels.title or "label": labels.texts for labels in self.data.all_labels}
-        texts: dict[str, Sequence[Any]] = {**labeled, **(more or {})}
+        texts: dict[str, Any] = {each.title or "label": each.texts for each in self.data.all_labels}
+        texts |= more or {}
         title = "" if self.data.row_names else "row "
         said = [
             [title + _short(names[row])]
