@@ -230,22 +230,20 @@ _LONGER_SIDE = 330.0
 """Points of the page on which the longer side of a picture of discs is drawn at least."""
 
 
-def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300) -> Floats:
+def _discs_apart(at: Floats, diameters: Floats, unit: float) -> Floats:
     """Middles of discs, (n, 2), moved apart until none hides another.
 
     ``diameters``, (n,), are in points of the page; ``unit`` is how much of the axes one is.
     """
     # Discs in one place need some way to go.
     middles = at / unit + 1e-3 * np.random.default_rng(0).normal(size=at.shape)
-    for _ in range(n_rounds):
+    for _ in range(300):
         tree = spatial.cKDTree(middles)
         first, second = tree.query_pairs(diameters.max(initial=1.0), output_type="ndarray").T
         gap = middles[first] - middles[second]
         distance = np.linalg.norm(gap, axis=1)
-        overlap = 0.5 * (diameters[first] + diameters[second]) - distance
-        if not (overlap > 0.1).any():
-            break
-        push = (0.25 * np.maximum(overlap, 0.0) / distance)[:, None] * gap
+        overlap = np.maximum(0.5 * (diameters[first] + diameters[second]) - distance, 0.0)
+        push = (0.25 * overlap / distance)[:, None] * gap
         np.add.at(middles, first, push)
         np.add.at(middles, second, -push)
     moved = np.linalg.norm(middles - at / unit, axis=1) > 0.1

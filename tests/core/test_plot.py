@@ -54,7 +54,7 @@ def every_picture():
         "histogram": lambda **k: plot.chart(charts.counts([5, 4, 4], "a", "b"), **k),
         "noise": lambda **k: plot.chart(charts.noise_curves([0.0, 0.5], noisy), **k),
         "bars": lambda **k: plot.chart(charts.level_bars({"a": 0.01, "b": np.nan}), **k),
-        "dimensions": lambda **k: plot.chart(sizes.chart(), **k),
+        "dimensions": lambda **k: sizes.plot(**k),
     }
 
 
