@@ -127,7 +127,7 @@ def _dots(points: Points, rows: NDArray[np.bool_], color: Any) -> Trace:
 def _named(names: Names) -> Trace:
     """Small dots that say their names."""
     points = Points(names.at, size=3.0, hover=names.texts)
-    return _dots(points, np.full(len(names.at), True), colors.INK) | {"zorder": 2}
+    return _dots(points, np.full(len(names.at), True), colors.MUTED) | {"zorder": 2}
 
 
 def _menu(paints: Sequence[Paint], n_traces: Sequence[int]) -> dict[str, Any]:

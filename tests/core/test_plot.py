@@ -2,6 +2,7 @@
 
 import sys
 from io import BytesIO
+from itertools import combinations
 
 import matplotlib as mpl
 
@@ -132,19 +133,6 @@ def test_a_bar_shows_the_standard_error_of_many_points(ax, n, known, n_bars):
     assert said == ["± 1 standard error"] * n_bars
     said = [trace.get("name") for trace in figures.figure(charts.scatter(Z, errors=errors))["data"]]
     assert said == ["", *["± 1 standard error"] * (n_bars or n == 400)]
-
-
-def test_names_of_points_do_not_cover_one_another(ax):
-    Z = np.vstack([np.zeros((6, 2)), [[1.0, 1.0]]])
-    plot.embedding(Z, points={row: f"cell {row}" for row in range(7)}, ax=ax)
-    ax.figure.canvas.draw()
-    middles = np.array(
-        [ax.transData.transform(text.xy) + np.array(text.xyann) * 100 / 72 for text in ax.texts]
-    )
-    sizes = np.array([(Text.get_window_extent(text).size) for text in ax.texts])
-    gaps = np.abs(middles[:, None] - middles) - 0.5 * (sizes[:, None] + sizes)
-    assert len(ax.texts) == 7
-    assert ((gaps > 0).any(axis=2) | np.eye(len(ax.texts), dtype=bool)).all()
 
 
 def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighter():
@@ -286,6 +274,12 @@ def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
         model.plot([1, 2])
 
 
+def overlapping(boxes):
+    """Pairs of boxes that share more than a line."""
+    pairs = combinations([box.padded(-1) for box in boxes], 2)
+    return [(a, b) for a, b in pairs if a.overlaps(b)]
+
+
 def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     r = np.random.default_rng(0)
     names = [f"row {k}" for k in range(60)]
@@ -296,13 +290,7 @@ def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     boxes = [Text.get_window_extent(t) for t in ax.texts if t.get_text()]
     assert {t.get_text() for t in ax.texts} <= set(names)
     assert len(boxes) > 50
-    shared = [
-        (a, b)
-        for a in range(len(boxes))
-        for b in range(a)
-        if boxes[a].padded(-1).overlaps(boxes[b].padded(-1))
-    ]
-    assert not shared
+    assert not overlapping(boxes)
     assert {text.get_text() for text in ax.figure.findobj(Text)} >= {
         "left",
         "right",
@@ -311,16 +299,6 @@ def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     ax = plot.embedding(np.zeros((60, 2)), points=plot.names_of_points(names), ax=plot.axes())
     assert 0 < len(ax.texts) < 60
     assert plot.names_of_points(["a"] * 101) == {}
-
-
-def overlapping(boxes):
-    """Pairs of boxes that share more than a line."""
-    return [
-        (a, b)
-        for a in range(len(boxes))
-        for b in range(a)
-        if boxes[a].padded(-1).overlaps(boxes[b].padded(-1))
-    ]
 
 
 def test_discs_of_cliques_do_not_hide_one_another_and_are_drawn_whole():
