@@ -11,7 +11,7 @@ of a latent open, so it does not tell coordinates in the units of L: the true la
 for an orthogonal R, which must be known from elsewhere (a rigid fit to points of known place).
 """
 
-from .._base.validation import check_choice
+from .._base.validation import one_of
 from ._matern import Matern
 from ._stationary import GammaExponential, RationalQuadratic, SquaredExponential, StationaryKernel
 
@@ -61,7 +61,7 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
     """
     if isinstance(kernel, StationaryKernel):
         return kernel
-    check_choice("kernel", kernel, KERNELS, " or an instance from ikd_graph.kernels")
+    one_of(KERNELS, " or an instance from ikd_graph.kernels")("kernel", kernel)
     return KERNELS[kernel]()
 
 

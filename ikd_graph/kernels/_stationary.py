@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _jit
 from .._base import families
 from .._base.types import Floats
-from .._base.validation import check_positive
+from .._base.validation import positive, real
 
 
 def formula(name: str) -> Any:
@@ -22,6 +22,8 @@ def formula(name: str) -> Any:
 
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 _LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does not overflow
+
+_up_to_2 = real("be in (0, 2]", lambda x: 0.0 < x <= 2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +56,8 @@ class StationaryKernel:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            high = 2.0 if field.name == "gamma" else np.inf
-            check_positive(field.name, getattr(self, field.name), high)
+            valid = _up_to_2 if field.name == "gamma" else positive
+            valid(field.name, getattr(self, field.name))
         if not 1.0 / _LONGEST <= self.length_scale <= _LONGEST:
             raise ValueError(
                 f"length_scale must lie between {1.0 / _LONGEST:g} and {_LONGEST:g}, got "
