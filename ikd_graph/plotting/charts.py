@@ -106,8 +106,7 @@ def scatter(
     looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.0, 6.0))}
     curves: tuple[Curve, ...] = ()
     if errors is not None and len(at) > MOST_ELLIPSES:
-        sizes = np.sqrt((sd**2).mean(axis=1))
-        looks["opacity"], curves = _faded(sizes), _error_bar(at, sizes)
+        looks["opacity"], curves = _faded(at, np.sqrt((sd**2).mean(axis=1)))
     elif errors is not None and len(dims) == 2:
         curves = (_ellipses(at, sd),)
     drawn = Points(at, paints or (Paint(),), **looks | points)
@@ -151,25 +150,21 @@ def variance_fractions(latent: ArrayLike) -> Floats:
     return np.asarray(spread / (spread.sum() or 1.0))
 
 
-def _faded(errors: Floats) -> Floats:
-    """Opacity of points, (n,): those with large or unknown errors are pale, if any are known."""
+def _faded(at: Floats, errors: Floats) -> tuple[Floats, tuple[Curve, ...]]:
+    """Opacity of points, (n,), and a bar below them of twice their median error, if it fits.
+
+    Points with large or unknown errors are pale, if any are known.
+    """
     known = np.isfinite(errors)
     if not known.any():
-        return np.full(errors.shape, OPACITY)
-    return np.clip(
-        OPACITY * np.median(errors[known]) / np.where(known, errors, np.inf), 0.1, OPACITY
-    )
-
-
-def _error_bar(at: Floats, errors: Floats) -> tuple[Curve, ...]:
-    """Bar below the points of twice their median standard error, if that is known and fits."""
-    half = np.median(errors[np.isfinite(errors)]) if np.isfinite(errors).any() else np.inf
+        return np.full(errors.shape, OPACITY), ()
+    half = np.median(errors[known])
+    opacity = OPACITY * np.clip(half / np.where(known, errors, np.inf), 0.1, 1.0)
     low, extent = np.nanmin(at, axis=0), np.ptp(at, axis=0)
     if at.shape[1] != 2 or not 2.0 * half < extent[0]:
-        return ()
-    x = low[0] + half * np.arange(3.0)
-    y = np.full(3, low[1] - 0.05 * extent[1])
-    return (Curve("± 1 standard error", x, y, colors.MUTED, dots=True),)
+        return opacity, ()
+    x, y = low[0] + half * np.arange(3.0), np.full(3, low[1] - 0.05 * extent[1])
+    return opacity, (Curve("± 1 standard error", x, y, colors.MUTED, dots=True),)
 
 
 _BEYOND = 0.3
@@ -186,7 +181,7 @@ def _ellipses(at: Floats, errors: Floats) -> Curve:
     reach = _BEYOND * (high - low).max() or np.inf
     around[((around < low - reach) | (around > high + reach)).any(axis=2)] = np.nan
     # Many that overlap leave the points to be seen.
-    strong = min(OPACITY, 70.0 / len(at))
+    strong = min(OPACITY, 70.0 / (len(at) + 1))
     return lines(around, strong, strong, "± 1 standard error")
 
 
