@@ -134,8 +134,15 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     """Return a result of largest likelihood of the rows, or of their known entries."""
     plan, similarity = result.settings, result.similarity
     if isinstance(similarity, PairwiseSimilarity):
+        if likelihood.fit_shape or likelihood.descent == "local":
+            raise ValueError(
+                "refine.Likelihood must have fit_shape=False and annealed descents for rows with "
+                f"holes, got {likelihood!r}; {setting('missing', 'impute')} fills the holes"
+            )
         table = gplvm.centered_known(similarity.modeled(rows))
-        latent, n_iter, joints = gplvm.search_mirrored(result.coordinates, table, result.kernel)
+        latent, n_iter, joints = gplvm.search_mirrored(
+            result.coordinates, table, result.kernel, likelihood.time_budget
+        )
         return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
     core = likelihood.run(
         result.coordinates / similarity.unit,

@@ -8,15 +8,21 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ._base import validation
 from ._base.threads import single_threaded_blas
-from ._base.types import Floats
-from ._base.validation import flag, one_of, positive, validate, whole
+from ._base.validation import flag, one_of, positive, whole
 from .gplvm import GaussianProcess, sample_covariance
-from .gplvm._local import MAX_ITER, local_likelihood
-from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
-from .gplvm._restarts import LikelihoodFit, OptimumRecord, likelihood
-from .gplvm._starts import random_closed_form
+from .gplvm._search import (
+    MAX_ITER,
+    MAX_POINTS,
+    CoreFit,
+    LikelihoodFit,
+    OptimumRecord,
+    farthest_points,
+    likelihood,
+    local_likelihood,
+    place_outside,
+    random_closed_form,
+)
 from .graph import CsrGraph
 from .kernels import StationaryKernel, get
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
@@ -107,10 +113,6 @@ class Stress(_Refinement):
         )
 
 
-def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
-    validation.table_of(len(rows))("latent", latent)
-
-
 @dataclass(repr=False)
 class Likelihood(_Refinement):
     """Refine by the likelihood of the model, see `likelihood`.
@@ -133,6 +135,11 @@ class Likelihood(_Refinement):
         is decided by the table.
     max_iter : int
         Largest number of steps of a local descent.
+
+    Notes
+    -----
+    Of rows with holes the likelihood of the known entries is searched by annealed descents, and
+    mirror images of parts of the map take the place of ``restarts``.
 
     Examples
     --------
@@ -157,14 +164,6 @@ class Likelihood(_Refinement):
         one_of(("auto", *MAX_POINTS))("descent", self.descent)
         whole(1)("max_iter", self.max_iter)
 
-    @validate(
-        _check_rows,
-        latent=validation.table,
-        rows=validation.table,
-        centered=validation.flag,
-        max_points=validation.optional(validation.whole(2)),
-        random_state=validation.seed,
-    )
     def run(
         self,
         latent: ArrayLike,
@@ -232,7 +231,7 @@ class Likelihood(_Refinement):
                     sample_covariance(inside, centered),
                     values.shape[1],
                     kernel,
-                    starts={"own": init[core]},
+                    init=init[core],
                     restarts=self.restarts,
                     random_state=random_state,
                     **common,
