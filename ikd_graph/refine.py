@@ -1,15 +1,15 @@
 """Refine: move an embedding to lower stress, or to higher likelihood."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ._base.threads import single_threaded_blas
-from ._base.validation import flag, one_of, positive, whole
+from ._base.validation import flag, one_of, positive, table_of, whole
 from .gplvm import GaussianProcess, sample_covariance
 from .gplvm._search import (
     MAX_ITER,
@@ -23,40 +23,17 @@ from .gplvm._search import (
     place_outside,
     random_closed_form,
 )
-from .graph import CsrGraph
-from .kernels import StationaryKernel, get
+from .kernels import StationaryKernel
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
 
 __all__ = [
-    "REFINEMENTS",
-    "CoreFit",
-    "Likelihood",
-    "LikelihoodFit",
-    "OptimumRecord",
-    "Stress",
-    "StressFit",
-    "distance_precision",
-    "likelihood",
-    "local_likelihood",
-    "random_closed_form",
-    "stress",
-]
+    "REFINEMENTS", "CoreFit", "Likelihood", "LikelihoodFit", "OptimumRecord", "Stress", "StressFit",
+    "distance_precision", "likelihood", "local_likelihood", "random_closed_form", "stress",
+]  # fmt: skip
 
 
 @dataclass(repr=False)
-class _Refinement(BaseEstimator):
-    """What the refinements share."""
-
-    needs_rows: ClassVar[bool]  # whether the rows are read, not only the graph of them
-
-    def resolve(self, **choices: str) -> "_Refinement":
-        """Return the refinement with choices for those of its parameters that are "auto"."""
-        own = {name: new for name, new in choices.items() if getattr(self, name, None) == "auto"}
-        return replace(self, **own)
-
-
-@dataclass(repr=False)
-class Stress(_Refinement):
+class Stress(BaseEstimator):
     """Refine by weighted stress, see `stress`.
 
     Parameters
@@ -76,7 +53,6 @@ class Stress(_Refinement):
     Stress(weights='uniform')
     """
 
-    needs_rows: ClassVar[bool] = False
     weights: str = "auto"
     noise: Noise = None
 
@@ -86,41 +62,15 @@ class Stress(_Refinement):
         if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
             positive("noise", self.noise)
 
-    def run(
-        self,
-        latent: NDArray[np.float64],
-        g: CsrGraph,
-        kernel: str | StationaryKernel,
-        n_observed: int | NDArray[np.integer] = 1,
-        path: str = "distance",
-    ) -> StressFit:
-        """Move an embedding to the distances of its connected graph.
-
-        Parameters
-        ----------
-        latent, g, kernel, n_observed, path : see `stress`
-            What is refined.
-
-        Returns
-        -------
-        StressFit
-            The latent of less stress.
-        """
-        self.check()
-        weights = "precision" if self.weights == "auto" else self.weights
-        return stress(
-            latent, g, get(kernel), n_observed, weights=weights, path=path, noise=self.noise
-        )
-
 
 @dataclass(repr=False)
-class Likelihood(_Refinement):
+class Likelihood(BaseEstimator):
     """Refine by the likelihood of the model, see `likelihood`.
 
-    Tables that look like samples of the model are searched for the largest likelihood. On others a
-    local descent takes a few steps from the embedding after stress: rows that are similar move
-    together, which sharpens neighborhoods and takes some metric and stability
-    (`local_likelihood`).
+    A fit on a graph runs stress first: the likelihood starts from what that gave. Tables that look
+    like samples of the model are searched for the largest likelihood. On others a local descent
+    takes a few steps from the embedding after stress: rows that are similar move together, which
+    sharpens neighborhoods and takes some metric and stability (`local_likelihood`).
 
     Parameters
     ----------
@@ -148,7 +98,6 @@ class Likelihood(_Refinement):
     Likelihood(restarts=20)
     """
 
-    needs_rows: ClassVar[bool] = True
     restarts: int = 4
     fit_shape: bool = False
     time_budget: float | None = None
@@ -217,8 +166,9 @@ class Likelihood(_Refinement):
         self.check()
         descent = one_of(MAX_POINTS)("descent", descent)
         descent = descent if self.descent == "auto" else self.descent
-        init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
-        core = farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
+        values = np.asarray(rows)
+        init = table_of(len(values))("latent", np.asarray(latent, dtype=np.float64))
+        core = farthest_points(init, max_points or MAX_POINTS[descent])
         inside = np.ascontiguousarray(values[core], dtype=np.float64)
         common: dict[str, Any] = {"fit_shape": self.fit_shape, "time_budget": self.time_budget}
         with single_threaded_blas():

@@ -385,7 +385,7 @@ CALLS = {
 NOT_CALLED = {
     "datasets.Reading", "datasets.load", "datasets.read_file",  # read a file, which is tested there
     "estimator.lead", "tl.ikd",  # take a model
-    "similarity.Affinity", "similarity.Similarity", "strategies.Landmarks",  # made by `IKD`
+    "similarity.Affinity", "similarity.Similarity", "strategies.Problem",  # made by `IKD`
     "cliques.Communities",  # a result
 }  # fmt: skip
 """What takes whole numbers through one of the others."""
