@@ -53,17 +53,11 @@ class DimensionEstimate:
         matplotlib Axes
             With the curve.
         """
-        return plot.chart(self.chart(), ax=ax)
-
-    def chart(self) -> Chart:
-        """Describe the scores over the number of dimensions, with two standard errors."""
         at = np.arange(1.0, self.scores.size + 1)
         curve = Curve("", at, self.scores, colors.ACCENT, 2.0 * self.errors, dots=True)
-        return Chart(
-            str(self), "dimensions", "log density of a held-out column, less the best",
-            curves=(curve,),
-            mark=(float(self.dimension), str(self)),
-        )  # fmt: skip
+        ylabel, mark = "log density of a held-out column, less the best", float(self.dimension)
+        what = Chart(str(self), "dimensions", ylabel, None, (curve,), mark=(mark, str(self)))
+        return plot.chart(what, ax=ax)
 
 
 @validate(X=check.table, random_state=check.seed)

@@ -310,10 +310,8 @@ class Diagnosis:
             fractions=charts.variance_fractions(self.embedding),
             hover=named or [f"row {row}" for row in self.rows],
         )
-        assert chart.points is not None
-        at = chart.points.at[:, :2]
-        x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
-        links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
+        at = charts.plane(self.embedding)
+        links = charts.lines(at[np.searchsorted(self.rows, pairs)], 0.5, 0.5)
         written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
 
@@ -342,7 +340,7 @@ class Diagnosis:
         chart = self.map(names, labels)
         # The last, since names stay apart in the size that the map has in the end.
         at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
-        at.set_title(fill(chart.title, 60), loc="left", fontsize=plot.SMALL, color=colors.INK)
+        at.set_title(fill(chart.title, 60), loc="left", fontsize="medium", color=colors.INK)
         return ax
 
     def __str__(self) -> str:

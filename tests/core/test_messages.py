@@ -1,7 +1,6 @@
 """Errors and warnings name the value, the rule and the cure, and the cure works."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -203,15 +202,6 @@ def test_a_row_too_far_away_for_a_number_is_named():
         placed = model.transform(np.array([X[0], X[1] + 1.0]))
     np.testing.assert_array_equal(placed[0], model.embedding_[0])
     assert np.isnan(placed[1]).all()
-
-
-@pytest.mark.parametrize("function", [diagnose, compare])
-def test_rows_of_a_frame_are_told_by_their_names(function):
-    X = np.random.default_rng(0).normal(size=(20, 25))
-    X[3, 4] = np.nan
-    frame = pd.DataFrame(X, index=[f"patient {k}" for k in range(20)])
-    with pytest.raises(ValueError, match="got 1 row with missing values: patient 3; "):
-        function(frame)
 
 
 def test_a_constant_series_among_correlations_is_named_alone():

@@ -385,10 +385,3 @@ def test_an_interrupt_keeps_the_methods_that_are_finished(tmp_path, monkeypatch,
     (tmp_path / "half_moons_compare.csv").unlink()
     assert main([*words, "--methods", "geodesic", "-o", str(tmp_path)]) == 130
     assert not (tmp_path / "half_moons_compare.csv").exists()
-
-
-def test_holes_of_a_frame_are_named_whatever_stands_for_them():
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 5))).convert_dtypes()
-    X.iloc[4, 2] = pd.NA
-    with pytest.raises(ValueError, match="got 1 row with missing values: 4"):
-        compare(X)

@@ -352,13 +352,13 @@ def test_nothing_is_written_over_a_legend_and_no_text_is_cut(show, pages, fitted
     browser = show(name, width)
     legends = boxes_of(browser, ".legend .bg") + boxes_of(browser, ".updatemenu-header")
     assert legends or name == "diagnose"
-    words = [".modebar-btn", ".gtitle", ".xtitle", ".ytitle", ".shape-label text"]
+    words = [".modebar-btn", ".gtitle", ".xtitle", ".ytitle"]
     above = [box for word in words for box in boxes_of(browser, word)]
     for left, right, top, bottom in legends:
         for other in above:
             apart = right <= other[0] + 1 or left >= other[1] - 1
             assert apart or bottom <= other[2] + 1 or top >= other[3] - 1
-    words = [".shape-label text", ".legendtext", ".legendtitletext", ".gtitle", ".xtitle"]
+    words = [".legendtext", ".legendtitletext", ".gtitle", ".xtitle"]
     inside = [box for word in words for box in boxes_of(browser, word)]
     assert inside
     assert all(left >= 0 and right <= width for left, right, *_ in inside)

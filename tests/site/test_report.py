@@ -24,7 +24,7 @@ from ikd_graph.jobs.compare import Comparison, Row, sentences
 from ikd_graph.plotting import charts, figures, plot
 from ikd_graph.plotting.charts import Chart, Curve
 from ikd_graph.report import page
-from ikd_graph.report.points import DrawnPoints
+from ikd_graph.report.page import DrawnPoints
 
 VOID = {"meta", "link", "input", "br", "img"}
 EVIL = '<script>alert("1")</script>&\u2028<!--<a href="x">'
