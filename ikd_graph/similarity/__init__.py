@@ -10,8 +10,6 @@ from ._correlations import FLOOR as FLOOR
 from ._correlations import VARIANCES as VARIANCES
 from ._correlations import column_moments as column_moments
 from ._correlations import known_column_units as known_column_units
-from ._dense import centered_rows as centered_rows
-from ._dense import unit_rows as unit_rows
 from ._equal import KnownRows, unique_rows
 from ._given import Correlations as Correlations
 from ._given import Precomputed, SparsePrecomputed
@@ -28,9 +26,10 @@ from ._neighbors import row_neighbors as row_neighbors
 from ._noise import are_ordered as are_ordered
 from ._noise import doubly_centered_rows as doubly_centered_rows
 from ._noise import effective_columns as effective_columns
-from ._rows import RowSimilarity, SparseRowSimilarity, row_similarity
-from ._sparse import SparseRows as SparseRows
-from ._sparse import sparse_unit_rows as sparse_unit_rows
+from ._rows import RowSimilarity, compare_rows
+from ._scaled import SparseRows as SparseRows
+from ._scaled import centered_rows as centered_rows
+from ._scaled import unit_rows as unit_rows
 
 __all__ = [
     "AFFINITIES",
@@ -42,7 +41,6 @@ __all__ = [
     "RowSimilarity",
     "Similarity",
     "SparsePrecomputed",
-    "SparseRowSimilarity",
     "compare",
     "unique_rows",
 ]
@@ -82,4 +80,4 @@ def compare(
     if affinity in GIVEN:
         kind = SparsePrecomputed if sp.issparse(X) else Precomputed
         return kind(X, distances=affinity == "precomputed_distance", scale=scale)
-    return row_similarity(AFFINITIES[affinity], X, counts=counts, model_based=model_based)
+    return compare_rows(AFFINITIES[affinity], X, counts=counts, model_based=model_based)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
 from ._affinity import Affinity
-from ._correlations import FLOOR, clip_correlations
-from ._dense import symmetric_matrix
-from ._neighbors import block_neighbors, nearest_values
+from ._correlations import FLOOR, clip_correlations, symmetric_matrix
+from ._neighbors import block_neighbors
 
 _SEARCHED = 25
 """Neighbors that are searched at once: a second graph of the same points asks for as many."""
@@ -112,7 +111,7 @@ class Similarity(ABC):
 
     def _search(self, k: int) -> NDArray[np.int32]:
         """Neighbors of every point, (n, k), from blocks of similarities."""
-        return block_neighbors(self.block, self.n_samples, k)
+        return block_neighbors(self.block, self.n_samples, k)[0]
 
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """Points nearest to new rows, whatever other rows come with them.
@@ -121,7 +120,9 @@ class Similarity(ABC):
         (b, n) values with the points where those were given. Returns (b, k) indices, best first,
         of equals the lower, and their similarities.
         """
-        return nearest_values(self.factor_of(X), k)
+        values, n = self.factor_of(X), self.n_samples
+        near, values = block_neighbors(values.__getitem__, n, min(k, n), len(values))
+        return near.astype(np.int64), values
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""

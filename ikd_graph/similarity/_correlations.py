@@ -1,5 +1,6 @@
 """Covariances on the scale where the variance is 1, and what sampling makes of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base import validation as check
 from .._base.rounding import SINGLE, rounding
-from .._base.threads import block_rows
+from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import validate
 from .._base.warn import warn
@@ -238,3 +239,67 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
         gaps[np.isnan(gaps)] = 0.0
         squares += np.einsum("ij,ij->j", gaps, gaps)
     return mean * unit, np.sqrt(squares / count) * unit, largest
+
+
+@validate(rows=check.table)
+def gram(rows: NDArray[np.floating]) -> Floats:
+    """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float
+        Scaled rows, see `unit_rows`.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        ``rows @ rows.T``, exactly symmetric.
+    """
+    return symmetric_matrix(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows))
+
+
+def symmetric_matrix(block_of: Callable[[int, int], NDArray[np.floating]], n: int) -> Floats:
+    """Return a matrix (n, n), exactly symmetric, from blocks of rows from the diagonal on."""
+    out = np.empty((n, n))
+
+    def fill(start: int, stop: int) -> None:
+        # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
+        block = block_of(start, stop)
+        square = block[:, : stop - start]
+        block[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
+        out[start:stop, start:] = block
+        out[start:, start:stop] = block.T
+
+    map_blocks(fill, n, block_rows(n))
+    return out
+
+
+@validate(X=check.table, centered=check.flag)
+def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
+    """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    centered : bool
+        Subtract the mean of each row and divide by ``n_features - 1``; else take the mean as
+        known to be zero and divide by ``n_features``.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Covariances, in the units of X squared.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.covariance([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    rows = np.array(X, dtype=np.float64, order="C")
+    n_features = rows.shape[1]
+    if centered:
+        rows -= rows.mean(axis=1, keepdims=True)
+    return gram(rows) / max(n_features - centered, 1)

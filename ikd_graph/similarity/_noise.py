@@ -7,7 +7,7 @@ from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.types import Floats
 from .._base.validation import validate
-from ._dense import centered_rows
+from ._scaled import centered_rows
 
 _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
