@@ -195,8 +195,8 @@ def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:
     if not np.isin(g.weights, (0.5, 1.0)).all() or not np.any(g.weights == 1.0):
         return g
     low, high, _ = graph.edges(g)
-    known = np.asarray(similarity.weights(similarity.between(low, high)))
-    return graph.from_edges(g.n_nodes, low, high, np.clip(known, graph.WEIGHT_FLOOR, 1.0))
+    known = np.maximum(similarity.weights(similarity.between(low, high)), graph.WEIGHT_FLOOR)
+    return graph.from_edges(g.n_nodes, low, high, known)
 
 
 def _connected_graph(

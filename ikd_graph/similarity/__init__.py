@@ -4,8 +4,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ._affinity import AFFINITIES, GIVEN, Affinity
-from ._base import Similarity
+from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._correlations import FLOOR as FLOOR
 from ._correlations import VARIANCES as VARIANCES
 from ._correlations import column_moments as column_moments

@@ -1,21 +1,95 @@
-"""What every similarity between points offers to graphs, strategies and placement."""
+"""Affinities by name, and what every similarity offers to graphs, strategies and placement."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.table import SparseTable
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
-from ._affinity import Affinity
-from ._correlations import FLOOR, clip_correlations, symmetric_matrix
+from ._correlations import FLOOR, clip_correlations, known_column_units, symmetric_matrix
 from ._neighbors import block_neighbors
 
 _SEARCHED = 25
 """Neighbors that are searched at once: a second graph of the same points asks for as many."""
 
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Affinity:
+    """What a name of an affinity stands for.
+
+    Rows are compared by their inner products after each was scaled ("correlation", "cosine"), or by
+    Euclidean distance as 1 - |x_i - x_j|^2 / (2 sigma^2), with sigma^2 half the mean squared
+    distance.
+    """
+
+    name: str
+    summary: str  # what is compared, in words that end a sentence
+    euclidean: bool = False  # squared distances; else products of rows of unit length
+    centers_rows: bool = True  # the likelihood takes the mean of each row off first
+    square_roots: bool = False  # of counts
+    scales_columns: bool = False  # every column over its standard deviation
+    shared: bool = False  # edges weigh the fraction of common neighbors: named only
+
+    @property
+    def over_pairs(self) -> str:
+        """What is compared: "euclidean" distances, "correlation" or "cosine"."""
+        if self.euclidean:
+            return "euclidean"
+        return "correlation" if self.centers_rows else "cosine"
+
+    def modeled(self, X: Any, units: Floats | None = None) -> Any:
+        """Table whose columns the likelihood takes for samples of a Gaussian process."""
+        if self.square_roots:
+            sparse = isinstance(X, SparseTable)
+            # Missing values have no least.
+            least = float(np.fmin.reduce(X.stored.data if sparse else X, None, initial=0.0))
+            if least < 0.0:
+                raise ValueError(
+                    f"X must not be negative for affinity={self.name!r}, which takes the roots of "
+                    f"counts, got {least:.3g}; use affinity='cosine' for a table of measurements"
+                )
+            return X.map(np.sqrt) if sparse else np.sqrt(X)
+        if not self.scales_columns:
+            return X
+        units = known_column_units(X) if units is None else units
+        return np.asarray(X / units, dtype=X.dtype)
+
+
+_ALL = (
+    Affinity("correlation", "Pearson correlations between rows"),
+    Affinity("cosine", "cosines between rows, which are not centered", centers_rows=False),
+    Affinity("covariance", "covariances between rows over the standard deviations of both"),
+    Affinity("euclidean", "Euclidean distances between rows", euclidean=True),
+    Affinity(
+        "standardized_euclidean",
+        "Euclidean distances between rows, every column scaled to one variance",
+        euclidean=True,
+        scales_columns=True,
+    ),
+    Affinity(
+        "shared_neighbors",
+        "correlations between rows, weighted by the fraction of neighbors in common",
+        shared=True,
+    ),
+    Affinity(
+        "hellinger",
+        "cosines between the square roots of counts",
+        centers_rows=False,
+        square_roots=True,
+    ),
+)
+
+AFFINITIES = {affinity.name: affinity for affinity in _ALL}
+"""Every affinity between rows, by the name that `IKD` calls it."""
+
+GIVEN = ("precomputed", "precomputed_distance")
+"""Affinities whose values are X itself."""
 
 
 class Similarity(ABC):
@@ -53,13 +127,10 @@ class Similarity(ABC):
         return SquaredExponential(length_scale=self.unit) if self.affinity.euclidean else kernel
 
     def weights(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Weights of edges between points of given similarities."""
-        return np.exp(values - 1.0) if self.affinity.euclidean else values
-
-    @property
-    def floor(self) -> float:
-        """Least weight of an edge that is there whatever its similarity."""
-        return _TINY if self.affinity.euclidean else FLOOR
+        """Weights of edges that are there whatever the similarities of their ends: positive."""
+        if self.affinity.euclidean:
+            return np.clip(np.exp(values - 1.0), _TINY, 1.0)
+        return np.clip(values, FLOOR, 1.0)
 
     def sq_distances(self, kernel: StationaryKernel) -> Floats:
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
@@ -92,8 +163,12 @@ class Similarity(ABC):
         """Similarities of pairs of points, the same bits either way round; -inf if not known."""
 
     def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
-        """Weights of points from ``start`` to ``stop`` with those from ``start`` on."""
-        return self.weights(self.block(np.arange(start, stop), start))
+        """Weights of points from ``start`` to ``stop`` with those from ``start`` on.
+
+        A pair is an edge where its weight exceeds a threshold.
+        """
+        block = self.block(np.arange(start, stop), start)
+        return np.exp(block - 1.0) if self.affinity.euclidean else block
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""

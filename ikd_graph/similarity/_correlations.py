@@ -61,32 +61,36 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
     array([[1. , 0.4],
            [0.4, 1. ]])
     """
-    spread = _spread(cov, variance)
-    if sp.issparse(cov):
-        entries, every = sp.coo_array(cov, dtype=np.float64), np.arange(cov.shape[0])
-        off = entries.row != entries.col
-        row, column, data = (each[off] for each in (entries.row, entries.col, entries.data))
-        data = _bounded(data / (spread[row] * spread[column]), variance)
-        indices = np.concatenate([row, every]), np.concatenate([column, every])
-        return sp.csr_array((np.concatenate([data, np.ones(every.size)]), indices), cov.shape)
-    corr = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
-    np.fill_diagonal(corr, 1.0)
-    return _bounded(corr, variance)
-
-
-def _spread(cov: Any, variance: str) -> Floats:
-    """Return standard deviations that the covariances of every point are divided by."""
-    each = standard_deviations(cov)
-    variances = np.asarray(cov.diagonal(), dtype=np.float64)
-    without = int(np.count_nonzero(~(variances > 0.0)))
-    if sp.issparse(cov) and without and variances.any():
+    spread, there = standard_deviations(cov), np.asarray(cov.diagonal()) > 0.0
+    if sp.issparse(cov) and there.any() and not there.all():
         raise ValueError(
-            f"cov must have a positive variance for every point on its diagonal, got {without} "
-            "points without; store no diagonal at all if the entries are correlations"
+            "cov must have a positive variance for every point on its diagonal, got "
+            f"{np.count_nonzero(~there)} points without; store no diagonal at all if the entries "
+            "are correlations"
         )
-    if variance == "each" or not (variances > 0.0).any():
-        return each
-    return np.full_like(each, float(np.mean(variances)) ** 0.5)
+    what, cure = "variances", "check that the diagonal holds the variances"
+    if variance == "mean":
+        what, cure = "mean variance", "variance='each' divides by those of both points"
+        if there.any():
+            spread = np.full_like(spread, np.mean(cov.diagonal(), dtype=np.float64) ** 0.5)
+    if sp.issparse(cov):
+        entries = sp.coo_array(cov, dtype=np.float64)
+        own = np.arange(cov.shape[0], dtype=entries.row.dtype)
+        off = entries.row != entries.col
+        row, column = entries.row[off], entries.col[off]
+        values = entries.data[off] / (spread[row] * spread[column])
+        values = np.concatenate([values, np.ones(own.size)])
+        places = np.concatenate([row, own]), np.concatenate([column, own])
+        corr = sp.csr_array((values, places), cov.shape)
+        values = corr.data
+    else:
+        corr = values = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
+        np.fill_diagonal(corr, 1.0)
+    count = int(np.count_nonzero(values > 1.0 + SINGLE))
+    if count:
+        warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
+    np.clip(values, -1.0, 1.0, out=values)
+    return corr
 
 
 def standard_deviations(cov: Any) -> Floats:
@@ -98,17 +102,6 @@ def standard_deviations(cov: Any) -> Floats:
             f"the diagonal of a covariance must not be negative, got {least:.3g}: variances"
         )
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
-
-
-def _bounded(corr: Floats, variance: str) -> Floats:
-    """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
-    count = int(np.count_nonzero(corr > 1.0 + SINGLE))
-    if count:
-        what, cure = "variances", "check that the diagonal holds the variances"
-        if variance == "mean":
-            what, cure = "mean variance", "variance='each' divides by those of both points"
-        warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
-    return np.clip(corr, -1.0, 1.0, out=corr)
 
 
 @validate(corr=check.square)

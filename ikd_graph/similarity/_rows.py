@@ -11,8 +11,7 @@ from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
 from .._base.validation import validate
-from ._affinity import AFFINITIES, Affinity
-from ._base import Similarity
+from ._base import AFFINITIES, Affinity, Similarity
 from ._neighbors import exact_neighbors, pair_products, row_neighbors
 from ._scaled import EuclideanRows, SparseRows, centered_rows, euclidean_rows, unit_rows
 
