@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
 
 from .._base import validation as check
 from .._base.rounding import SINGLE, rounding
@@ -214,23 +215,18 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
-    n, p = X.shape
-    blocks = [slice(start, start + block_rows(p)) for start in range(0, n, block_rows(p))]
-    largest = np.zeros(p)
+    blocks, largest = list(gen_batches(X.shape[0], block_rows(X.shape[1]))), np.zeros(X.shape[1])
     for rows in blocks:
         largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
     unit = np.where(largest > 0.0, largest, 1.0)
-    total, squares, count = np.zeros((3, p))
+    total, count, squares = np.zeros((3, largest.size))
     for rows in blocks:
-        known = np.isfinite(X[rows])
-        total += np.where(known, X[rows] / unit, 0.0).sum(axis=0)
-        count += known.sum(axis=0)
+        total += np.nansum(X[rows] / unit, axis=0)
+        count += np.isfinite(X[rows]).sum(axis=0)
     count = np.maximum(count, 1.0)
     mean = total / count
     for rows in blocks:
-        gaps = X[rows] / unit - mean
-        gaps[np.isnan(gaps)] = 0.0
-        squares += np.einsum("ij,ij->j", gaps, gaps)
+        squares += np.nansum((X[rows] / unit - mean) ** 2, axis=0)
     return mean * unit, np.sqrt(squares / count) * unit, largest
 
 

@@ -1,6 +1,5 @@
 """Rows of a table, dense or sparse, scaled so that their products say how similar they are."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,64 +17,52 @@ from .._base.warn import warn
 from ._correlations import column_moments
 
 
-@dataclass
-class SparseRows:
+class SparseRows(SparseTable):
     """Scaled rows a_i - c_i of which only a_i is stored, and their products a_i a_j - p c_i c_j.
 
     Some rows come out dense, as those of an array do.
     """
 
-    table: SparseTable  # a, (n, p)
-    shift: Floats  # (n,) c, which each entry of a row is less: its mean, or 0
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns."""
-        return self.table.shape
-
-    @property
-    def dtype(self) -> Any:
-        """Type of the stored values."""
-        return self.table.dtype
-
-    def __len__(self) -> int:
-        return self.shape[0]
+    def __init__(self, table: SparseTable, data: Floats, shift: Floats) -> None:
+        """Take other values in the places of a table, in its precision, and c, (n,)."""
+        super().__init__(table.map(lambda _: data.astype(table.dtype, copy=False)).stored)
+        self.shift = shift
 
     def __getitem__(self, rows: Any) -> NDArray[np.floating]:
         """Dense rows, (b, p)."""
-        return np.asarray(self.table[rows] - self.shift[rows, None].astype(self.dtype))
+        return np.asarray(super().__getitem__(rows) - self.shift[rows, None].astype(self.dtype))
 
     def mean(self, axis: int = 0, dtype: Any = np.float64) -> Floats:
         """Return the mean row, (p,)."""
-        return self.table.mean(axis).astype(dtype) - self.shift.mean()
+        return super().mean(axis).astype(dtype) - self.shift.mean()
 
     @cached_property
-    def _stored(self) -> tuple[Any, Any, Floats]:
+    def _compiled(self) -> tuple[Any, Any, Floats]:
         """What is stored by rows and by columns, and means times the root of p, (n,)."""
         rows, columns = (
             _jit.sparse.Stored(
                 each.indptr.astype(np.int64), each.indices.astype(np.int32), each.data
             )
-            for each in (self.table.stored, self.table.stored.tocsc())
+            for each in (self.stored, self.stored.tocsc())
         )
         return rows, columns, np.sqrt(self.shape[1]) * self.shift
 
     def products(self, points: Integers) -> Floats:
         """Products of some rows with all, (b, n)."""
         out = np.zeros((points.size, len(self)))
-        _jit.sparse.block_products(*self._stored, points, out)
+        _jit.sparse.block_products(*self._compiled, points, out)
         return out
 
     def products_with(self, new: NDArray[np.floating]) -> Floats:
         """Products of dense rows (b, p), none of these, with all, (b, n)."""
         double = new.astype(np.float64, copy=False)
-        result: Floats = np.ascontiguousarray((self.table.stored @ double.T).T)
+        result: Floats = np.ascontiguousarray((self.stored @ double.T).T)
         result -= double.sum(axis=1)[:, None] * self.shift
         return result
 
     def pairs(self, first: Integers, second: Integers, out: Floats) -> None:
         """Write products of pairs of rows to (m,), the same bits either way round."""
-        rows, _, level = self._stored
+        rows, _, level = self._compiled
         _jit.sparse.pair_products(rows, level, first, second, np.zeros(self.shape[1]), out)
 
 
@@ -139,12 +126,7 @@ def _sparse_unit_rows(table: SparseTable, affinity: str, allow_flat: bool) -> Sp
     flat = _kept_flat(spread, affinity, allow_flat)
     data /= spread[owner]
     data[flat[owner]] = mean[flat] = 0.0
-    return SparseRows(_like(table, data), mean / spread)
-
-
-def _like(table: SparseTable, data: Floats) -> SparseTable:
-    """Return a table with other values in the same places, in the same precision."""
-    return table.map(lambda _: data.astype(table.dtype, copy=False))
+    return SparseRows(table, data, mean / spread)
 
 
 def centered_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
@@ -249,7 +231,7 @@ def euclidean_rows(X: Any, *, standardized: bool = False, dtype: Any = np.float6
     if isinstance(X, SparseTable):
         data = X.stored.data.astype(np.float64) / units[X.stored.indices] / scale
         half = 0.5 * np.bincount(X.stored.tocoo().row, data**2, n)
-        rows = SparseRows(_like(X, data), np.zeros(n))
+        rows = SparseRows(X, data, np.zeros(n))
         return EuclideanRows(rows, half, np.zeros(p), scale, units)
     made = EuclideanRows(np.empty((n, p), dtype), np.empty(n), origin, scale, units)
 
