@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import limits
@@ -11,7 +12,8 @@ from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
 from .._base.validation import validate
-from ._base import AFFINITIES, Affinity, Similarity
+from ._base import AFFINITIES, GIVEN, Affinity, Similarity
+from ._given import Precomputed, SparsePrecomputed
 from ._neighbors import exact_neighbors, pair_products, row_neighbors
 from ._scaled import EuclideanRows, SparseRows, centered_rows, euclidean_rows, unit_rows
 
@@ -128,6 +130,52 @@ class RowSimilarity(Similarity):
         return rows / np.where(lengths > 0.0, lengths, np.inf)[:, None]
 
 
+def compare(
+    X: Any, affinity: str, *, counts: bool = False, model_based: bool = False, scale: Any = None
+) -> Similarity:
+    """Similarity of the rows of X, or of the points whose covariances or distances X is.
+
+    Parameters
+    ----------
+    X : (n, p) ndarray of float64 or float32, SparseTable, or (n, n) ndarray or scipy sparse
+        Rows, or values between points.
+    affinity : str
+        A name in `AFFINITIES`, "precomputed" or "precomputed_distance".
+    counts : bool
+        Whether X is a table of whole numbers, in which a row without spread is nothing unusual.
+    model_based : bool
+        Whether the columns are taken for samples of the model as they are.
+    scale : float or (n,) ndarray of float64, optional
+        What given values were divided by, where X holds the similarities that this has made.
+
+    Returns
+    -------
+    Similarity
+        Similarities at most 1, 1 for a point with itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import similarity
+    >>> rows = similarity.compare(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]), "correlation")
+    >>> rows.between(np.array([0]), np.array([1])).round(3)
+    array([0.5])
+    """
+    if affinity in GIVEN:
+        given = SparsePrecomputed if sp.issparse(X) else Precomputed
+        return given(X, distances=affinity == "precomputed_distance", scale=scale)
+    kind, scaled = AFFINITIES[affinity], None
+    dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
+    if kind.euclidean:
+        scaled = euclidean_rows(X, standardized=kind.scales_columns, dtype=dtype)
+        rows = scaled.points
+    else:
+        allow_flat = counts or kind.square_roots
+        rows = unit_rows(kind.modeled(X), kind.over_pairs, allow_flat=allow_flat)
+        rows = rows.astype(dtype, copy=False) if isinstance(rows, np.ndarray) else rows
+    return RowSimilarity(kind, rows, scaled, model_based=model_based)
+
+
 @validate(X=check.table)
 def correlation(X: ArrayLike) -> Floats:
     """Pearson correlation between rows.
@@ -217,25 +265,9 @@ def euclidean(X: ArrayLike) -> Floats:
     return _matrix(X, "euclidean")
 
 
-def compare_rows(
-    affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
-) -> RowSimilarity:
-    """Similarity of the rows of a dense or sparse table, see `similarity.compare`."""
-    scale = None
-    dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
-    if affinity.euclidean:
-        scale = euclidean_rows(X, standardized=affinity.scales_columns, dtype=dtype)
-        rows = scale.points
-    else:
-        allow_flat = counts or affinity.square_roots
-        rows = unit_rows(affinity.modeled(X), affinity.over_pairs, allow_flat=allow_flat)
-        rows = rows.astype(dtype, copy=False) if isinstance(rows, np.ndarray) else rows
-    return RowSimilarity(affinity, rows, scale, model_based=model_based)
-
-
 def _matrix(X: ArrayLike, affinity: str) -> Floats:
     """Similarities of the rows of X, with rounding beyond [-1, 1] taken off and ones for equals."""
-    similarity = compare_rows(AFFINITIES[affinity], np.asarray(X)).matrix()
+    similarity = compare(np.asarray(X), affinity).matrix()
     if affinity != "euclidean":
         np.maximum(similarity, -1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)
