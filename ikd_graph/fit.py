@@ -88,7 +88,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         solution.embedding.coordinates, plan, similarity, solution, kernel,
         graph=g, labels=labels, removed=removed, notes=notes,
     )  # fmt: skip
-    if plan.refine is not None and (g is not None or similarity.name == "precomputed_distance"):
+    if plan.refine is not None and (g is not None or plan.affinity == "precomputed_distance"):
         with stages("stress"):
             result = _by_stress(result)
     if isinstance(plan.refine, Likelihood):
@@ -158,12 +158,12 @@ def _check_noise(similarity: Similarity, plan: Plan) -> None:
         return
     one = np.ndim(plan.refine.noise) == 0
     between_rows = one and plan.graph is not None
-    if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
+    if not similarity.affinity.euclidean or (similarity.rows is not None and not between_rows):
         kind = "a number" if one else "a matrix"
         raise ValueError(
             "noise must be one number for distances between rows on a graph, and one for each "
             f"pair only for affinity='precomputed_distance', got {kind} for "
-            f"affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
+            f"affinity={plan.affinity!r}, strategy={plan.strategy.name!r}; leave it out: the "
             "errors of correlations are known"
         )
 
@@ -209,7 +209,8 @@ def _connected_graph(
     else:
         g = rule.build(similarity)
         if rule.prune:
-            support = graph.neighbor_graph(similarity, _N_SUPPORT) if similarity.has_rows else None
+            given = similarity.rows is None
+            support = None if given else graph.neighbor_graph(similarity, _N_SUPPORT)
             g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -346,7 +346,7 @@ class Matern(StationaryKernel):
     def _f(self, d: Floats) -> Floats:
         if self.nu in _CLOSED:
             return formula("matern")(d, self.nu)
-        return np.exp(-_power(_table(self.nu).log_depth, np.sqrt(2.0 * self.nu * np.asarray(d))))
+        return np.exp(-_power(_table(self.nu)[0], np.sqrt(2.0 * self.nu * np.asarray(d))))
 
     def _f_prime(self, d: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -363,19 +363,12 @@ class Matern(StationaryKernel):
     def _inverse_of_log(self, depth: Floats) -> Floats:
         if self.nu == 0.5:
             return depth**2
-        return _power(_table(self.nu).log_x, depth) ** 2 / (2.0 * self.nu)
-
-
-class _Table(NamedTuple):
-    """The kernel of an order as functions between logarithms."""
-
-    log_depth: CubicHermiteSpline  # of log x, with depth = -log f(x)
-    log_x: CubicHermiteSpline  # of log depth
+        return _power(_table(self.nu)[1], depth) ** 2 / (2.0 * self.nu)
 
 
 @lru_cache(maxsize=32)
-def _table(nu: float) -> _Table:
-    """Depth = -log f(x) and its inverse for an order that has no closed form.
+def _table(nu: float) -> tuple[CubicHermiteSpline, CubicHermiteSpline]:
+    """Logarithm of depth = -log f(x) as a function of log x, and its inverse, for an order.
 
     Near f = 1, where the logarithm of a rounded f is worth nothing, 1 - f is the integral of the
     slope.
@@ -395,7 +388,7 @@ def _table(nu: float) -> _Table:
     one_minus_f = _at(u[:1], nu)[2] / power + np.concatenate(([0.0], np.cumsum(pieces)))
     depth = np.where(depth > 0.1, depth, -np.log1p(-np.minimum(one_minus_f, 0.5)))
     y, slope = np.log(depth), steepness / depth
-    return _Table(CubicHermiteSpline(u, y, slope), CubicHermiteSpline(y, u, 1.0 / slope))
+    return CubicHermiteSpline(u, y, slope), CubicHermiteSpline(y, u, 1.0 / slope)
 
 
 def _at(u: Floats, nu: float) -> tuple[Floats, Floats, Floats]:

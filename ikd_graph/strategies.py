@@ -412,7 +412,7 @@ class Linear(Strategy):
         landmarks: Landmarks | None = None,
     ) -> Solution:
         """See `Strategy.solve`; the explained variance ratio is that of principal components."""
-        rows, unit = similarity.factor(), similarity.unit
+        rows, unit = similarity.rows, similarity.unit
         if rows is not None:
             embedding = principal_components(rows, n_components)
         else:

@@ -156,7 +156,7 @@ class FittedProcess:
         # A row may well be constant where others are not.
         similarity = compare(
             some_rows(rows, self.first),
-            self.similarity.name,
+            self.similarity.affinity.name,
             counts=True,
             model_based=self.model_based,
         )

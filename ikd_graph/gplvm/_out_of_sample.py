@@ -110,7 +110,7 @@ def prepare(
     if not linear:
         return Placement(latent, g, unit)
     # Coordinates are centered, so that the mean of the rows takes no part.
-    center, rows = latent.mean(axis=0), sim.factor()
+    center, rows = latent.mean(axis=0), sim.rows
     pull = (latent - center) @ np.linalg.pinv((latent - center).T @ (latent - center))
     if rows is None:
         # Similarities with all points are projected.

@@ -5,7 +5,9 @@ from ._correlations import FLOOR as FLOOR
 from ._correlations import VARIANCES as VARIANCES
 from ._correlations import column_moments as column_moments
 from ._correlations import known_column_units as known_column_units
-from ._equal import KnownRows, unique_rows
+from ._equal import find_rows as find_rows
+from ._equal import row_keys as row_keys
+from ._equal import unique_rows
 from ._given import Correlations as Correlations
 from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity
@@ -23,14 +25,12 @@ from ._noise import doubly_centered_rows as doubly_centered_rows
 from ._noise import effective_columns as effective_columns
 from ._rows import RowSimilarity, compare
 from ._scaled import SparseRows as SparseRows
-from ._scaled import centered_rows as centered_rows
 from ._scaled import unit_rows as unit_rows
 
 __all__ = [
     "AFFINITIES",
     "GIVEN",
     "Affinity",
-    "KnownRows",
     "PairwiseSimilarity",
     "Precomputed",
     "RowSimilarity",

@@ -101,7 +101,7 @@ class Similarity(ABC):
     affinity: Affinity
     n_samples: int
     n_observed: int | None  # number N of columns, None where only covariances were given
-    has_rows = True
+    rows: Any = None  # (n, q) whose squared distances are those of the similarities, None without
     is_graph = False  # whether what is stored is the graph, so that no neighbors are chosen
     least_neighbor = -np.inf  # similarity that a neighbor must exceed
     search: str = "auto"  # how neighbors are searched, see `row_neighbors`
@@ -112,11 +112,6 @@ class Similarity(ABC):
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
         self.centers_rows = affinity.centers_rows and not affinity.euclidean
-
-    @property
-    def name(self) -> str:
-        """What `IKD` calls it."""
-        return self.affinity.name
 
     def inverse(self, kernel: StationaryKernel) -> StationaryKernel:
         """Kernel that turns weights of edges into squared distances.
@@ -207,10 +202,6 @@ class Similarity(ABC):
         """Which of the points near to a new row are known to it and to one another, (k,)."""
         return np.ones(near.size, dtype=np.bool_)
 
-    def factor(self) -> Any:
-        """Rows (n, q) whose squared distances are those of the similarities, None without rows."""
-        return None
-
     def factor_of(self, X: Any) -> Floats:
-        """Return the same of new rows, (b, q), or their similarities with all points."""
+        """Return such rows of new ones, (b, q), or their similarities with all points."""
         raise NotImplementedError

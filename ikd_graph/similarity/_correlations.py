@@ -75,14 +75,10 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
         if there.any():
             spread = np.full_like(spread, np.mean(cov.diagonal(), dtype=np.float64) ** 0.5)
     if sp.issparse(cov):
-        entries = sp.coo_array(cov, dtype=np.float64)
-        own = np.arange(cov.shape[0], dtype=entries.row.dtype)
-        off = entries.row != entries.col
-        row, column = entries.row[off], entries.col[off]
-        values = entries.data[off] / (spread[row] * spread[column])
-        values = np.concatenate([values, np.ones(own.size)])
-        places = np.concatenate([row, own]), np.concatenate([column, own])
-        corr = sp.csr_array((values, places), cov.shape)
+        corr = sp.coo_array(cov, dtype=np.float64, copy=True)
+        corr.data /= spread[corr.row] * spread[corr.col]
+        corr.setdiag(1.0)
+        corr = corr.tocsr()
         values = corr.data
     else:
         corr = values = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)

@@ -25,7 +25,6 @@ _SOURCES = 100  # points from which the mean squared distance on a graph is meas
 class Correlations(Similarity):
     """Similarities of every pair of points, (n, n), as they are."""
 
-    has_rows = False
     _values: Any
 
     def __init__(self, values: Any, affinity: Affinity = COVARIANCES) -> None:
@@ -141,12 +140,12 @@ def _both_ways(X: Any, diagonal: Any) -> Any:
         np.fill_diagonal(values, diagonal)
         return values
     first, second, values = stored_pairs(X)
-    n, own = X.shape[0], np.arange(X.shape[0])
-    ends = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
     # Older searches for paths take no wider numbers.
     places = tuple(each.astype(np.int32) for each in ends)
-    data = np.concatenate([values, values, np.broadcast_to(diagonal, n)])
-    return sp.csr_array((data, places), shape=(n, n))
+    both = sp.coo_array((np.tile(values, 2), places), shape=X.shape)
+    both.setdiag(diagonal)
+    return both.tocsr()
 
 
 def _near(distances: Any, mean_square: float) -> Any:
@@ -169,9 +168,7 @@ def _mean_square(distances: Any) -> float:
     return float(squares.sum()) / max(squares.size - sources.size, 1) or 1.0
 
 
-def stored_pairs(
-    matrix: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
     """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
 
     Parameters
@@ -207,16 +204,15 @@ def stored_pairs(
             f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
             "belongs to points i and j"
         )
-    entries = sp.csr_array(matrix, copy=True)
+    entries = sp.coo_array(matrix, copy=True)
     entries.sum_duplicates()
     entries.data = check.numbers("the entries of a matrix of pairs", entries.data)
-    entries = entries.tocoo()
     off = entries.row != entries.col
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
     keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: NDArray[np.float64] = sums / counts
+    values: Floats = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
     if worst > SINGLE * float(np.abs(data).max(initial=0.0)):
         raise ValueError(

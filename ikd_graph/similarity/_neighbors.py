@@ -92,7 +92,8 @@ def row_neighbors(
     squares = pair_products(rows, every, every)
     check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
     half = 0.5 * squares if metric == "euclidean" else np.zeros(n)
-    faiss = _library(neighbors, n)
+    exact = neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT)
+    faiss = None if exact else _library(neighbors, n)
     with single_threaded_blas():
         if faiss is not None:
             return _approximate_neighbors(faiss, rows, half, k)
@@ -269,9 +270,7 @@ def _principal(rows: Any) -> NDArray[np.float32]:
 
 
 def _library(neighbors: str, n: int) -> Any:
-    """Return the module of the approximate search, None for an exact one."""
-    if neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT):
-        return None
+    """Return the module of the approximate search, None where it is not installed."""
     cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"
     try:
         import faiss

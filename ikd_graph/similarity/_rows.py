@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
 
 from .._base import limits
 from .._base import validation as check
@@ -37,15 +38,11 @@ class RowSimilarity(Similarity):
     """
 
     def __init__(
-        self,
-        affinity: Affinity,
-        rows: Any,
-        scale: EuclideanRows | None = None,
-        *,
-        model_based: bool = False,
+        self, affinity: Affinity, rows: Any, scale: Any = None, *, model_based: bool = False
     ) -> None:
         super().__init__(affinity, *rows.shape)
-        self.rows, self.scale, self.model_based = rows, scale, model_based
+        self.rows, self.model_based = rows, model_based
+        self.scale: EuclideanRows | None = scale
         self.centers_rows = model_based and affinity.centers_rows
         if scale is not None and np.isfinite(scale.scale):
             self.unit = float(scale.scale)
@@ -85,9 +82,7 @@ class RowSimilarity(Similarity):
             squares = self.scale.half[first] + self.scale.half[second]
             return np.minimum(pair_products(self.rows, first, second) - squares + 1.0, 1.0)
         values = np.empty(first.size)
-        step = block_rows(self.rows.shape[1])
-        for start in range(0, first.size, step):
-            batch = slice(start, start + step)
+        for batch in gen_batches(first.size, block_rows(self.rows.shape[1])):
             gaps = self.rows[first[batch]].astype(np.float64, copy=False) - self.rows[second[batch]]
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
@@ -108,17 +103,11 @@ class RowSimilarity(Similarity):
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""
         comparable = np.empty(len(X), dtype=np.bool_)
-        step = block_rows(X.shape[1])
-        for start in range(0, len(X), step):
-            batch = slice(start, start + step)
+        for batch in gen_batches(len(X), block_rows(X.shape[1])):
             with np.errstate(over="ignore", invalid="ignore"):
                 largest = np.abs(self.factor_of(np.asarray(X[batch]))).max(axis=1)
             comparable[batch] = largest < _FARTHEST if self.affinity.euclidean else largest > 0.0
         return comparable
-
-    def factor(self) -> Any:
-        """See `Similarity.factor`."""
-        return self.rows
 
     def factor_of(self, X: Any) -> Floats:
         """See `Similarity.factor_of`."""
