@@ -22,7 +22,7 @@ from . import gplvm, graph, kernels, missing, refine, strategies
 from ._base.files import write_whole
 from ._base.memory import available
 from ._base.table import SparseTable
-from ._base.validation import check_nodes, check_positive, check_sparse
+from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
 from .blockwise import SolvedBlocks
@@ -35,7 +35,7 @@ _FORMAT = "ikd_graph model, format 3"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
-_CLASSES: dict[str, Mapping[str, Any]] = {
+CLASSES: dict[str, Mapping[str, Any]] = {
     "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "kernel": kernels.KERNELS,
@@ -150,7 +150,7 @@ def _plain(name: str, value: Any, arrays: dict[str, Any]) -> Any:
         return None
     if value is None or isinstance(value, (bool, int, float, str, np.generic)):
         return value
-    for short, kind in _CLASSES.get(name, {}).items():
+    for short, kind in CLASSES.get(name, {}).items():
         if type(value) is kind:
             return {short: {n: _plain(n, v, arrays) for n, v in value.get_params().items()}}
     if name == "noise" or isinstance(value, graph.CsrGraph):
@@ -208,7 +208,7 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         raise ValueError("rows has another size than what belongs to it")
     scale = arrays.get("scale")
     if scale is not None:
-        check_positive("scale", scale.min())
+        positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
     training, inverse = arrays["digests"], arrays["inverse"]
@@ -263,7 +263,7 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
     u = sizes["u"]
     bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
-        check_nodes(name, arrays[name], bounds[name])
+        nodes_of(bounds[name])(name, arrays[name])
     if np.unique(arrays["inverse"]).size != u:
         raise ValueError("its distinct rows are not those of its points")
 
@@ -274,7 +274,7 @@ def _table(arrays: Mapping[str, Any], name: str) -> Any:
         return arrays[name]
     parts = _record(arrays, _Sparse, name)
     matrix = sp.csr_array(parts[:3], shape=tuple(parts.shape.tolist()))
-    check_sparse(name, matrix)
+    well_formed(name, matrix)
     return matrix
 
 
@@ -296,7 +296,7 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
         return _table(arrays, own)
     if short == "given" and name == "graph":
         return _record(arrays, graph.CsrGraph, own)
-    made = _CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
+    made = CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
     if name != "kernel":
         # A resolved threshold of 0 takes all that is stored.
         is_zero = isinstance(made, graph.Threshold) and made.s0 == 0.0
@@ -331,7 +331,7 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
         own = {"kernel": settings.kernel, "optima": records}
         likelihood = _record(arrays, gplvm.LikelihoodFit, "fit", **own)
         core = gplvm.CoreFit(points, arrays["core"], likelihood)
-        check_positive("variance", core.fit.variance)
+        positive("variance", core.fit.variance)
     if blocks:
         blocks = check_blocks("blocks", blocks, len(points))
     solution = Solution(

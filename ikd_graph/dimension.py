@@ -14,7 +14,7 @@ from ._base import limits
 from ._base import validation as check
 from ._base.table import evenly_spaced
 from ._base.types import Floats
-from ._base.validation import check_enough_rows, check_integer, validate
+from ._base.validation import enough, validate, whole
 from .plotting import colors, plot
 from .plotting.charts import Chart, Curve
 
@@ -118,14 +118,14 @@ def estimate(
     """
     table = _standard_columns(np.asarray(X, dtype=np.float64))
     n, width = table.shape
-    check_enough_rows(n)
+    enough(2)("X", table)
     if width < limits.FEWEST_COLUMNS:
         raise ValueError(
             f"X must have at least {limits.FEWEST_COLUMNS} columns that vary, of which some are "
             f"held out, got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
         )
-    check_integer("n_folds", n_folds, 2, width // 2)
-    most = min(check_integer("max_components", max_components, 1), n - 1)
+    whole(2, width // 2)("n_folds", n_folds)
+    most = min(whole(1)("max_components", max_components), n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
     if similarity.are_ordered(table):

@@ -653,7 +653,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # What is small next to the rows of the fit is placed alone as it is among others.
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
-        check.check_magnitude("X", stored, bound, 0.0 if new else 1.0 / bound)
+        check.magnitude(0.0 if new else 1.0 / bound, bound)("X", stored)
         return table, values
 
     def _know_columns(self, table: Table, reset: bool) -> None:
@@ -945,7 +945,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
             "where the data come from"
         )
     if size != "auto":
-        check.check_components(size, first.size)
+        check.components(first.size)("n_components", size)
     return first, inverse
 
 
@@ -955,7 +955,7 @@ def _with_reference(request: Request, inverse: Integers) -> Request:
     if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
         return request
     cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
-    at = check.check_integer("reference", strategy.reference, 0, inverse.size - 1, cure)
+    at = check.whole(0, inverse.size - 1, cure)("reference", strategy.reference)
     own = {**strategy.get_params(), "reference": int(inverse[at])}
     return replace(request, strategy=type(strategy)(**own))
 

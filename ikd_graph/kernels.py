@@ -26,7 +26,7 @@ from scipy.special import gammaln, kve
 from . import _jit
 from ._base import families
 from ._base.types import Floats
-from ._base.validation import check_choice, check_positive
+from ._base.validation import one_of, positive, real
 
 __all__ = [
     "GammaExponential",
@@ -40,6 +40,8 @@ __all__ = [
 
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 _LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does not overflow
+
+_up_to_2 = real("be in (0, 2]", lambda x: 0.0 < x <= 2.0)
 
 _CLOSED = (0.5, 1.5, 2.5)
 """Orders with compiled loops of their own."""
@@ -85,8 +87,8 @@ class StationaryKernel:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            high = 2.0 if field.name == "gamma" else np.inf
-            check_positive(field.name, getattr(self, field.name), high)
+            valid = _up_to_2 if field.name == "gamma" else positive
+            valid(field.name, getattr(self, field.name))
         if not 1.0 / _LONGEST <= self.length_scale <= _LONGEST:
             raise ValueError(
                 f"length_scale must lie between {1.0 / _LONGEST:g} and {_LONGEST:g}, got "
@@ -453,7 +455,7 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
     """
     if isinstance(kernel, StationaryKernel):
         return kernel
-    check_choice("kernel", kernel, KERNELS, " or an instance from ikd_graph.kernels")
+    one_of(KERNELS, " or an instance from ikd_graph.kernels")("kernel", kernel)
     return KERNELS[kernel]()
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from . import graph, kernels, missing, refine, strategies
 from ._base.setting import setting
-from ._base.threads import check_jobs
+from ._base.threads import jobs
 from ._base.types import Floats
-from ._base.validation import check_choice, check_fraction, check_integer, seed
+from ._base.validation import fraction, one_of, seed, whole
 from .graph import CsrGraph
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
@@ -133,11 +133,11 @@ class Request:
         """
         size: Any = model.n_components
         if not is_auto(size):
-            size = check_integer("n_components", size, 1, cure="'auto' chooses")
+            size = whole(1, cure="'auto' chooses")("n_components", size)
         check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
         if not isinstance(model.verbose, bool):
-            check_integer("verbose", model.verbose, 0)
-        check_jobs(model.n_jobs)
+            whole(0)("verbose", model.verbose)
+        jobs("n_jobs", model.n_jobs)
         state = model.random_state
         drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         request = cls(
@@ -145,7 +145,7 @@ class Request:
             strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
             graph=_graph(model.graph),
             kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
-            affinity=check_choice("affinity", model.affinity, ("auto", *AFFINITIES, *GIVEN)),
+            affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
             refine=None
             if model.refine is None
             else _object("refine", model.refine, refine.REFINEMENTS),
@@ -163,15 +163,16 @@ class Request:
             self.require_rows(setting("missing", type(self.missing).__name__.lower()))
         rule, strategy = self.graph, self.strategy
         if isinstance(rule, graph.Threshold) and rule.fdr is not None:
-            check_choice("affinity", self.affinity, ("auto", "correlation", "covariance"))
+            one_of(("auto", "correlation", "covariance"))("affinity", self.affinity)
             affinity = "correlation" if self.affinity == "auto" else self.affinity
             return replace(self, affinity=affinity)
         on_pairs = isinstance(strategy, Strategy) and not strategy.uses_graph
         if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
             raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
-                f"graph must be a number of neighbors, got {strategy!r} and {rule!r}; only edges "
-                "to neighbors are weighted"
+                "strategy must be 'geodesic' or 'blockwise' for "
+                f"{setting('affinity', self.affinity)}, and {setting('graph')} must be a "
+                f"number of neighbors, got {strategy!r} and {rule!r}; only edges to neighbors are "
+                "weighted"
             )
         return self
 
@@ -179,8 +180,8 @@ class Request:
         """Raise where values between points were given."""
         if not self.has_rows:
             raise ValueError(
-                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
-                "itself, with affinity='correlation' or 'cosine'"
+                f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
+                f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
             )
 
 
@@ -195,7 +196,7 @@ def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> 
         value.check()  # type: ignore[attr-defined]
         return value
     module = "strategies" if name == "strategy" else name
-    check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")
+    one_of(("auto", *kinds), f", or an object from ikd_graph.{module}")(name, value)
     return value if value == "auto" else kinds[value]()
 
 
@@ -209,9 +210,9 @@ def _graph(value: Any) -> Any:
             )
     elif isinstance(value, int | np.integer):
         cure = "a whole number is one of neighbors"
-        return graph.Neighbors(check_integer("graph", value, 1, cure=cure))
+        return graph.Neighbors(whole(1, cure=cure)("graph", value))
     elif isinstance(value, float | np.floating):
-        return graph.Threshold(check_fraction("graph", float(value)))
+        return graph.Threshold(fraction("graph", float(value)))
     elif isinstance(value, graph.Rule):
         value.check()
     return value

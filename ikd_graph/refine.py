@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ._base import validation
 from ._base.threads import single_threaded_blas
 from ._base.types import Floats
-from ._base.validation import check_choice, check_integer, check_positive, flag, validate
+from ._base.validation import flag, one_of, positive, validate, whole
 from .gplvm import GaussianProcess, sample_covariance
 from .gplvm._local import MAX_ITER, local_likelihood
 from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
@@ -76,9 +76,9 @@ class Stress(_Refinement):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_choice("weights", self.weights, ("auto", *WEIGHTS))
+        one_of(("auto", *WEIGHTS))("weights", self.weights)
         if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
-            check_positive("noise", self.noise)
+            positive("noise", self.noise)
 
     def run(
         self,
@@ -108,7 +108,7 @@ class Stress(_Refinement):
 
 
 def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
-    validation.check_rows("latent", latent, len(rows))
+    validation.table_of(len(rows))("latent", latent)
 
 
 @dataclass(repr=False)
@@ -150,12 +150,12 @@ class Likelihood(_Refinement):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_integer("restarts", self.restarts, 0)
+        whole(0)("restarts", self.restarts)
         flag("fit_shape", self.fit_shape)
         if self.time_budget is not None:
-            check_positive("time_budget", self.time_budget)
-        check_choice("descent", self.descent, ("auto", *MAX_POINTS))
-        check_integer("max_iter", self.max_iter, 1)
+            positive("time_budget", self.time_budget)
+        one_of(("auto", *MAX_POINTS))("descent", self.descent)
+        whole(1)("max_iter", self.max_iter)
 
     @validate(
         _check_rows,
@@ -216,7 +216,7 @@ class Likelihood(_Refinement):
         (40, True)
         """
         self.check()
-        descent = check_choice("descent", descent, MAX_POINTS)
+        descent = one_of(MAX_POINTS)("descent", descent)
         descent = descent if self.descent == "auto" else self.descent
         init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
         core = farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)

@@ -23,15 +23,9 @@ from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
+from ._base.setting import setting
 from ._base.types import Floats
-from ._base.validation import (
-    check_choice,
-    check_components,
-    check_fraction,
-    check_integer,
-    validate,
-    validating,
-)
+from ._base.validation import components, fraction, one_of, validate, validating, whole
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
@@ -104,9 +98,9 @@ class Strategy(BaseEstimator, ABC):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if isinstance(self.reference, (int, np.integer)) and not isinstance(self.reference, bool):
-            check_integer("reference", self.reference, 0)
+            whole(0)("reference", self.reference)
         else:
-            check_choice("reference", self.reference, eigen.REFERENCES)
+            one_of(eigen.REFERENCES)("reference", self.reference)
 
     @abstractmethod
     def solve(
@@ -211,7 +205,7 @@ class Geodesic(Strategy):
 
     def check(self) -> None:
         """See `Strategy.check`."""
-        check_choice("path", self.path, PATHS)
+        one_of(PATHS)("path", self.path)
         super().check()
 
     def solve(
@@ -248,7 +242,7 @@ class Geodesic(Strategy):
 @validate(graph=check_graph)
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    check_components(n_components, graph.n_nodes)
+    components(graph.n_nodes)("n_components", n_components)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
@@ -305,10 +299,10 @@ class Blockwise(Strategy):
     def check(self) -> None:
         """See `Strategy.check`."""
         if not callable(self.merge):
-            check_choice("merge", self.merge, MERGES)
+            one_of(MERGES)("merge", self.merge)
         if self.max_cliques is not None:
-            check_integer("max_cliques", self.max_cliques, 1)
-        check_choice("reference", self.reference, eigen.REFERENCES)
+            whole(1)("max_cliques", self.max_cliques)
+        one_of(eigen.REFERENCES)("reference", self.reference)
 
     def solve(
         self,
@@ -338,7 +332,7 @@ class Blockwise(Strategy):
             graph, chosen.blocks, kernel, n_components, str(self.reference), n_observed=counts
         )
         solved = blockwise.largest_first(solved)
-        fraction = None
+        start_weight = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
             residuals = blockwise.residuals(solved, points)
@@ -347,13 +341,13 @@ class Blockwise(Strategy):
             greedy = self.merge == "greedy"
             merged = (blockwise.merge_greedy if greedy else blockwise.merge)(solved, n, start=frame)
             points, residuals = merged.coordinates, merged.residuals
-            fraction = None if greedy else merged.start_weight
+            start_weight = None if greedy else merged.start_weight
             if merged.labels.any():
                 _warn_groups(merged.labels)
         points, values = eigen.principal_axes(points)
         explained = values**2 / (float(np.sum(values**2)) or 1.0)
         mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-        return Solution(Embedding(points, values, explained, mass), solved, residuals, fraction)
+        return Solution(Embedding(points, values, explained, mass), solved, residuals, start_weight)
 
 
 def _merged_by(
@@ -377,7 +371,7 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
     warn(
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
-        "strategy='geodesic' places all points so"
+        f"{setting('strategy', 'geodesic')} places all points so"
     )
 
 
@@ -421,8 +415,8 @@ class Linear(Strategy):
             sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
             embedding = eigen.coordinates(sq_dist, n_components)
             total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
-            fraction = embedding.eigenvalues / (total or 1.0)
-            embedding = embedding._replace(explained_variance_ratio=fraction)
+            ratio = embedding.eigenvalues / (total or 1.0)
+            embedding = embedding._replace(explained_variance_ratio=ratio)
         # Coordinates of distances in units of sigma, in the unit of the distances.
         points, values = unit * embedding.coordinates, unit**2 * embedding.eigenvalues
         return Solution(embedding._replace(coordinates=points, eigenvalues=values))
@@ -471,9 +465,9 @@ def number_of_landmarks(
 def check_landmarks(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if isinstance(n_landmarks, float):
-        check_fraction("n_landmarks", n_landmarks)
+        fraction("n_landmarks", n_landmarks)
     elif n_landmarks is not None and not (isinstance(n_landmarks, str) and n_landmarks == "auto"):
-        check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
+        whole(n_components + 1, cure="'auto' chooses a number")("n_landmarks", n_landmarks)
 
 
 def draw_landmarks(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from .format import count
-from .validation import check_sparse, few_rows
+from .validation import few_rows, well_formed
 
 
 class Table(NamedTuple):
@@ -52,7 +52,7 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     ValueError
         If X is no table of numbers; the message says what to pass instead.
     """
-    check_sparse(name, X)
+    well_formed(name, X)
     names = row_names(X), _column_names(X)
     X = _as_array_like(X, name)
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options

@@ -1,13 +1,11 @@
 """How a message spells a parameter: as in Python, or as the command line has it."""
 
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
-
-class Spelling(Protocol):
-    """Writes a parameter with a value, or its name alone."""
-
-    def __call__(self, name: str, *value: Any) -> str: ...
+Spelling = Callable[..., str]
+"""Writes a parameter with a value, or its name alone."""
 
 
 def in_python(name: str, *value: Any) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._base import validation as check
 from .._base.types import Floats
-from .._base.validation import check_finite, check_point_weights, check_rows, few, record
+from .._base.validation import few, finite, point_weights, record, table_of
 from ..cliques import Blocks, as_blocks, check_blocks
 
 
@@ -50,10 +50,10 @@ def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
             "leave them out"
         )
     points = np.asarray(solved.coordinates)
-    check_rows("solved.coordinates", points, solved.blocks.members.size)
-    check_finite("solved.coordinates", points)
+    table_of(solved.blocks.members.size)("solved.coordinates", points)
+    finite()("solved.coordinates", points)
     if points.size:
-        check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
+        point_weights(points.shape[0])("solved.precision", np.asarray(solved.precision))
 
 
 def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:

@@ -17,7 +17,7 @@ from .. import graph as graphs
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import check_integer, validate
+from .._base.validation import validate, whole
 from ..covariance import correlation
 from ..graph import CsrGraph
 from ..similarity import are_ordered, effective_columns
@@ -75,7 +75,7 @@ class Stability:
         float
             Mean over null tables.
         """
-        check_integer("size", size, 1)
+        whole(1)("size", size)
         return max((n for least, n in self.expected_false.items() if least >= size), default=0.0)
 
     def weighted(self) -> CsrGraph:
@@ -243,7 +243,7 @@ def _builder(graph: Any, corr: Floats) -> GraphOf:
     if callable(graph):
         return partial(_made_by, graph)
     if isinstance(graph, Integral) and not isinstance(graph, bool):
-        k = check_integer("graph", graph, 1)
+        k = whole(1)("graph", graph)
         return partial(graphs.neighbors, k=min(k, len(corr) - 1))
     if isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
         return partial(graphs.threshold, s0=float(graph))

@@ -15,7 +15,7 @@ from scipy.io import loadmat
 from .._base.dataset import NO_LABEL, Labels, plain_texts
 from .._base.setting import setting
 from .._base.suggest import suggest
-from .._base.validation import check_sparse
+from .._base.validation import well_formed
 from ._table import Reading, Table, from_array, listed
 
 _ATTRIBUTES = ("feature_names", "row_names")
@@ -58,7 +58,7 @@ def dense(name: str, matrix: Any) -> NDArray[Any]:
     """Return a matrix of a file, dense."""
     if not sp.issparse(matrix):
         return np.asarray(matrix)
-    check_sparse(name, matrix)
+    well_formed(name, matrix)
     return np.asarray(matrix.toarray())
 
 

@@ -46,8 +46,8 @@ _SCALED_BY = 250
 
 
 def _check_init(rows: Floats, init: Floats, **_: object) -> None:
-    check.check_rows("init", init, len(rows))
-    check.check_components(init.shape[1], len(rows))
+    check.table_of(len(rows))("init", init)
+    check.components(len(rows))("n_components", init.shape[1])
 
 
 @validate(

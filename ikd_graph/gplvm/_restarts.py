@@ -141,7 +141,7 @@ def _check_starts(sample_cov: Floats, starts: object, **_: object) -> None:
         raise ValueError(f"starts must map names to latents, at least one, got {starts!r}")
     shapes = {name: np.shape(latent) for name, latent in starts.items()}
     _, width = (*next(iter(shapes.values())), 1)[:2]
-    check.check_components(width, len(sample_cov))
+    check.components(len(sample_cov))("n_components", width)
     for name, shape in shapes.items():
         if shape != (len(sample_cov), width):
             raise ValueError(

@@ -142,12 +142,12 @@ class ColumnRelevance:
             The names, those with the largest ``r2 * fraction`` first; none where no column is
             significant.
         """
-        check.check_integer("axis", axis, 0, self.fraction.shape[1] - 1)
+        check.whole(0, self.fraction.shape[1] - 1)("axis", axis)
         weight = np.nan_to_num(self.r2 * self.fraction[:, axis])
         # A column counts for an axis that makes a fair part of it.
         fair = self.fraction[:, axis] * self.fraction.shape[1] >= 1.0
         weight = np.where((self.q_value <= LEVEL) & fair, weight, 0.0)
-        order = np.argsort(-weight, kind="stable")[: check.check_integer("n", n, 1)]
+        order = np.argsort(-weight, kind="stable")[: check.whole(1)("n", n)]
         return [self.names[k] for k in order if weight[k] > 0.0]
 
     def sentences(self) -> list[str]:
@@ -211,8 +211,8 @@ class ColumnRelevance:
         matplotlib Axes
             With the map, or the first of the small ones.
         """
-        check.check_choice("kind", kind, ("arrows", "surfaces"))
-        check.check_integer("n", n, 1)
+        check.one_of(("arrows", "surfaces"))("kind", kind)
+        check.whole(1)("n", n)
         if kind == "surfaces":
             values, fitted = self.values[:, :n], self.fitted[:, :n]
             return plot.surfaces(
@@ -381,7 +381,7 @@ def columns(
     """
     points: Any = np.asarray(Z, dtype=np.float64)
     spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
-    check.check_same_shape("errors", spread, "Z", points)
+    check.like("Z", points)("errors", spread)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
     values, level, labels = _read(X, len(points), names)
     every = np.arange(labels.size)
@@ -531,7 +531,7 @@ def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[
     values, p = given.values, given.values.shape[1]
     with naming_rows(given.row_names):
         check_known(values, "X", "fill them in, or drop those rows or columns")
-    check.check_magnitude("X", values.data if sp.issparse(values) else values)
+    check.magnitude()("X", values.data if sp.issparse(values) else values)
     if values.shape[0] != n_rows:
         raise ValueError(
             f"X must have a row for each of the {n_rows} rows of Z, got {values.shape[0]}; pass "
@@ -556,9 +556,9 @@ def _place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     if given.dtype == bool and given.shape == (len(points),):
         return None, np.flatnonzero(given)
     if given.shape == (2,) and given.dtype.kind in "iu":
-        return points[check.check_nodes("where", given, len(points))], every
+        return points[check.nodes_of(len(points))("where", given)], every
     if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
-        check.check_finite("where", given, "pass where the path begins and ends")
+        check.finite("pass where the path begins and ends")("where", given)
         return np.asarray(given, dtype=np.float64), every
     raise ValueError(
         f"where must be True or False for each of the {len(points)} rows, two numbers of rows, or "
@@ -571,10 +571,10 @@ def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Inte
     found = []
     for which, other in maps:
         place = check.quantities("coordinates of maps", other)
-        check.check_same_shape("coordinates of maps", place, "Z", points)
+        check.like("Z", points)("coordinates of maps", place)
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at
-        found.append((check.check_nodes("columns of maps", at, every.size), place))
+        found.append((check.nodes_of(every.size)("columns of maps", at), place))
     held_out = np.concatenate([which for which, _ in found]) if found else every
     if not np.array_equal(np.sort(held_out), every):
         raise ValueError(
@@ -592,4 +592,4 @@ def _check_map(points: Floats) -> None:
         )
     if not np.ptp(points, axis=0).any():
         raise ValueError("Z must hold different points, got one place for all rows; pass a map")
-    check.check_magnitude("Z", points)
+    check.magnitude()("Z", points)

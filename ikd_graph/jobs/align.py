@@ -23,7 +23,7 @@ from .._base import limits
 from .._base.as_table import as_table, check_known
 from .._base.format import count
 from .._base.types import Floats, Integers
-from .._base.validation import check_choice, check_integer, naming_rows
+from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
@@ -133,7 +133,7 @@ class AlignedSessions:
         (n_new, n_components) ndarray of float64
             Coordinates in the frame of `coordinates`.
         """
-        check_integer("session", session, 0, len(self._sessions) - 1)
+        whole(0, len(self._sessions) - 1)("session", session)
         at = next(k for k, group in enumerate(self._groups) if session in group.sessions)
         group, move = self._groups[at], self._moves[at]
         columns, table = self._sessions[session].table.columns, as_table(X).dense
@@ -231,8 +231,8 @@ def align(
     >>> [points.shape for points in two.coordinates]
     [(60, 2), (60, 2)]
     """
-    check_integer("n_components", n_components, 1)
-    check_integer("min_columns", min_columns, 1)
+    whole(1)("n_components", n_components)
+    whole(1)("min_columns", min_columns)
     tables = _read(sessions, rows, columns, names)
     # Correlations are in one unit, that of the kernel, whatever the columns are.
     settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
@@ -291,7 +291,7 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Sequence[int]) ->
         pairs = enumerate(zip(own, sizes, strict=True))
         found = [list(names) or [(k, at) for at in range(size)] for k, (names, size) in pairs]
     elif isinstance(given, str):
-        check_choice(kind, given, ("same",), ", or names for each session")
+        one_of(("same",), ", or names for each session")(kind, given)
         found = [[*range(sizes[0])]] * len(sizes)
     else:
         if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):

@@ -21,7 +21,7 @@ from .._base.format import count, format_number
 from .._base.setting import setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
-from .._base.validation import check_integer
+from .._base.validation import whole
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..datasets import Dataset
 from ..estimator import IKD
@@ -86,9 +86,9 @@ class CliqueInspection:
     @cached_property
     def classes(self) -> list[str] | None:
         """Class of each row; None where the first labels are no classes."""
-        if not self.data.all_labels or not self.data.all_labels[0].names:
+        if not self.data.labels or not self.data.labels[0].names:
             return None
-        return ["no label" if text == NO_LABEL else text for text in self.data.all_labels[0].texts]
+        return ["no label" if text == NO_LABEL else text for text in self.data.labels[0].texts]
 
     @property
     def n_components(self) -> int:
@@ -181,11 +181,11 @@ class CliqueInspection:
             else "No threshold above 0 keeps the graph connected: components are joined by nearest "
             "neighbors or links."
         ]
-        whole = levels.threshold[levels.coverage >= 0.999]
+        complete = levels.threshold[levels.coverage >= 0.999]
         m = self.model.embedding_.shape[1]
-        if whole.size:
+        if complete.size:
             advice.append(
-                f"Up to a threshold of {whole.max():.2f} every point is in a "
+                f"Up to a threshold of {complete.max():.2f} every point is in a "
                 f"clique of at least {m + 2} points, the minimum in {m}-D."
             )
         if self.n_components > 1:
@@ -222,7 +222,7 @@ class CliqueInspection:
             ``disagreement`` of the member, and ``stability`` of the clique where it is known.
         """
         table = self.cliques.to_pandas(self.data.names)
-        for labels in self.data.all_labels:
+        for labels in self.data.labels:
             texts = np.array(labels.texts, dtype=object)
             table[labels.title or "label"] = texts[self.cliques.blocks.members]
         table["disagreement"] = self.disagreement
@@ -309,7 +309,7 @@ class CliqueInspection:
         rows = self.model._first[order]
         nodes: dict[str, Any] = {
             column.title or "label": np.array(column.texts, dtype=object)[rows]
-            for column in self.data.all_labels
+            for column in self.data.labels
         }
         nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
         names = [self.data.names[row] for row in rows]
@@ -360,19 +360,19 @@ def inspect_model(
     >>> inspect_model(model, moons).complete
     True
     """
-    check_integer("limit", limit, 1)
-    check_integer("n_resamples", n_resamples, 0)
+    whole(1)("limit", limit)
+    whole(0)("n_resamples", n_resamples)
     solved = model._result.solution.solved
     if model.graph_ is None or solved is None:
         raise ValueError(
             "the model must be fitted with strategy='blockwise' to look at its cliques, got "
             f"{model.settings_.strategy.name!r}"
         )
-    whole = graph.subgraph(model.graph_, model._first)
+    connected = graph.subgraph(model.graph_, model._first)
     labels = model.component_labels_[model._first]
-    first, second, weights = graph.edges(whole)
+    first, second, weights = graph.edges(connected)
     own = labels[first] == labels[second]
-    g = graph.from_edges(whole.n_nodes, first[own], second[own], weights[own])
+    g = graph.from_edges(connected.n_nodes, first[own], second[own], weights[own])
     listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
     sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
     complete = sizes.size <= limit

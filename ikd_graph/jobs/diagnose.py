@@ -414,7 +414,7 @@ def diagnose(
         data, picked = _sampled(table)
         picked = numbers[picked]
         names = [check.few_rows(row) for row in picked[:, None]]
-    check.check_components(n_components, table.shape[0])
+    check.components(table.shape[0])("n_components", n_components)
     check.seed("random_state", random_state)
     stages = Stages(verbose)
     # Of what the fit says, the diagnosis says what matters, and says it once.
@@ -494,14 +494,13 @@ def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers
 
 def _sampled(table: Any) -> tuple[Floats, Integers]:
     """Return the rows to examine, dense, and their numbers."""
-    n_points, n_observed = table.shape
+    n_points = table.shape[0]
     picked = np.arange(n_points)
     if n_points > limits.DIAGNOSED_WHOLE:
         rng = np.random.default_rng(0)
         picked = np.sort(rng.choice(n_points, limits.DIAGNOSED_SAMPLE, replace=False))
-    check.check_magnitude("X", table.data if sp.issparse(table) else table)
-    check.check_enough_rows(n_points)
-    check.check_enough_columns(n_observed, "correlation")
+    check.magnitude()("X", table.data if sp.issparse(table) else table)
+    check.enough(2, 2)("X", table)
     data = table[picked]
     return (data.toarray() if sp.issparse(data) else data), picked
 

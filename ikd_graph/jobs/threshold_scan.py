@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import cliques, graph
 from .._base.progress import progress_bar
 from .._base.types import Floats
-from .._base.validation import check_choice, check_fraction, check_integer
+from .._base.validation import fraction, one_of, whole
 from ..graph import CsrGraph
 from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
@@ -56,14 +56,14 @@ def threshold_scan(
     >>> levels.edges.tolist()[0] > levels.edges.tolist()[1]
     True
     """
-    check_integer("clique_limit", clique_limit, 1)
-    check_integer("n_components", n_components, 1)
-    check_choice("affinity", affinity, (*AFFINITIES, *GIVEN))
+    whole(1)("clique_limit", clique_limit)
+    whole(1)("n_components", n_components)
+    one_of((*AFFINITIES, *GIVEN))("affinity", affinity)
     similarity = compare(X, affinity, counts=True)
     if thresholds is None:
         thresholds = _even_levels(similarity)
-    chosen = [check_fraction("thresholds", float(each)) for each in thresholds]
-    levels = np.unique([*chosen, *(check_fraction("also", float(each)) for each in also)])
+    chosen = [fraction("thresholds", float(each)) for each in thresholds]
+    levels = np.unique([*chosen, *(fraction("also", float(each)) for each in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
     base = graph.pairs_above(similarity, float(levels[0]))

@@ -16,7 +16,7 @@ from ._given import stored_pairs as stored_pairs
 from ._given import warn_of_pairs as warn_of_pairs
 from ._holes import PairwiseSimilarity
 from ._neighbors import SEARCHES as SEARCHES
-from ._neighbors import check_count as check_count
+from ._neighbors import fewer_than as fewer_than
 from ._neighbors import row_neighbors as row_neighbors
 
 # Named as themselves: for the layers above, not for users.

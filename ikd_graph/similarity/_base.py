@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.setting import setting
 from .._base.table import SparseTable
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
@@ -51,8 +52,9 @@ class Affinity:
             least = float(np.fmin.reduce(X.stored.data if sparse else X, None, initial=0.0))
             if least < 0.0:
                 raise ValueError(
-                    f"X must not be negative for affinity={self.name!r}, which takes the roots of "
-                    f"counts, got {least:.3g}; use affinity='cosine' for a table of measurements"
+                    f"X must not be negative for {setting('affinity', self.name)}, which takes the "
+                    f"roots of counts, got {least:.3g}; use {setting('affinity', 'cosine')} for a "
+                    "table of measurements"
                 )
             return X.map(np.sqrt) if sparse else np.sqrt(X)
         if not self.scales_columns:
@@ -121,7 +123,7 @@ class Similarity(ABC):
         """
         return SquaredExponential(length_scale=self.unit) if self.affinity.euclidean else kernel
 
-    def weights(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+    def weights(self, values: Floats) -> Floats:
         """Weights of edges that are there whatever the similarities of their ends: positive."""
         if self.affinity.euclidean:
             return np.clip(np.exp(values - 1.0), _TINY, 1.0)

@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches
 
 from .._base import validation as check
 from .._base.rounding import SINGLE, rounding
+from .._base.setting import setting
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import validate
@@ -139,7 +140,7 @@ def clip_correlations(corr: Floats) -> Floats:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
             f"variance; they were set to {FLOOR:g} and 1. Such pairs carry no distance: "
-            "strategy='geodesic' or 'blockwise' does without them"
+            f"{setting('strategy', 'geodesic')} or 'blockwise' does without them"
         )
     lifted = np.clip(corr, FLOOR if below else None, 1.0)
     np.fill_diagonal(lifted, 1.0)

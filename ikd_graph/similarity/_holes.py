@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
 from .._base.rounding import rounding
+from .._base.setting import setting
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
@@ -38,7 +39,7 @@ class MaskedRows(NamedTuple):
     known: Floats  # (n, p) 1 where there is a value, 0 in holes
 
 
-def masked_rows(X: NDArray[np.floating], origin: Floats | None, kind: str) -> MaskedRows:
+def masked_rows(X: NDArray[np.floating], origin: Any, kind: str) -> MaskedRows:
     """Rows (n, p) with zeros in holes, less a level that changes no value and saves digits.
 
     ``origin`` (p,) is taken off every row for distances, the mean of its own for correlations.
@@ -174,8 +175,9 @@ class PairwiseSimilarity(Correlations):
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         if affinity.shared:
             raise ValueError(
-                "affinity must compare rows by their columns for missing='pairwise', got "
-                f"{affinity.name!r}; use 'correlation' or 'euclidean'"
+                "affinity must compare rows by their columns for "
+                f"{setting('missing', 'pairwise')}, got {affinity.name!r}; use 'correlation' or "
+                "'euclidean'"
             )
         self.affinity, self.least, table = affinity, min_columns, dense_rows(X)
         self._units = known_column_units(table) if affinity.scales_columns else None
@@ -218,9 +220,9 @@ class PairwiseSimilarity(Correlations):
         unknown = int(np.count_nonzero(~self.known)) // 2
         if unknown:
             raise ValueError(
-                "strategy='eigen' must know every pair of rows, got "
+                f"{setting('strategy', 'eigen')} must know every pair of rows, got "
                 f"{unknown} pairs that share fewer than {self.least} columns; use "
-                "strategy='geodesic' or 'blockwise'"
+                f"{setting('strategy', 'geodesic')} or 'blockwise'"
             )
         return self._values.copy()
 
@@ -270,6 +272,7 @@ class PairwiseSimilarity(Correlations):
             f"rows must be related by at least {self.least} columns that both have, directly or by "
             f"way of others, got {sizes.size} groups without any between them: the largest has "
             f"{sizes.max()} rows, the others are {few_rows(apart)}; fit each group separately, "
-            "measure columns that they share, lower missing=Pairwise(min_columns=...), or fill in "
-            "holes at random by missing='impute'"
+            "measure columns that they share, lower min_columns of "
+            f"{setting('missing', 'pairwise')}, or fill in holes at random by "
+            f"{setting('missing', 'impute')}"
         )

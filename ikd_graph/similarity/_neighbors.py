@@ -21,7 +21,7 @@ from .._base import validation as check
 from .._base.rounding import DECIMALS
 from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
-from .._base.validation import check_finite, check_integer, validate
+from .._base.validation import Rule, finite, validate, whole
 from .._base.warn import warn
 from ._scaled import SparseRows
 
@@ -33,9 +33,9 @@ def _check_rows(name: str, rows: Any) -> Any:
     return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(check.table(name, rows))
 
 
-def check_count(k: int, n: int) -> int:
-    """Raise unless each of n points has so many neighbors."""
-    return check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
+def fewer_than(n: int) -> Rule:
+    """Require a number of neighbors that each of n points has."""
+    return whole(1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
 _DIRECTIONS = 128  # principal directions that candidates are searched in
@@ -87,10 +87,10 @@ def row_neighbors(
     [[1], [0], [1]]
     """
     n = rows.shape[0]
-    check_count(k, n)
+    fewer_than(n)("k", k)
     every = np.arange(n)
     squares = pair_products(rows, every, every)
-    check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
+    finite("divide the rows by their largest value")("squared norms of the rows", squares)
     half = 0.5 * squares if metric == "euclidean" else np.zeros(n)
     exact = neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT)
     faiss = None if exact else _library(neighbors, n)

@@ -230,7 +230,7 @@ def euclidean_rows(X: Any, *, standardized: bool = False, dtype: Any = np.float6
     scale = np.inf if scale < rounding() else scale * top
     if isinstance(X, SparseTable):
         data = X.stored.data.astype(np.float64) / units[X.stored.indices] / scale
-        half = 0.5 * np.bincount(X.stored.tocoo().row, data**2, n)
+        half = np.asarray(0.5 * np.bincount(X.stored.tocoo().row, data**2, n), np.float64)
         rows = SparseRows(X, data, np.zeros(n))
         return EuclideanRows(rows, half, np.zeros(p), scale, units)
     made = EuclideanRows(np.empty((n, p), dtype), np.empty(n), origin, scale, units)

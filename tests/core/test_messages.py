@@ -41,7 +41,7 @@ def test_a_default_fit_of_real_data_warns_of_nothing_either(data_home):
     [
         ({"n_components": 0}, "n_components must be an integer at least 1, got 0"),
         ({"n_components": 2.5}, "n_components must be an integer at least 1, got 2.5"),
-        ({"n_components": 90}, "n_components must be less than the number of points, got .*=90"),
+        ({"n_components": 90}, "n_components must be an integer from 1 to .*, got 90"),
         ({"strategy": "cliques"}, "strategy must be one of 'auto', .*got 'cliques'"),
         ({"strategy": 3}, "strategy must be .*got 3"),
         ({"strategy": strategies.Geodesic("short")}, "path must be one of .*got 'short'"),
@@ -187,7 +187,7 @@ def test_a_wrong_number_of_threads_is_named(value):
 def test_units_without_moments_are_named_everywhere(unit):
     X = unit * np.random.default_rng(0).normal(size=(12, 30))
     for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):
-        with pytest.raises(ValueError, match="the largest value of X must lie between 1e-70 and"):
+        with pytest.raises(ValueError, match="X must have a largest value between 1e-70 and"):
             call(X)
     X = np.where(0.5 * X.max() < X, np.inf, X / unit)
     for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):

@@ -184,7 +184,7 @@ def test_what_does_not_fit_is_refused():
     starts = {"mine": latent}
     with pytest.raises(ValueError, match="sample_cov must be symmetric"):
         refine.likelihood(cov + np.triu(cov, 1), 300, starts=starts)
-    with pytest.raises(ValueError, match="n_components must be less"):
+    with pytest.raises(ValueError, match="less than the number of points"):
         refine.likelihood(cov, 300, starts={"wide": np.zeros((10, 10))})
     with pytest.raises(ValueError, match="n_observed must be an integer"):
         refine.likelihood(cov, 0, starts=starts)

@@ -378,9 +378,9 @@ def test_rows_that_are_not_on_a_map_are_left_out_of_it():
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_units_that_have_no_squares_are_refused(unit):
     Z, X = planted(40, 10)
-    with pytest.raises(ValueError, match="largest value of X must lie between 1e-70 and"):
+    with pytest.raises(ValueError, match="X must have a largest value between 1e-70 and"):
         ikd_graph.columns(Z, X * unit)
-    with pytest.raises(ValueError, match="largest value of Z must lie between 1e-70 and"):
+    with pytest.raises(ValueError, match="Z must have a largest value between 1e-70 and"):
         ikd_graph.columns(Z * unit, X)
     found, scaled = ikd_graph.columns(Z, X), ikd_graph.columns(Z * 2.0**99, X * 2.0**-99)
     np.testing.assert_allclose(scaled.r2, found.r2)

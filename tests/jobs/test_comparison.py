@@ -126,7 +126,7 @@ def test_a_table_with_holes_is_filled_in_first():
 
 def test_a_truth_that_cannot_be_scored_is_refused():
     X = np.random.default_rng(0).normal(size=(30, 25))
-    with pytest.raises(ValueError, match="largest value of truth must lie between"):
+    with pytest.raises(ValueError, match="truth must have a largest value between"):
         compare(X, truth=X[:, :2] * 1e200)
     with pytest.raises(ValueError, match="truth must hold real numbers, got <U1"):
         compare(X, truth=["a"] * 30)
@@ -340,12 +340,13 @@ def tables():
     rng = np.random.default_rng(1)
     noise = datasets.Dataset(X=rng.normal(size=(60, 120)), name="noise")
     digits = datasets.digits()
+    labels = (replace(digits.labels[0], y=digits.y[:150]),)
     counts = datasets.spike_counts(90, 40)
     model = datasets.gplvm_data(datasets.fixed_latent("medium", 60), 120, noise=0.3)
     levels = noise.X + 30.0 * rng.normal(size=(60, 1))
     return {
         "moons": datasets.half_moons(80), "digits": replace(digits, X=digits.X[:150],
-        y=digits.y[:150]), "counts": counts, "model": replace(model, latent=None),
+        labels=labels), "counts": counts, "model": replace(model, latent=None),
         "noise": noise, "levels": replace(noise, X=levels),
     }  # fmt: skip
 
