@@ -4,7 +4,6 @@ from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._correlations import FLOOR as FLOOR
 from ._correlations import VARIANCES as VARIANCES
 from ._correlations import column_moments as column_moments
-from ._correlations import known_column_units as known_column_units
 from ._equal import find_rows as find_rows
 from ._equal import row_keys as row_keys
 from ._equal import unique_rows

@@ -34,15 +34,24 @@ class Correlations(Similarity):
 
     def block(self, points: Integers, first: int = 0) -> Floats:
         """See `Similarity.block`."""
-        return np.asarray(self._values[points, first:])
+        values = self._values[points, first:]
+        return np.asarray(values.toarray() if sp.issparse(values) else values)
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._values[first, second])
+        return np.asarray(self._values[first, second]).ravel()
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        return np.asarray(self._values)
+        sparse, every = sp.issparse(self._values), self.n_samples**2
+        known = self._values.nnz if sparse else np.count_nonzero(np.isfinite(self._values))
+        if known < every:
+            raise ValueError(
+                f"{setting('strategy', 'eigen')} must know every pair of points, got "
+                f"{(every - known) // 2} pairs that are not known; use "
+                f"{setting('strategy', 'geodesic')} or 'blockwise'"
+            )
+        return np.asarray(self._values.toarray() if sparse else self._values)
 
 
 def as_similarity(name: str, value: Any) -> Similarity:
@@ -113,25 +122,6 @@ class SparsePrecomputed(Precomputed):
         if self.affinity.euclidean:
             weights = self.weights(weights)
         return pairs.row[there], pairs.col[there], weights
-
-    def block(self, points: Integers, first: int = 0) -> Floats:
-        """See `Similarity.block`."""
-        return np.asarray(self._values[points].toarray())[:, first:]
-
-    def between(self, first: Integers, second: Integers) -> Floats:
-        """See `Similarity.between`."""
-        return np.asarray(self._values[first, second]).ravel()
-
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        stored, every = self._values.nnz, self.n_samples**2
-        if stored < every:
-            raise ValueError(
-                f"{setting('strategy', 'eigen')} must know the covariance of every pair, got a "
-                f"sparse X with {stored} of {every} entries stored; use "
-                f"{setting('strategy', 'geodesic')} or 'blockwise', or pass a dense X"
-            )
-        return np.asarray(self._values.toarray())
 
 
 def _both_ways(X: Any, diagonal: Any) -> Any:

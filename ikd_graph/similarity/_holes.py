@@ -215,17 +215,6 @@ class PairwiseSimilarity(Correlations):
         """Group of each row, (n,): rows of different groups have no chain of known pairs."""
         return np.asarray(connected_components(self.known, directed=False)[1], dtype=np.int64)
 
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        unknown = int(np.count_nonzero(~self.known)) // 2
-        if unknown:
-            raise ValueError(
-                f"{setting('strategy', 'eigen')} must know every pair of rows, got "
-                f"{unknown} pairs that share fewer than {self.least} columns; use "
-                f"{setting('strategy', 'geodesic')} or 'blockwise'"
-            )
-        return self._values.copy()
-
     def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> NDArray[np.int64]:
         """See `Similarity.shared_columns`."""
         return np.maximum(self.counts[first, second], 1)
