@@ -11,7 +11,7 @@ from .._base.setting import setting
 from .._base.table import SparseTable
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
-from ._correlations import FLOOR, clip_correlations, known_column_units, symmetric_matrix
+from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
 from ._neighbors import block_neighbors
 
 _SEARCHED = 25
@@ -59,7 +59,7 @@ class Affinity:
             return X.map(np.sqrt) if sparse else np.sqrt(X)
         if not self.scales_columns:
             return X
-        units = known_column_units(X) if units is None else units
+        units = column_units(X) if units is None else units
         return np.asarray(X / units, dtype=X.dtype)
 
 

@@ -174,9 +174,9 @@ def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / np.asarray(n_observed)
 
 
-@validate(X=check.table)
+@validate(X=check.quantities)
 def column_units(X: NDArray[np.floating]) -> Floats:
-    """Compute the standard deviation of every column, infinite where a column has one value.
+    """Compute the standard deviation of what is known of columns, infinite for one value.
 
     Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
     as any.
@@ -198,11 +198,6 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([ 1., inf])
     """
-    return known_column_units(X)
-
-
-def known_column_units(X: Any) -> Floats:
-    """Compute the standard deviation of what is known of columns, (p,), infinite for one value."""
     _, deviation, largest = column_moments(X)
     return np.where(deviation > rounding(largest), deviation, np.inf)
 

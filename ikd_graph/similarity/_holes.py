@@ -14,7 +14,7 @@ from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, validate
 from ._base import Affinity
-from ._correlations import column_moments, known_column_units
+from ._correlations import column_moments, column_units
 from ._given import Correlations
 
 KINDS = ("correlation", "cosine", "euclidean")
@@ -180,7 +180,7 @@ class PairwiseSimilarity(Correlations):
                 "'euclidean'"
             )
         self.affinity, self.least, table = affinity, min_columns, dense_rows(X)
-        self._units = known_column_units(table) if affinity.scales_columns else None
+        self._units = column_units(table) if affinity.scales_columns else None
         table = self.modeled(table)
         if affinity.euclidean:
             self._origin = column_moments(table)[0]
