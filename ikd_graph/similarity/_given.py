@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from .._base import validation as check
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.setting import setting
+from .._base.table import evenly_spaced
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, symmetric, well_formed
 from .._base.warn import warn
@@ -153,7 +154,7 @@ def _mean_square(distances: Any) -> float:
     n = distances.shape[0]
     if not sp.issparse(distances):
         return float(np.square(distances).sum()) / max(n * (n - 1), 1) or 1.0
-    sources = np.linspace(0, n - 1, min(n, _SOURCES)).astype(np.int64)
+    sources = evenly_spaced(n, _SOURCES)
     squares = sp.csgraph.dijkstra(distances, indices=sources) ** 2
     squares = squares[np.isfinite(squares)]
     return float(squares.sum()) / max(squares.size - sources.size, 1) or 1.0

@@ -19,6 +19,7 @@ from .. import _jit
 from .._base import limits
 from .._base import validation as check
 from .._base.rounding import DECIMALS
+from .._base.table import evenly_spaced
 from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import Rule, finite, validate, whole
@@ -38,8 +39,7 @@ def fewer_than(n: int) -> Rule:
     return whole(1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
-_DIRECTIONS = 128  # principal directions that candidates are searched in
-_SAMPLE = 128  # rows whose exact neighbors measure the recall
+_SAMPLE = 128  # principal directions of candidates, and rows whose neighbors measure the recall
 _RECALL = 0.97  # fraction of these at which no more lists are visited
 
 
@@ -173,7 +173,7 @@ def exact_neighbors(
     # Beyond these single precision overflows, or rules too little out to pay.
     single = peak < 1e30 and rows.shape[1] < 2**15
     fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
-    slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
+    slack = 2.0 * (rows.shape[1] + 4) * float(np.finfo(fast.dtype).eps) * peak
     rounding = 16.0 * float(np.finfo(np.float64).eps) * peak
 
     def search(start: int, stop: int) -> None:
@@ -224,8 +224,8 @@ def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArr
         faiss.omp_set_num_threads(1)
         index = _inverted_file(faiss, points)
         every_list = faiss.SearchParametersIVF(nprobe=index.nlist)
-        sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
-        true = index.search(points[sample], min(16, n), params=every_list)[1]
+        sample = evenly_spaced(n, _SAMPLE)
+        true = index.search(points[sample], k + 1, params=every_list)[1]
         while index.nprobe < index.nlist // 8:
             found = candidates(sample)
             if np.mean((found[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
@@ -253,11 +253,10 @@ def _inverted_file(faiss: Any, points: NDArray[np.float32]) -> Any:
 def _principal(rows: Any) -> NDArray[np.float32]:
     """Rows along their leading principal directions, (n, d), as they are where they are short."""
     n, p = rows.shape
-    points = np.empty((n, min(n, p, _DIRECTIONS)), np.float32)
+    points = np.empty((n, min(n, p, _SAMPLE)), np.float32)
     components = None
     if p > points.shape[1]:
-        # Evenly spaced rows, of four million entries.
-        sample = rows[np.linspace(0, n - 1, min(n, max(1024, 2**22 // p))).astype(np.int64)]
+        sample = rows[evenly_spaced(n, limits.SAMPLED)]
         model = PCA(points.shape[1], svd_solver="randomized", iterated_power=2, random_state=0)
         components = model.fit(np.asarray(sample, np.float32)).components_.T
 
