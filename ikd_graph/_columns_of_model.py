@@ -14,7 +14,8 @@ from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ._base.types import Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
 from .graph import Rule
-from .similarity import AFFINITIES, Affinity, centered_rows, sparse_unit_rows
+from .missing import has_holes
+from .similarity import AFFINITIES, Affinity, unit_rows
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""
@@ -37,13 +38,10 @@ def _as_compared(rows: Any, affinity: Affinity) -> Any:
     sparse = isinstance(rows, SparseTable)
     if affinity.euclidean:
         return rows.stored if sparse else rows
-    table, root = affinity.modeled(rows), np.sqrt(rows.shape[1])
-    if sparse:
-        unit = sparse_unit_rows(table, affinity.over_pairs, allow_flat=True)
-        return ScaledRows(root * unit.table.stored, unit.shift)
-    spread = centered_rows(table, affinity.over_pairs)[1]
-    scaled = root * table / np.where(spread > 0.0, spread, 1.0)[:, None]
-    return ScaledRows(scaled, affinity.centers_rows * scaled.mean(axis=1))
+    table = affinity.modeled(rows)
+    unit = unit_rows(table if sparse else SparseTable(table), affinity.over_pairs, allow_flat=True)
+    values = np.sqrt(rows.shape[1]) * unit.stored
+    return ScaledRows(values if sparse else values.toarray(), unit.shift)
 
 
 def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:

@@ -29,7 +29,6 @@ from .blockwise import SolvedBlocks
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
 from .plan import Candidate, Report
-from .similarity import KnownRows
 from .strategies import Solution
 
 _FORMAT = "ikd_graph model, format 3"
@@ -92,7 +91,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
     learnt = {
         "rows": given._values if given else model._rows,
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
-        "digests": model._training.digests, "inverse": model._inverse,
+        "digests": model._training, "inverse": model._inverse,
         "points": model._points, "labels": result.labels, "removed": result.removed,
         "closed": solution.embedding, "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
@@ -212,7 +211,7 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
-    training, inverse = KnownRows(arrays["digests"]), arrays["inverse"]
+    training, inverse = arrays["digests"], arrays["inverse"]
     learnt = _result(arrays, _report(head, arrays))
     model._restore(rows, training, learnt, inverse, dtype, scale)
     model.stage_times_ = {name: float(time) for name, time in head["stage_times"].items()}

@@ -45,7 +45,7 @@ from .graph import CsrGraph
 from .model_selection import Facts, resolve
 from .plan import Plan, Report, Request
 from .plotting import plot
-from .similarity import AFFINITIES, GIVEN, KnownRows, PairwiseSimilarity
+from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
 from .strategies import Strategy
 
 __all__ = ["IKD"]
@@ -704,7 +704,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             dtype = rows.dtype
             if dtype == np.float32 and rows.shape[0] <= limits.SOLVED_WHOLE:
                 rows = rows.astype(np.float64)
-            training = KnownRows.of(rows if request.has_rows else sp.csr_array(rows))
+            training = row_keys(rows if request.has_rows else sp.csr_array(rows))
             if isinstance(request.missing, missing.Impute):
                 rows = missing.fill(rows, rows)
             first, inverse = _distinct_rows(rows, request)
@@ -722,7 +722,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     if not facts.has_holes:
                         _compare(rows, request, report, first)
                     raise
-            if compared.has_rows and first.size > 1:
+            if compared.rows is not None and first.size > 1:
                 after = np.arange(1, first.size)
                 if compared.between(after - 1, after).min() > 1.0 - 1e-12:
                     warn(
@@ -742,7 +742,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._report_errors()
 
     def _store(
-        self, rows: Any, training: KnownRows, result: Result, inverse: Integers, dtype: Any
+        self, rows: Any, training: Integers, result: Result, inverse: Integers, dtype: Any
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, report, g = result.solution, result.settings, result.graph
@@ -856,7 +856,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
 
     def _restore(
-        self, rows: Any, training: KnownRows, learnt: dict[str, Any], inverse: Integers, dtype: Any,
+        self, rows: Any, training: Integers, learnt: dict[str, Any], inverse: Integers, dtype: Any,
         scale: Any,
     ) -> None:  # fmt: skip
         """Become the model that was saved: rows are compared again, and the rest follows."""
@@ -879,7 +879,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
         """Coordinates and residual of rows, and standard errors where requested."""
         has_rows = self._request.has_rows
-        equal = self._training.find(X if has_rows else sp.csr_array(X))
+        equal = find_rows(row_keys(X if has_rows else sp.csr_array(X)), self._training)
         old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.full((X.shape[0], self.n_components_), np.nan, self.embedding_.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
@@ -931,7 +931,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     else:
         first, inverse = similarity.unique_rows(rows)
     whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
-    if whole and not np.isfinite(similarity.known_column_units(rows)).any():
+    if whole and (np.ptp(rows, axis=0) <= ROUNDING * np.abs(rows[0])).all():
         check.check_varies(rows)
         raise ValueError(
             "columns of X must vary by more than rounding, got values that differ by less than "

@@ -87,7 +87,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
             f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as short-circuit "
             "edges (removed_edges_); prune=False keeps them"
         )
-    if plan.refine is not None and (g is not None or similarity.name == "precomputed_distance"):
+    if plan.refine is not None and (g is not None or plan.affinity == "precomputed_distance"):
         with stages("stress"):
             result = _by_stress(result)
     if isinstance(plan.refine, Likelihood):
@@ -161,12 +161,12 @@ def _check_noise(similarity: Similarity, plan: Plan) -> None:
     assert isinstance(plan.refine, Stress)
     one = np.ndim(plan.refine.noise) == 0
     between_rows = one and plan.graph is not None
-    if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
+    if not similarity.affinity.euclidean or (similarity.rows is not None and not between_rows):
         kind = "a number" if one else "a matrix"
         raise ValueError(
             "noise must be one number for distances between rows on a graph, and one for each "
             f"pair only for {setting('affinity', 'precomputed_distance')}, got {kind} for "
-            f"{setting('affinity', similarity.name)}, {setting('strategy', plan.strategy.name)}; "
+            f"{setting('affinity', plan.affinity)}, {setting('strategy', plan.strategy.name)}; "
             "leave it out: the errors of correlations are known"
         )
 
@@ -180,8 +180,8 @@ def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:
     if not np.isin(g.weights, (0.5, 1.0)).all() or not np.any(g.weights == 1.0):
         return g
     low, high, _ = graph.edges(g)
-    known = np.asarray(similarity.weights(similarity.between(low, high)))
-    return graph.from_edges(g.n_nodes, low, high, np.clip(known, graph.WEIGHT_FLOOR, 1.0))
+    known = np.maximum(similarity.weights(similarity.between(low, high)), graph.WEIGHT_FLOOR)
+    return graph.from_edges(g.n_nodes, low, high, known)
 
 
 def _connected_graph(
@@ -194,7 +194,8 @@ def _connected_graph(
     else:
         g = rule.build(similarity)
         if rule.prune:
-            support = graph.neighbor_graph(similarity, _N_SUPPORT) if similarity.has_rows else None
+            given = similarity.rows is None
+            support = None if given else graph.neighbor_graph(similarity, _N_SUPPORT)
             g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():

@@ -354,7 +354,7 @@ class Linear(Strategy):
     def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; the explained variance ratio is that of principal components."""
         similarity, n_components = problem.similarity, problem.n_components
-        rows, unit = similarity.factor(), similarity.unit
+        rows, unit = similarity.rows, similarity.unit
         if rows is not None:
             embedding = principal_components(rows, n_components)
         else:

@@ -180,7 +180,7 @@ class FittedProcess:
             free = bars.free_columns * columns.size / self.rows.shape[1]
             computed["error bars"] = bars._replace(free_columns=free)
         # A row may well be constant where others are not.
-        first, name = some_rows(rows, self.first), self.similarity.name
+        first, name = some_rows(rows, self.first), self.similarity.affinity.name
         similarity = compare(first, name, counts=True, model_based=self.model_based)
         return replace(self, rows=rows, similarity=similarity, computed=computed)
 
@@ -258,7 +258,7 @@ class FittedProcess:
     def _projection(self) -> tuple[Floats, Floats]:
         """Axes (q, m) that rows as they are compared are projected on, and where zeros lie (m,)."""
         # Coordinates are centered, so that the mean of the rows takes no part.
-        center, rows = self.points.mean(axis=0), self.similarity.factor()
+        center, rows = self.points.mean(axis=0), self.similarity.rows
         centered = self.points - center
         pull = centered @ np.linalg.pinv(centered.T @ centered)
         if rows is None:

@@ -194,8 +194,9 @@ def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> C
     first, second, values = first[known], second[known], values[known]
     weights = similarity.weights(values)
     if similarity.affinity.shared:
-        weights = weights * np.sqrt(_shared_fraction(near, first, second))
-    return mirrored(n, first, second, np.clip(weights, similarity.floor, 1.0))
+        fractions = np.sqrt(_shared_fraction(near, first, second))
+        weights = np.maximum(weights * fractions, FLOOR)
+    return mirrored(n, first, second, weights)
 
 
 def _shared_fraction(

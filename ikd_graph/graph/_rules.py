@@ -127,11 +127,11 @@ class Threshold(Rule):
         if self.fdr is None:
             g = pairs_above(similarity, number("s0", self.s0))
         else:
-            rows = similarity.factor()
-            if similarity.affinity.over_pairs != "correlation" or not isinstance(rows, np.ndarray):
+            rows, affinity = similarity.rows, similarity.affinity
+            if affinity.over_pairs != "correlation" or not isinstance(rows, np.ndarray):
                 raise ValueError(
-                    f"fdr must be None for affinity={similarity.name!r}, got {self.fdr!r}; it is "
-                    "for correlations of the rows of a dense table"
+                    f"fdr must be None for affinity={affinity.name!r}, got {self.fdr!r}; it is for "
+                    "correlations of the rows of a dense table"
                 )
             g = significant_graph(rows, self.fdr, n_removed=self.n_removed)
             if not g.n_edges:
