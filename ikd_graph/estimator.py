@@ -110,7 +110,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         counts are measurements: name "hellinger" for counts in the hundreds.
     refine : {"auto", "stress", "likelihood", None} or refinement
         An optional second step. "stress" moves points to the distances of the graph's edges;
-        "likelihood" maximizes the likelihood of the model, with a noise variance of its own;
+        "likelihood" maximizes the likelihood of the model, with a noise variance of its own,
+        and on a graph stress runs before it;
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
         columns do not agree (`agreement_`), else stress where there is a graph or where distances

@@ -13,7 +13,7 @@ from ._base.setting import setting
 from ._base.threads import jobs
 from ._base.types import Floats
 from ._base.validation import fraction, one_of, seed, whole
-from .graph import CsrGraph
+from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN
@@ -23,7 +23,6 @@ __all__ = ["Candidate", "Plan", "Report", "Request"]
 
 Auto: TypeAlias = Literal["auto"]
 Refinement: TypeAlias = Stress | Likelihood | None
-GraphRule: TypeAlias = graph.Threshold | graph.Neighbors
 
 _PARAMETERS = (
     "n_components", "strategy", "graph", "kernel", "affinity", "refine", "n_landmarks",
@@ -53,7 +52,7 @@ class Plan:
 
     n_components: int
     strategy: Strategy
-    graph: GraphRule | CsrGraph | None
+    graph: Rule | CsrGraph | None
     kernel: StationaryKernel  # of the closed form, then of the result
     affinity: str
     refine: Refinement
@@ -134,6 +133,12 @@ class Request:
         """Whether X is a table of rows, and not values between points."""
         return self.affinity not in GIVEN
 
+    @property
+    def solver(self) -> Strategy:
+        """The strategy, once it was chosen."""
+        assert isinstance(self.strategy, Strategy)
+        return self.strategy
+
     @classmethod
     def of(cls, model: Any) -> Request:
         """Return the request that the parameters of an estimator make.
@@ -154,7 +159,7 @@ class Request:
             The message names the parameter, the rule and the cure.
         """
         size: Any = model.n_components
-        if not is_auto(size):
+        if size != "auto":
             size = whole(1, cure="'auto' chooses")("n_components", size)
         check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
         if not isinstance(model.verbose, bool):
@@ -166,7 +171,7 @@ class Request:
             n_components=size,
             strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
             graph=_graph(model.graph),
-            kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
+            kernel="auto" if model.kernel == "auto" else kernels.get(model.kernel),
             affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
             refine=None
             if model.refine is None
@@ -198,6 +203,11 @@ class Request:
             )
         return self
 
+    def filled(self, **settings: Any) -> Request:
+        """Return the request with values in place of those settings that are "auto"."""
+        free = {name: new for name, new in settings.items() if getattr(self, name) == "auto"}
+        return replace(self, **free)
+
     def require_rows(self, what: str) -> None:
         """Raise where values between points were given."""
         if not self.has_rows:
@@ -205,11 +215,6 @@ class Request:
                 f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
                 f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
             )
-
-
-def is_auto(value: Any) -> bool:
-    """Whether a parameter is left to the fit."""
-    return isinstance(value, str) and value == "auto"
 
 
 def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> Any:
@@ -225,7 +230,7 @@ def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> 
 def _graph(value: Any) -> Any:
     """Rule that was asked for, "auto", or a graph of the rows as it was given."""
     if value is None or isinstance(value, str | bool | np.bool_):
-        if not is_auto(value):
+        if value != "auto":
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbors, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
@@ -235,6 +240,6 @@ def _graph(value: Any) -> Any:
         return graph.Neighbors(whole(1, cure=cure)("graph", value))
     elif isinstance(value, float | np.floating):
         return graph.Threshold(fraction("graph", float(value)))
-    elif isinstance(value, graph.Rule):
+    elif isinstance(value, Rule):
         value.check()
     return value

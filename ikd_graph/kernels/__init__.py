@@ -21,7 +21,6 @@ __all__ = [
     "RationalQuadratic",
     "SquaredExponential",
     "StationaryKernel",
-    "compiled_form",
     "get",
 ]
 
@@ -68,21 +67,3 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
 def as_kernel(name: str, kernel: str | StationaryKernel) -> StationaryKernel:
     """Return the rule of arguments that are kernels, see `get`."""
     return get(kernel)
-
-
-def compiled_form(kernel: StationaryKernel) -> tuple[int, float] | None:
-    """How compiled loops know a kernel.
-
-    Parameters
-    ----------
-    kernel : StationaryKernel
-        Kernel of this package or another.
-
-    Returns
-    -------
-    (int, float) or None
-        Number in `_jit.kernels` and shape; None for kernels that are not this package's.
-    """
-    if kernel.number is None or type(kernel) not in KERNELS.values() or not kernel.is_compiled:
-        return None
-    return kernel.number, kernel.shape

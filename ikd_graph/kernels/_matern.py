@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
-from .._base import families
 from .._base.types import Floats
-from ._stationary import StationaryKernel, formula
+from ._stationary import StationaryKernel
 
-_CLOSED = (0.5, 1.5, 2.5)
-"""Orders with compiled loops of their own."""
+_CLOSED: dict[float, tuple[Callable[[Floats], Any], Callable[[Floats], Any]]] = {
+    0.5: (lambda x: 1.0, lambda x: -0.5 / x),
+    1.5: (lambda x: 1.0 + x, lambda x: -1.5),
+    2.5: (lambda x: 1.0 + x * (1.0 + x / 3.0), lambda x: -(5.0 / 6.0) * (1.0 + x)),
+}
+"""Factors of exp(-x) in f and in f', for x > 0, of the orders in closed form."""
 
 _SMOOTHEST = 50.0
 """Largest order: from about there on Bessel functions overflow where covariances are below 1."""
@@ -34,9 +38,8 @@ class Matern(StationaryKernel):
 
     K_ν is a modified Bessel function. For ν = 1/2, 3/2 and 5/2 it is a polynomial times exp(-x): f
     is exp(-x), (1 + x) exp(-x) and (1 + x + x² / 3) exp(-x) (Rasmussen and Williams, Gaussian
-    Processes for Machine Learning, 2006, Eq. 4.14 to 4.17). These three are the fast ones: the
-    likelihood and the placement of rows have compiled loops for them. The squared exponential is
-    the limit of large ν.
+    Processes for Machine Learning, 2006, Eq. 4.14 to 4.17). These three are the fast ones. The
+    squared exponential is the limit of large ν.
 
     Parameters
     ----------
@@ -55,8 +58,6 @@ class Matern(StationaryKernel):
     4.0
     """
 
-    number = families.MATERN
-
     nu: float = 1.5
 
     def __post_init__(self) -> None:
@@ -67,31 +68,21 @@ class Matern(StationaryKernel):
             )
         super().__post_init__()
 
-    @property
-    def is_compiled(self) -> bool:
-        """Whether compiled loops have the formula."""
-        return self.nu in _CLOSED
-
-    @property
-    def shape(self) -> float:
-        """The order, which is not fitted."""
-        return self.nu
-
     def _f(self, d: Floats) -> Floats:
-        if self.is_compiled:
-            return formula("matern")(d, self.nu)
-        return np.exp(-_power(_table(self.nu).log_depth, np.sqrt(2.0 * self.nu * np.asarray(d))))
+        x = np.sqrt(2.0 * self.nu * d)
+        if self.nu in _CLOSED:
+            return _CLOSED[self.nu][0](x) * np.exp(-x)
+        return np.exp(-_power(_table(self.nu).log_depth, x))
 
     def _f_prime(self, d: Floats) -> Floats:
+        x = np.sqrt(2.0 * self.nu * d)
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = formula("matern_slope")(d, self.nu) if self.is_compiled else self._slope(d)
+            if self.nu in _CLOSED:
+                slope = _CLOSED[self.nu][1](x) * np.exp(-x)
+            else:
+                slope = -self._f(d) * _steepness(x, self.nu) / (2.0 * d)
         at_zero = -self.nu / (2.0 * (self.nu - 1.0)) if self.nu > 1.0 else -np.inf
         return np.where(d == 0.0, at_zero, slope)
-
-    def _slope(self, d: Floats) -> Floats:
-        """f'(d) for d > 0, by Bessel functions."""
-        x = np.sqrt(2.0 * self.nu * np.asarray(d))
-        return -self._f(d) * _steepness(x, self.nu) / (2.0 * d)
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         if self.nu == 0.5:

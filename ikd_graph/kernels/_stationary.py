@@ -8,17 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _jit
-from .._base import families
 from .._base.types import Floats
 from .._base.validation import positive, real
-
-
-def formula(name: str) -> Any:
-    """Python function, on arrays, behind a formula of `_jit.kernels`; itself with the JIT off."""
-    compiled = getattr(_jit.kernels, name)
-    return getattr(compiled, "py_func", compiled)
-
 
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 _LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does not overflow
@@ -31,28 +22,13 @@ class StationaryKernel:
     """A kernel of unit variance, a function of the squared distance over ``length_scale`` squared.
 
     Subclasses give the function f of the scaled squared distance, its inverse as a function of
-    -log f, and its derivative: ``_f``, ``_inverse_of_log`` and ``_f_prime``. Those of this package
-    have f and its derivative from `_jit.kernels`, where the formulas stand once for arrays and for
-    compiled loops.
+    -log f, and its derivative: ``_f``, ``_inverse_of_log`` and ``_f_prime``.
     """
-
-    number: ClassVar[int | None] = None
-    """Number of the formulas in `_jit.kernels`; None for other kernels."""
 
     shape_name: ClassVar[str | None] = None
     """Name of the parameter next to ``length_scale`` that can be fitted; None without one."""
 
     length_scale: float = 1.0
-
-    @property
-    def shape(self) -> float:
-        """Value of the shape parameter; 1 without one."""
-        return 1.0 if self.shape_name is None else float(getattr(self, self.shape_name))
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether compiled loops have the formula of a kernel of this package."""
-        return True
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -151,33 +127,14 @@ class StationaryKernel:
         scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
         return self._f_prime(scaled) / self.length_scale**2
 
-    def derivative_in_shape(self, sq_dist: ArrayLike) -> Floats:
-        """Compute the derivative of the covariance in the kernel's shape parameter.
-
-        Parameters
-        ----------
-        sq_dist : array_like of float64
-            Squared latent distances.
-
-        Returns
-        -------
-        ndarray of float64
-            As many values; 0 for a kernel without such a parameter.
-        """
-        return self._f_by_shape(np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2)
-
     def _f(self, d: Floats) -> Floats:
-        return formula("value")(self.number, d, self.shape)
+        raise NotImplementedError
 
     def _f_prime(self, d: Floats) -> Floats:
-        return formula("slope")(self.number, d, self.shape, self._f(d))
+        raise NotImplementedError
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         raise NotImplementedError
-
-    def _f_by_shape(self, d: Floats) -> Floats:
-        """Compute the derivative of f in the shape; 0 without one."""
-        return np.zeros_like(d)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +154,11 @@ class SquaredExponential(StationaryKernel):
     3.0
     """
 
-    number = families.SQUARED_EXPONENTIAL
+    def _f(self, d: Floats) -> Floats:
+        return np.exp(-0.5 * d)
+
+    def _f_prime(self, d: Floats) -> Floats:
+        return -0.5 * self._f(d)
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * depth
@@ -221,17 +182,20 @@ class RationalQuadratic(StationaryKernel):
     0.5
     """
 
-    number = families.RATIONAL_QUADRATIC
     shape_name = "alpha"
 
     alpha: float = 1.0
 
+    def _f(self, d: Floats) -> Floats:
+        if self.alpha == 1.0:
+            return 1.0 / (1.0 + 0.5 * d)
+        return np.exp(-self.alpha * np.log1p(d / (2.0 * self.alpha)))
+
+    def _f_prime(self, d: Floats) -> Floats:
+        return -self._f(d) / (2.0 + d / self.alpha)
+
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * self.alpha * np.expm1(depth / self.alpha)
-
-    def _f_by_shape(self, d: Floats) -> Floats:
-        ratio = d / (2.0 * self.alpha)
-        return self._f(d) * (ratio / (1.0 + ratio) - np.log1p(ratio))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,19 +216,18 @@ class GammaExponential(StationaryKernel):
     True
     """
 
-    number = families.GAMMA_EXPONENTIAL
     shape_name = "gamma"
 
     gamma: float = 1.0
+
+    def _f(self, d: Floats) -> Floats:
+        return np.exp(-(d ** (0.5 * self.gamma)))
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return depth ** (2.0 / self.gamma)
 
     def _f_prime(self, d: Floats) -> Floats:
+        power = d ** (0.5 * self.gamma)
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = super()._f_prime(d)
+            slope = -0.5 * self.gamma * power / d * np.exp(-power)
         return np.where(d == 0.0, -np.inf if self.gamma < 2.0 else -1.0, slope)
-
-    def _f_by_shape(self, d: Floats) -> Floats:
-        logs = np.log(np.where(d > 0.0, d, 1.0))
-        return -0.5 * self._f(d) * d ** (self.gamma / 2.0) * logs
