@@ -15,6 +15,7 @@ from ._base.types import Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
 from .graph import Rule
 from .missing import has_holes
+from .missing import has_holes
 from .similarity import AFFINITIES, Affinity, unit_rows
 
 _JUDGED = 600
@@ -26,7 +27,14 @@ def columns_of_model(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelev
     own: dict[str, Any] = {"errors": model.standard_errors_}
     if X is None:
         model._request.require_rows("columns")
-        X = _as_compared(model._rows, AFFINITIES[model.settings_.affinity])
+        rows = model._rows
+        if has_holes(rows):
+            raise ValueError(
+                "columns must have a value in every row, got a table with "
+                f"{int(np.isnan(rows).sum())} missing values, which missing='pairwise' left "
+                "unknown; pass those columns that have no holes, or fit with missing='impute'"
+            )
+        X = _as_compared(rows, AFFINITIES[model.settings_.affinity])
         own["names"] = getattr(model, "feature_names_in_", None)
         if "maps" not in options:
             own["maps"] = held_out_maps(model)

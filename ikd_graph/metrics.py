@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
-from . import model_selection
 from ._base import limits
 from ._base import validation as check
 from ._base.dataset import is_missing
@@ -160,10 +159,14 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     """
     latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
     check.whole(1, latent.shape[0] - 1)("k", k)
+    latent, wanted = centered(latent), centered(wanted)
     # Rows at equal distances are taken in their order, which may say what is alike.
     mixed = np.random.default_rng(0).permutation(latent.shape[0])
-    latent, wanted = centered(latent)[mixed], centered(wanted)[mixed]
-    return float(model_selection.held_out_r2(latent, wanted, k).sum())
+    latent, wanted = latent[mixed], wanted[mixed]
+    near = NearestNeighbors(n_neighbors=k).fit(latent).kneighbors(return_distance=False)
+    predicted = wanted[near].mean(axis=1)
+    varies = np.ptp(wanted, axis=0).any()
+    return _whole_r2(wanted, predicted) if varies else np.nan
 
 
 @validate(k=check.count, seed=check.seed)
@@ -295,7 +298,11 @@ def decoding_r2(
     if not np.ptp(target, axis=0).any():
         raise ValueError(f"y must vary, got {wanted[0]:g} for every point; leave it out")
     folds = KFold(n_splits, shuffle=seed is not None, random_state=seed)
-    predicted = cross_val_predict(KNeighborsRegressor(k), points, target, cv=folds)
+    return _whole_r2(target, cross_val_predict(KNeighborsRegressor(k), points, target, cv=folds))
+
+
+def _whole_r2(target: Floats, predicted: Floats) -> float:
+    """1 - residual / deviation from the mean of each column, both summed over all columns."""
     return float(r2_score(target, predicted, multioutput="variance_weighted"))
 
 

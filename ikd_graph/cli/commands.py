@@ -161,8 +161,8 @@ def run_place(arguments: argparse.Namespace) -> None:
 
     def draw(ax: Any) -> None:
         old = model.embedding_
-        gray = {"names": ("model",), "palette": ("#c3c8ce",), "legend": False}
-        plot.embedding(old, [0] * len(old), ax=ax, **gray)
+        gray = ("#c3c8ce",)
+        plot.embedding(old, [0] * len(old), names=("model",), ax=ax, palette=gray, legend=False)
         plot.embedding(
             Z, [0] * len(Z), names=(data.name,), label_title="new rows (the model is gray)",
             palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,

@@ -384,7 +384,7 @@ def inspect_model(
         stability = None
         if n_resamples:
             table = dense_rows(rows_of(data.X))[model._first]
-            rule = _rule_of_correlations(model, whole)
+            rule = _rule_of_correlations(model, connected)
             stability = cliques.stability(table, rule, n_resamples, cliques=solved.blocks)
     return CliqueInspection(
         model, data, g, int((~own).sum()), sizes[:limit], complete,
@@ -393,7 +393,7 @@ def inspect_model(
     )  # fmt: skip
 
 
-def _rule_of_correlations(model: IKD, whole: CsrGraph) -> Any:
+def _rule_of_correlations(model: IKD, connected: CsrGraph) -> Any:
     """Return how a model joins rows of other correlations: a function, or its whole graph.
 
     It is the graph where it was given, or made by a test of these rows.
@@ -406,7 +406,7 @@ def _rule_of_correlations(model: IKD, whole: CsrGraph) -> Any:
         )
     if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
         return lambda corr: rule.build(compare(corr, "precomputed"))
-    return whole
+    return connected
 
 
 def _with_duplicates(
