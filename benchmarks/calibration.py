@@ -132,7 +132,7 @@ def measure(seed, index, shapes, choice):
     away_new = np.abs(aligned(*frame, latent[T:], scale=not same) - placed)
     noise = model.noise_model()
     cov = gplvm.sample_covariance(rows[:T])
-    best = refine.likelihood(cov, facts["N"], noise.kernel, starts={"truth": latent[:T]})
+    best = refine.likelihood(cov, facts["N"], noise.kernel, init=latent[:T])
     return facts | {
         "choice": choice,
         "same": same,

@@ -334,7 +334,8 @@ def weak(quick):
         pairs = covariance.correlation(table)[np.triu_indices(n_rows, 1)]
         _, limits, bars = ax.hist(pairs, np.linspace(-0.35, 0.55, 46), color=colors.RULE)
         middle = (limits[:-1] + limits[1:]) / 2
-        chance = norm.pdf(middle, 0, diagnosis.standard_error) * len(pairs) * np.diff(limits)
+        error = (diagnosis.n_effective - 1.0) ** -0.5
+        chance = norm.pdf(middle, 0, error) * len(pairs) * np.diff(limits)
         ax.plot(middle, chance, color=colors.INK, linewidth=1.5, label="chance alone")
         significant = diagnosis.n_trusted
         if significant:

@@ -15,7 +15,7 @@ from ._base.types import Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
 from .graph import Rule
 from .missing import has_holes
-from .similarity import AFFINITIES, Affinity, centered_rows, sparse_unit_rows
+from .similarity import AFFINITIES, Affinity, unit_rows
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""
@@ -45,13 +45,10 @@ def _as_compared(rows: Any, affinity: Affinity) -> Any:
     sparse = isinstance(rows, SparseTable)
     if affinity.euclidean:
         return rows.stored if sparse else rows
-    table, root = affinity.modeled(rows), np.sqrt(rows.shape[1])
-    if sparse:
-        unit = sparse_unit_rows(table, affinity.over_pairs, allow_flat=True)
-        return ScaledRows(root * unit.table.stored, unit.shift)
-    spread = centered_rows(table, affinity.over_pairs)[1]
-    scaled = root * table / np.where(spread > 0.0, spread, 1.0)[:, None]
-    return ScaledRows(scaled, affinity.centers_rows * scaled.mean(axis=1))
+    table = affinity.modeled(rows)
+    unit = unit_rows(table if sparse else SparseTable(table), affinity.over_pairs, allow_flat=True)
+    values = np.sqrt(rows.shape[1]) * unit.stored
+    return ScaledRows(values if sparse else values.toarray(), unit.shift)
 
 
 def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
@@ -63,10 +60,8 @@ def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
     """
     sample = evenly_spaced(model._rows.shape[0], _JUDGED)
     rows, settings = dense_rows(some_rows(model._rows, sample)), model.settings_
-    if rows.shape[1] < limits.FEWEST_COLUMNS:
-        return []
     folds = model_selection.folds(rows)
-    if len(folds) < 2:
+    if rows.shape[1] < limits.FEWEST_COLUMNS or len(folds) < 2:
         return []
     rule = settings.graph
     # A graph that was given is one of all rows.

@@ -22,21 +22,20 @@ from . import gplvm, graph, kernels, missing, refine, strategies
 from ._base.files import write_whole
 from ._base.memory import available
 from ._base.table import SparseTable
-from ._base.validation import check_nodes, check_positive, check_sparse
+from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
 from .blockwise import SolvedBlocks
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
 from .plan import Candidate, Report
-from .similarity import KnownRows
 from .strategies import Solution
 
 _FORMAT = "ikd_graph model, format 3"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
-_CLASSES: dict[str, Mapping[str, Any]] = {
+CLASSES: dict[str, Mapping[str, Any]] = {
     "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "kernel": kernels.KERNELS,
@@ -92,7 +91,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
     learnt = {
         "rows": given._values if given else model._rows,
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
-        "digests": model._training.digests, "inverse": model._inverse,
+        "digests": model._training, "inverse": model._inverse,
         "points": model._points, "labels": result.labels, "removed": result.removed,
         "closed": solution.embedding, "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
@@ -151,7 +150,7 @@ def _plain(name: str, value: Any, arrays: dict[str, Any]) -> Any:
         return None
     if value is None or isinstance(value, (bool, int, float, str, np.generic)):
         return value
-    for short, kind in _CLASSES.get(name, {}).items():
+    for short, kind in CLASSES.get(name, {}).items():
         if type(value) is kind:
             return {short: {n: _plain(n, v, arrays) for n, v in value.get_params().items()}}
     if name == "noise" or isinstance(value, graph.CsrGraph):
@@ -209,10 +208,10 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         raise ValueError("rows has another size than what belongs to it")
     scale = arrays.get("scale")
     if scale is not None:
-        check_positive("scale", scale.min())
+        positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
-    training, inverse = KnownRows(arrays["digests"]), arrays["inverse"]
+    training, inverse = arrays["digests"], arrays["inverse"]
     learnt = _result(arrays, _report(head, arrays))
     model._restore(rows, training, learnt, inverse, dtype, scale)
     model.stage_times_ = {name: float(time) for name, time in head["stage_times"].items()}
@@ -264,7 +263,7 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
     u = sizes["u"]
     bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
     for name in bounds.keys() & arrays.keys():
-        check_nodes(name, arrays[name], bounds[name])
+        nodes_of(bounds[name])(name, arrays[name])
     if np.unique(arrays["inverse"]).size != u:
         raise ValueError("its distinct rows are not those of its points")
 
@@ -275,7 +274,7 @@ def _table(arrays: Mapping[str, Any], name: str) -> Any:
         return arrays[name]
     parts = _record(arrays, _Sparse, name)
     matrix = sp.csr_array(parts[:3], shape=tuple(parts.shape.tolist()))
-    check_sparse(name, matrix)
+    well_formed(name, matrix)
     return matrix
 
 
@@ -297,7 +296,7 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
         return _table(arrays, own)
     if short == "given" and name == "graph":
         return _record(arrays, graph.CsrGraph, own)
-    made = _CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
+    made = CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
     if name != "kernel":
         # A resolved threshold of 0 takes all that is stored.
         is_zero = isinstance(made, graph.Threshold) and made.s0 == 0.0
@@ -332,7 +331,7 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
         own = {"kernel": settings.kernel, "optima": records}
         likelihood = _record(arrays, gplvm.LikelihoodFit, "fit", **own)
         core = gplvm.CoreFit(points, arrays["core"], likelihood)
-        check_positive("variance", core.fit.variance)
+        positive("variance", core.fit.variance)
     if blocks:
         blocks = check_blocks("blocks", blocks, len(points))
     solution = Solution(

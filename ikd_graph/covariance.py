@@ -9,11 +9,12 @@ from .similarity._correlations import (
     FLOOR,
     clip_correlations,
     column_units,
+    covariance,
+    gram,
     sampling_variance,
     standard_deviations,
     to_correlation,
 )
-from .similarity._dense import EuclideanRows, covariance, euclidean_rows, gram, unit_rows
 from .similarity._holes import PairwiseMoments, pairwise
 from .similarity._noise import (
     effective_columns,
@@ -24,6 +25,7 @@ from .similarity._noise import (
     spectral_noise,
 )
 from .similarity._rows import correlation, cosine, euclidean
+from .similarity._scaled import EuclideanRows, euclidean_rows, unit_rows
 
 __all__ = [
     "FLOOR",

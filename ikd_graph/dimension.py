@@ -14,7 +14,7 @@ from ._base import limits
 from ._base import validation as check
 from ._base.table import evenly_spaced
 from ._base.types import Floats
-from ._base.validation import check_enough_rows, check_integer, validate
+from ._base.validation import enough, validate, whole
 from .plotting import colors, plot
 from .plotting.charts import Chart, Curve
 
@@ -53,17 +53,11 @@ class DimensionEstimate:
         matplotlib Axes
             With the curve.
         """
-        return plot.chart(self.chart(), ax=ax)
-
-    def chart(self) -> Chart:
-        """Describe the scores over the number of dimensions, with two standard errors."""
         at = np.arange(1.0, self.scores.size + 1)
         curve = Curve("", at, self.scores, colors.ACCENT, 2.0 * self.errors, dots=True)
-        return Chart(
-            str(self), "dimensions", "log density of a held-out column, less the best",
-            curves=(curve,),
-            mark=(float(self.dimension), str(self)),
-        )  # fmt: skip
+        ylabel, mark = "log density of a held-out column, less the best", float(self.dimension)
+        what = Chart(str(self), "dimensions", ylabel, None, (curve,), mark=(mark, str(self)))
+        return plot.chart(what, ax=ax)
 
 
 @validate(X=check.table, random_state=check.seed)
@@ -118,14 +112,14 @@ def estimate(
     """
     table = _standard_columns(np.asarray(X, dtype=np.float64))
     n, width = table.shape
-    check_enough_rows(n)
+    enough(2)("X", table)
     if width < limits.FEWEST_COLUMNS:
         raise ValueError(
             f"X must have at least {limits.FEWEST_COLUMNS} columns that vary, of which some are "
             f"held out, got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
         )
-    check_integer("n_folds", n_folds, 2, width // 2)
-    most = min(check_integer("max_components", max_components, 1), n - 1)
+    whole(2, width // 2)("n_folds", n_folds)
+    most = min(whole(1)("max_components", max_components), n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
     if similarity.are_ordered(table):

@@ -28,17 +28,10 @@ from . import (
 from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
-from ._base.as_table import (
-    Table,
-    as_table,
-    check_known,
-    is_dask,
-    placed_lazily,
-    printable,
-    row_names,
-)
+from ._base.as_table import Table, as_table, check_known, is_dask, placed_lazily, row_names
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
+from ._base.setting import printable
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
@@ -52,7 +45,7 @@ from .graph import CsrGraph
 from .model_selection import Facts, resolve
 from .plan import Plan, Report, Request
 from .plotting import plot
-from .similarity import AFFINITIES, GIVEN, KnownRows, PairwiseSimilarity
+from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
 from .strategies import Strategy
 
 __all__ = ["IKD"]
@@ -110,7 +103,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         counts are measurements: name "hellinger" for counts in the hundreds.
     refine : {"auto", "stress", "likelihood", None} or refinement
         An optional second step. "stress" moves points to the distances of the graph's edges;
-        "likelihood" maximizes the likelihood of the model, with a noise variance of its own;
+        "likelihood" maximizes the likelihood of the model, with a noise variance of its own,
+        and on a graph stress runs before it;
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
         columns do not agree (`agreement_`), else stress where there is a graph or where distances
@@ -653,7 +647,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # What is small next to the rows of the fit is placed alone as it is among others.
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
-        check.check_magnitude("X", stored, bound, 0.0 if new else 1.0 / bound)
+        check.magnitude(0.0 if new else 1.0 / bound, bound)("X", stored)
         return table, values
 
     def _know_columns(self, table: Table, reset: bool) -> None:
@@ -709,12 +703,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         elif isinstance(request.graph, graph.Neighbors) and request.graph.k != "auto":
             cure = "a point has no more others; 5 to 15 are usual"
             k, most = request.graph.k, rows.shape[0] - 1
-            check.check_integer("the number of neighbors in the graph", k, 1, most, cure)
+            check.whole(1, most, cure)("the number of neighbors in the graph", k)
         with limit_threads(self.n_jobs):
             dtype = rows.dtype
             if dtype == np.float32 and rows.shape[0] <= limits.SOLVED_WHOLE:
                 rows = rows.astype(np.float64)
-            training = KnownRows.of(rows if request.has_rows else sp.csr_array(rows))
+            training = row_keys(rows if request.has_rows else sp.csr_array(rows))
             if isinstance(request.missing, missing.Impute):
                 rows = missing.fill(rows, rows)
             first, inverse = _distinct_rows(rows, request)
@@ -732,7 +726,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     if not facts.has_holes:
                         _compare(rows, request, report, first)
                     raise
-            if compared.has_rows and first.size > 1:
+            if compared.rows is not None and first.size > 1:
                 after = np.arange(1, first.size)
                 if compared.between(after - 1, after).min() > 1.0 - 1e-12:
                     warn(
@@ -752,7 +746,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self._report_errors()
 
     def _store(
-        self, rows: Any, training: KnownRows, result: Result, inverse: Integers, dtype: Any
+        self, rows: Any, training: Integers, result: Result, inverse: Integers, dtype: Any
     ) -> None:
         """Keep what was learnt; the one function where distinct rows become all rows."""
         solution, report, g = result.solution, result.settings, result.graph
@@ -866,7 +860,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
 
     def _restore(
-        self, rows: Any, training: KnownRows, learnt: dict[str, Any], inverse: Integers, dtype: Any,
+        self, rows: Any, training: Integers, learnt: dict[str, Any], inverse: Integers, dtype: Any,
         scale: Any,
     ) -> None:  # fmt: skip
         """Become the model that was saved: rows are compared again, and the rest follows."""
@@ -889,7 +883,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
         """Coordinates and residual of rows, and standard errors where requested."""
         has_rows = self._request.has_rows
-        equal = self._training.find(X if has_rows else sp.csr_array(X))
+        equal = find_rows(row_keys(X if has_rows else sp.csr_array(X)), self._training)
         old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
         latent = np.full((X.shape[0], self.n_components_), np.nan, self.embedding_.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
@@ -941,7 +935,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     else:
         first, inverse = similarity.unique_rows(rows)
     whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
-    if whole and not np.isfinite(similarity.known_column_units(rows)).any():
+    if whole and (np.ptp(rows, axis=0) <= ROUNDING * np.abs(rows[0])).all():
         check.check_varies(rows)
         raise ValueError(
             "columns of X must vary by more than rounding, got values that differ by less than "
@@ -949,7 +943,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
             "where the data come from"
         )
     if size != "auto":
-        check.check_components(size, first.size)
+        check.components(first.size)("n_components", size)
     return first, inverse
 
 
@@ -959,7 +953,7 @@ def _with_reference(request: Request, inverse: Integers) -> Request:
     if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
         return request
     cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
-    at = check.check_integer("reference", strategy.reference, 0, inverse.size - 1, cure)
+    at = check.whole(0, inverse.size - 1, cure)("reference", strategy.reference)
     own = {**strategy.get_params(), "reference": int(inverse[at])}
     return replace(request, strategy=type(strategy)(**own))
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base.validation import check_same_shape, table
+from ._base.validation import like, table
 
 __all__ = ["fingerprint", "largest_move"]
 
@@ -74,7 +74,7 @@ def largest_move(first: ArrayLike, second: ArrayLike) -> float:
     0.25
     """
     before, after = table("first", first), table("second", second)
-    check_same_shape("second", after, "first", before)
+    like("first", before)("second", after)
     extent = float(np.ptp(before, axis=0).max(initial=0.0))
     move = float(np.abs(before - after).max(initial=0.0))
     return move / extent if extent > 0.0 else move

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
-from ._base.memory import available
 from ._base.progress import Stages
+from ._base.setting import setting
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
@@ -21,7 +20,7 @@ from .kernels import StationaryKernel
 from .plan import Plan
 from .refine import Likelihood, Stress
 from .similarity import PairwiseSimilarity, Similarity
-from .strategies import Landmarks, Solution
+from .strategies import Problem, Solution
 
 __all__ = ["Result", "fit"]
 
@@ -48,7 +47,7 @@ class Result:
     sessions: SessionJoints | None = None  # which sessions with other columns may be mirrored
     n_iter: int | None = None  # steps of the refinement, None without one
     core: CoreFit | None = None  # the fit by likelihood
-    notes: Mapping[str, str] = field(default_factory=dict)  # what happened on the way
+    notes: dict[str, str] = field(default_factory=dict)  # what happened on the way
 
 
 def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result:
@@ -71,24 +70,24 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         Coordinates (n, M) float64 and how they came about.
     """
     kernel = similarity.inverse(plan.kernel)
-    _check_noise(similarity, plan)
-    g, labels, removed, notes = None, None, None, {}
+    if isinstance(plan.refine, Stress) and plan.refine.noise is not None:
+        _check_noise(similarity, plan)
+    g, labels, removed = None, None, None
     if plan.graph is not None:
         with stages("graph"):
             g, labels, removed = _connected_graph(similarity, plan.graph)
-        if removed is not None and len(removed):
-            notes["prune"] = (
-                f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as "
-                "short-circuit edges (removed_edges_); prune=False keeps them"
-            )
     with stages("closed form"):
-        marks = _landmarks(similarity.n_samples, plan)
-        solution = plan.strategy.solve(similarity, g, kernel, plan.n_components, marks)
+        size, seed = plan.n_components, plan.random_state or 0
+        solution = plan.strategy.solve(Problem(similarity, g, kernel, size, plan.n_landmarks, seed))
     result = Result(
-        solution.embedding.coordinates, plan, similarity, solution, kernel,
-        graph=g, labels=labels, removed=removed, notes=notes,
-    )  # fmt: skip
-    if plan.refine is not None and (g is not None or similarity.name == "precomputed_distance"):
+        solution.embedding.coordinates, plan, similarity, solution, kernel, g, labels, removed
+    )
+    if g is not None and removed is not None and len(removed):
+        result.notes["prune"] = (
+            f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as short-circuit "
+            "edges (removed_edges_); prune=False keeps them"
+        )
+    if plan.refine is not None and (g is not None or plan.affinity == "precomputed_distance"):
         with stages("stress"):
             result = _by_stress(result)
     if isinstance(plan.refine, Likelihood):
@@ -106,35 +105,42 @@ def _by_stress(result: Result) -> Result:
     latent, noise = result.coordinates, stress.noise
     if g is not None:
         shared = similarity.shared_columns(g.rows, g.indices)
-        refined = stress.run(latent, g, kernel, shared, plan.strategy.path)
+        refined = stresses.stress(
+            latent, g, kernel, shared, weights=stress.weights, path=plan.strategy.path, noise=noise
+        )
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
         refined = stresses.stress_of_distances(latent, distances, noise)
-    notes = dict(result.notes)
     if noise is not None:
-        upper = np.triu_indices(len(latent), 1)
-        known = (
-            (*upper, distances[upper])
-            if g is None
-            else graph.edges(geodesics.distance_lengths(g, kernel))
-        )
+        if g is not None:
+            known = graph.edges(geodesics.distance_lengths(g, kernel))
+        else:
+            pairs = np.triu_indices(len(latent), 1)
+            known = (*pairs, distances[pairs])
         ratio = stresses.noise_ratio(refined.latent, known, noise)
         text = f"the distances differ from those given by {ratio:.2g} times their noise"
-        notes["refine"] = text
+        result.notes["refine"] = text
         if _MOST_NOISE < ratio < np.inf:
             warn(
                 f"{text}: the noise is larger than said, the points need more dimensions, or a "
                 "part of the embedding is folded; compare with other strategies, or with more noise"
             )
-    return replace(result, coordinates=refined.latent, n_iter=refined.n_iter, notes=notes)
+    return replace(result, coordinates=refined.latent, n_iter=refined.n_iter)
 
 
 def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     """Return a result of largest likelihood of the rows, or of their known entries."""
     plan, similarity = result.settings, result.similarity
     if isinstance(similarity, PairwiseSimilarity):
+        if likelihood.fit_shape or likelihood.descent == "local":
+            raise ValueError(
+                "refine.Likelihood must have fit_shape=False and annealed descents for rows with "
+                f"holes, got {likelihood!r}; {setting('missing', 'impute')} fills the holes"
+            )
         table = gplvm.centered_known(similarity.modeled(rows))
-        latent, n_iter, joints = gplvm.search_mirrored(result.coordinates, table, result.kernel)
+        latent, n_iter, joints = gplvm.search_mirrored(
+            result.coordinates, table, result.kernel, likelihood.time_budget
+        )
         return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
     core = likelihood.run(
         result.coordinates / similarity.unit,
@@ -143,47 +149,26 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
         centered=similarity.centers_rows,
         random_state=plan.random_state or 0,
     )
-    notes = dict(result.notes)
     if plan.likelihood_kernel == "auto":
-        notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
+        result.notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return replace(
-        result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel,
-        core=core, notes=notes,
-    )  # fmt: skip
+        result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel, core=core
+    )
 
 
 def _check_noise(similarity: Similarity, plan: Plan) -> None:
     """Raise where a fit has no distances that a noise could be of."""
-    if not isinstance(plan.refine, Stress) or plan.refine.noise is None:
-        return
+    assert isinstance(plan.refine, Stress)
     one = np.ndim(plan.refine.noise) == 0
     between_rows = one and plan.graph is not None
-    if not similarity.affinity.euclidean or (similarity.has_rows and not between_rows):
+    if not similarity.affinity.euclidean or (similarity.rows is not None and not between_rows):
         kind = "a number" if one else "a matrix"
         raise ValueError(
             "noise must be one number for distances between rows on a graph, and one for each "
-            f"pair only for affinity='precomputed_distance', got {kind} for "
-            f"affinity={similarity.name!r}, strategy={plan.strategy.name!r}; leave it out: the "
-            "errors of correlations are known"
+            f"pair only for {setting('affinity', 'precomputed_distance')}, got {kind} for "
+            f"{setting('affinity', plan.affinity)}, {setting('strategy', plan.strategy.name)}; "
+            "leave it out: the errors of correlations are known"
         )
-
-
-def _landmarks(n_samples: int, plan: Plan) -> Landmarks | None:
-    """Landmarks of a closed form, or MemoryError where the distances do not fit in memory."""
-    if not plan.strategy.holds_distances:
-        return None
-    count = plan.n_landmarks
-    # A table of distances and its intermediate results.
-    columns, tables = (n_samples, 4.0) if count is None else (count, 1.2)
-    needed, free = 8.0 * n_samples * columns * tables, available()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"distances between {n_samples} points and {columns} must fit into memory, got "
-            f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
-            f"({free * 1e-9:.1f} GB); strategy='geodesic' with fewer n_landmarks, such as 300, "
-            "needs less"
-        )
-    return None if count is None else Landmarks(count, plan.random_state or 0)
 
 
 def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:
@@ -195,8 +180,8 @@ def _weighted(similarity: Similarity, g: CsrGraph) -> CsrGraph:
     if not np.isin(g.weights, (0.5, 1.0)).all() or not np.any(g.weights == 1.0):
         return g
     low, high, _ = graph.edges(g)
-    known = np.asarray(similarity.weights(similarity.between(low, high)))
-    return graph.from_edges(g.n_nodes, low, high, np.clip(known, graph.WEIGHT_FLOOR, 1.0))
+    known = np.maximum(similarity.weights(similarity.between(low, high)), graph.WEIGHT_FLOOR)
+    return graph.from_edges(g.n_nodes, low, high, known)
 
 
 def _connected_graph(
@@ -209,7 +194,8 @@ def _connected_graph(
     else:
         g = rule.build(similarity)
         if rule.prune:
-            support = graph.neighbor_graph(similarity, _N_SUPPORT) if similarity.has_rows else None
+            given = similarity.rows is None
+            support = None if given else graph.neighbor_graph(similarity, _N_SUPPORT)
             g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():

@@ -158,7 +158,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
         where none varies.
     """
     latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
-    check.check_integer("k", k, 1, latent.shape[0] - 1)
+    check.whole(1, latent.shape[0] - 1)("k", k)
     latent, wanted = centered(latent), centered(wanted)
     # Rows at equal distances are taken in their order, which may say what is alike.
     mixed = np.random.default_rng(0).permutation(latent.shape[0])
@@ -199,8 +199,8 @@ def knn_scores(
     """
     points, codes = _as_classes(Z, y)
     smallest = max(int(np.bincount(codes).min()), 2)
-    check.check_integer("n_splits", n_splits, 2, smallest, "the smallest class has too few points")
-    check.check_integer("k", k, 1, points.shape[0] - points.shape[0] // n_splits)
+    check.whole(2, smallest, "the smallest class has too few points")("n_splits", n_splits)
+    check.whole(1, points.shape[0] - points.shape[0] // n_splits)("k", k)
     folds = StratifiedKFold(n_splits, shuffle=seed is not None, random_state=seed)
     return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
 
@@ -286,14 +286,14 @@ def decoding_r2(
     True
     """
     points, wanted = _labeled(Z, y)
-    check.check_integer("the number of labels", wanted.size, 2)
-    check.check_finite("y", wanted)
-    check.check_integer("n_splits", n_splits, 2, points.shape[0], "too few points have a label")
-    check.check_integer("k", k, 1, points.shape[0] - -(-points.shape[0] // n_splits))
+    check.whole(2)("the number of labels", wanted.size)
+    check.finite()("y", wanted)
+    check.whole(2, points.shape[0], "too few points have a label")("n_splits", n_splits)
+    check.whole(1, points.shape[0] - -(-points.shape[0] // n_splits))("k", k)
     if period is None:
         target = centered(wanted[:, None])
     else:
-        angle = 2.0 * np.pi * wanted / check.check_positive("period", period)
+        angle = 2.0 * np.pi * wanted / check.positive("period", period)
         target = np.column_stack([np.sin(angle), np.cos(angle)])
     if not np.ptp(target, axis=0).any():
         raise ValueError(f"y must vary, got {wanted[0]:g} for every point; leave it out")

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
 from ._base import limits
-from ._base.validation import check_choice, check_integer, few, few_rows
+from ._base.validation import few, few_rows, one_of, whole
 from .similarity import column_moments
 
 __all__ = ["Impute", "Pairwise"]
@@ -41,7 +41,7 @@ class Pairwise(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_integer("min_columns", self.min_columns, 1)
+        whole(1)("min_columns", self.min_columns)
 
     def least(self, n_columns: int) -> int:
         """Least number of shared columns of a known pair in a table of so many."""
@@ -70,7 +70,7 @@ def get(value: Any) -> Rule | None:
     if isinstance(value, (Pairwise, Impute)):
         value.check()
         return value
-    check_choice("missing", value, ("error", *RULES), ", or an object from ikd_graph.missing")
+    one_of(("error", *RULES), ", or an object from ikd_graph.missing")("missing", value)
     return None if value == "error" else RULES[value]()
 
 
@@ -103,6 +103,6 @@ def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.flo
     level = column_moments(table)[0]
     imputer = KNNImputer(weights="distance").fit(table - level)
     for row in np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1)):
-        whole = imputer.transform(X[row : row + 1] - level)[0] + level
-        filled[row, holes[row]] = whole[holes[row]]
+        complete = imputer.transform(X[row : row + 1] - level)[0] + level
+        filled[row, holes[row]] = complete[holes[row]]
     return filled

@@ -33,8 +33,8 @@ _RULES = {
 
 
 def _check_size(X: NDArray[np.floating], M: int, *_: object, **__: object) -> None:
-    check.check_enough_rows(len(X))
-    check.check_integer("M", M, 1, len(X) - 1)
+    check.enough(2)("X", X)
+    check.whole(1, len(X) - 1)("M", M)
 
 
 @validate(_check_size, **_RULES)

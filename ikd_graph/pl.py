@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._base.suggest import suggest
+from ._base.setting import suggest
 from .plotting import plot
 from .plotting.colors import Paint
 
@@ -67,32 +67,30 @@ def ikd(
             f"basis must be a key of adata.obsm: {keys}; got {basis!r}; ikd_graph.tl.ikd(adata) "
             "adds 'X_ikd'"
         )
-    if color is None:
-        return plot.embedding(adata.obsm[basis], ax=ax)
-    if not isinstance(color, str):
+    if not isinstance(color, (str, type(None))):
         import matplotlib.pyplot as plt
 
-        _, axes = plt.subplots(1, len(color), figsize=(5.5 * len(color), 4.5), layout="constrained")
+        _, axes = plt.subplots(1, len(color), figsize=(6 * len(color), 4), layout="constrained")
         return [
             ikd(adata, name, basis=basis, ax=each)  # type: ignore[misc]
             for name, each in zip(color, np.ravel(axes), strict=True)
         ]
-    genes = list(getattr(adata, "var_names", ()))
-    if color not in adata.obs and color in genes:
+    genes, labels = list(getattr(adata, "var_names", ())), None
+    look: dict[str, Any] = {"label_title": color or ""}
+    if color in adata.obs:
+        labels = adata.obs[color]
+        look["palette"] = [str(shade) for shade in adata.uns.get(f"{color}_colors", ())]
+        if hasattr(labels, "cat"):
+            labels, look["names"] = labels.cat.codes, labels.cat.categories
+        labels = np.asarray(labels)
+    elif color in genes:
         column = adata.X[:, [genes.index(color)]]
         values = np.ravel(column.toarray() if hasattr(column, "toarray") else column)
-        shade = Paint(color, None, values.astype(np.float64))
-        return plot.embedding(adata.obsm[basis], shade, ax=ax)
-    if color not in adata.obs:
+        labels = Paint(str(color), values.astype(np.float64))
+    elif color is not None:
         keys = ", ".join(map(repr, adata.obs)) or "none"
         raise ValueError(
             f"color must be a column of adata.obs: {keys}, or a name of adata.var_names; got "
             f"{color!r}{suggest(color, [*adata.obs, *genes])}"
         )
-    labels, names = adata.obs[color], None
-    if hasattr(labels, "cat"):
-        labels, names = labels.cat.codes, labels.cat.categories
-    return plot.embedding(
-        adata.obsm[basis], np.asarray(labels), names=names, label_title=color,
-        palette=[str(shade) for shade in adata.uns.get(f"{color}_colors", ())], ax=ax,
-    )  # fmt: skip
+    return plot.embedding(adata.obsm[basis], labels, ax=ax, **look)

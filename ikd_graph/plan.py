@@ -10,10 +10,10 @@ import numpy as np
 
 from . import graph, kernels, missing, refine, strategies
 from ._base.setting import setting
-from ._base.threads import check_jobs
+from ._base.threads import jobs
 from ._base.types import Floats
-from ._base.validation import check_choice, check_fraction, check_integer, seed
-from .graph import CsrGraph
+from ._base.validation import fraction, one_of, seed, whole
+from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN
@@ -23,7 +23,12 @@ __all__ = ["Candidate", "Plan", "Report", "Request"]
 
 Auto: TypeAlias = Literal["auto"]
 Refinement: TypeAlias = Stress | Likelihood | None
-GraphRule: TypeAlias = graph.Threshold | graph.Neighbors
+
+_PARAMETERS = (
+    "n_components", "strategy", "graph", "kernel", "affinity", "refine", "n_landmarks",
+    "random_state",
+)  # fmt: skip
+"""Parameters of `IKD` that a report has."""
 
 
 class Candidate(NamedTuple):
@@ -47,7 +52,7 @@ class Plan:
 
     n_components: int
     strategy: Strategy
-    graph: GraphRule | CsrGraph | None
+    graph: Rule | CsrGraph | None
     kernel: StationaryKernel  # of the closed form, then of the result
     affinity: str
     refine: Refinement
@@ -81,6 +86,22 @@ class Report(Plan):
         """Return the report with more reasons."""
         return replace(self, reasons={**self.reasons, **reasons})
 
+    def parameters(self) -> dict[str, Any]:
+        """Return parameters of `IKD` with which a fit has nothing left to choose."""
+        needed = {
+            # A kernel that the likelihood chose is chosen again: the closed form had another.
+            "kernel": self.strategy.uses_kernel and not isinstance(self.refine, Likelihood),
+            # None was used, or one of the points of this table alone.
+            "graph": isinstance(self.graph, graph.Rule),
+        }
+        return {name: getattr(self, name) for name in _PARAMETERS if needed.get(name, True)}
+
+    def describe_graph(self) -> str:
+        """Say what joins two points."""
+        if self.graph is None:
+            return "none: all pairs of points are used"
+        return (isinstance(self.graph, graph.Rule) and self.graph.describe()) or "as given"
+
     def reasons_in_words(self) -> dict[str, str]:
         """Why each setting that was "auto" is what it is; settings with one reason together."""
         return {", ".join(n).replace("_", " "): r for r, n in self._names_by_reason().items()}
@@ -112,6 +133,12 @@ class Request:
         """Whether X is a table of rows, and not values between points."""
         return self.affinity not in GIVEN
 
+    @property
+    def solver(self) -> Strategy:
+        """The strategy, once it was chosen."""
+        assert isinstance(self.strategy, Strategy)
+        return self.strategy
+
     @classmethod
     def of(cls, model: Any) -> Request:
         """Return the request that the parameters of an estimator make.
@@ -132,20 +159,20 @@ class Request:
             The message names the parameter, the rule and the cure.
         """
         size: Any = model.n_components
-        if not is_auto(size):
-            size = check_integer("n_components", size, 1, cure="'auto' chooses")
+        if size != "auto":
+            size = whole(1, cure="'auto' chooses")("n_components", size)
         check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
         if not isinstance(model.verbose, bool):
-            check_integer("verbose", model.verbose, 0)
-        check_jobs(model.n_jobs)
+            whole(0)("verbose", model.verbose)
+        jobs("n_jobs", model.n_jobs)
         state = model.random_state
         drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         request = cls(
             n_components=size,
             strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
             graph=_graph(model.graph),
-            kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
-            affinity=check_choice("affinity", model.affinity, ("auto", *AFFINITIES, *GIVEN)),
+            kernel="auto" if model.kernel == "auto" else kernels.get(model.kernel),
+            affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
             refine=None
             if model.refine is None
             else _object("refine", model.refine, refine.REFINEMENTS),
@@ -163,30 +190,31 @@ class Request:
             self.require_rows(setting("missing", type(self.missing).__name__.lower()))
         rule, strategy = self.graph, self.strategy
         if isinstance(rule, graph.Threshold) and rule.fdr is not None:
-            check_choice("affinity", self.affinity, ("auto", "correlation", "covariance"))
+            one_of(("auto", "correlation", "covariance"))("affinity", self.affinity)
             affinity = "correlation" if self.affinity == "auto" else self.affinity
             return replace(self, affinity=affinity)
         on_pairs = isinstance(strategy, Strategy) and not strategy.uses_graph
         if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
             raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
-                f"graph must be a number of neighbors, got {strategy!r} and {rule!r}; only edges "
-                "to neighbors are weighted"
+                "strategy must be 'geodesic' or 'blockwise' for "
+                f"{setting('affinity', self.affinity)}, and {setting('graph')} must be a "
+                f"number of neighbors, got {strategy!r} and {rule!r}; only edges to neighbors are "
+                "weighted"
             )
         return self
+
+    def filled(self, **settings: Any) -> Request:
+        """Return the request with values in place of those settings that are "auto"."""
+        free = {name: new for name, new in settings.items() if getattr(self, name) == "auto"}
+        return replace(self, **free)
 
     def require_rows(self, what: str) -> None:
         """Raise where values between points were given."""
         if not self.has_rows:
             raise ValueError(
-                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
-                "itself, with affinity='correlation' or 'cosine'"
+                f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
+                f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
             )
-
-
-def is_auto(value: Any) -> bool:
-    """Whether a parameter is left to the fit."""
-    return isinstance(value, str) and value == "auto"
 
 
 def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> Any:
@@ -195,23 +223,23 @@ def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> 
         value.check()  # type: ignore[attr-defined]
         return value
     module = "strategies" if name == "strategy" else name
-    check_choice(name, value, ("auto", *kinds), f", or an object from ikd_graph.{module}")
+    one_of(("auto", *kinds), f", or an object from ikd_graph.{module}")(name, value)
     return value if value == "auto" else kinds[value]()
 
 
 def _graph(value: Any) -> Any:
     """Rule that was asked for, "auto", or a graph of the rows as it was given."""
     if value is None or isinstance(value, str | bool | np.bool_):
-        if not is_auto(value):
+        if value != "auto":
             raise ValueError(
                 "graph must be 'auto', a threshold in (0, 1), a number of neighbors, an object "
                 f"from ikd_graph.graph, or a graph of the rows; got {value!r}"
             )
     elif isinstance(value, int | np.integer):
         cure = "a whole number is one of neighbors"
-        return graph.Neighbors(check_integer("graph", value, 1, cure=cure))
+        return graph.Neighbors(whole(1, cure=cure)("graph", value))
     elif isinstance(value, float | np.floating):
-        return graph.Threshold(check_fraction("graph", float(value)))
-    elif isinstance(value, graph.Rule):
+        return graph.Threshold(fraction("graph", float(value)))
+    elif isinstance(value, Rule):
         value.check()
     return value

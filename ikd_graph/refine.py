@@ -1,56 +1,39 @@
 """Refine: move an embedding to lower stress, or to higher likelihood."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from ._base import validation
 from ._base.threads import single_threaded_blas
-from ._base.types import Floats
-from ._base.validation import check_choice, check_integer, check_positive, flag, validate
+from ._base.validation import flag, one_of, positive, table_of, whole
 from .gplvm import GaussianProcess, sample_covariance
-from .gplvm._local import MAX_ITER, local_likelihood
-from .gplvm._out_of_sample import MAX_POINTS, CoreFit, farthest_points, place_outside
-from .gplvm._restarts import LikelihoodFit, OptimumRecord, likelihood
-from .gplvm._starts import random_closed_form
-from .graph import CsrGraph
-from .kernels import StationaryKernel, get
+from .gplvm._search import (
+    MAX_ITER,
+    MAX_POINTS,
+    CoreFit,
+    LikelihoodFit,
+    OptimumRecord,
+    farthest_points,
+    likelihood,
+    local_likelihood,
+    place_outside,
+    random_closed_form,
+)
+from .kernels import StationaryKernel
 from .stress import WEIGHTS, Noise, StressFit, distance_precision, stress
 
 __all__ = [
-    "REFINEMENTS",
-    "CoreFit",
-    "Likelihood",
-    "LikelihoodFit",
-    "OptimumRecord",
-    "Stress",
-    "StressFit",
-    "distance_precision",
-    "likelihood",
-    "local_likelihood",
-    "random_closed_form",
-    "stress",
-]
+    "REFINEMENTS", "CoreFit", "Likelihood", "LikelihoodFit", "OptimumRecord", "Stress", "StressFit",
+    "distance_precision", "likelihood", "local_likelihood", "random_closed_form", "stress",
+]  # fmt: skip
 
 
 @dataclass(repr=False)
-class _Refinement(BaseEstimator):
-    """What the refinements share."""
-
-    needs_rows: ClassVar[bool]  # whether the rows are read, not only the graph of them
-
-    def resolve(self, **choices: str) -> "_Refinement":
-        """Return the refinement with choices for those of its parameters that are "auto"."""
-        own = {name: new for name, new in choices.items() if getattr(self, name, None) == "auto"}
-        return replace(self, **own)
-
-
-@dataclass(repr=False)
-class Stress(_Refinement):
+class Stress(BaseEstimator):
     """Refine by weighted stress, see `stress`.
 
     Parameters
@@ -70,55 +53,24 @@ class Stress(_Refinement):
     Stress(weights='uniform')
     """
 
-    needs_rows: ClassVar[bool] = False
     weights: str = "auto"
     noise: Noise = None
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_choice("weights", self.weights, ("auto", *WEIGHTS))
+        one_of(("auto", *WEIGHTS))("weights", self.weights)
         if self.noise is not None and not sp.issparse(self.noise) and np.ndim(self.noise) != 2:
-            check_positive("noise", self.noise)
-
-    def run(
-        self,
-        latent: NDArray[np.float64],
-        g: CsrGraph,
-        kernel: str | StationaryKernel,
-        n_observed: int | NDArray[np.integer] = 1,
-        path: str = "distance",
-    ) -> StressFit:
-        """Move an embedding to the distances of its connected graph.
-
-        Parameters
-        ----------
-        latent, g, kernel, n_observed, path : see `stress`
-            What is refined.
-
-        Returns
-        -------
-        StressFit
-            The latent of less stress.
-        """
-        self.check()
-        weights = "precision" if self.weights == "auto" else self.weights
-        return stress(
-            latent, g, get(kernel), n_observed, weights=weights, path=path, noise=self.noise
-        )
-
-
-def _check_rows(latent: Floats, rows: Floats, **_: object) -> None:
-    validation.check_rows("latent", latent, len(rows))
+            positive("noise", self.noise)
 
 
 @dataclass(repr=False)
-class Likelihood(_Refinement):
+class Likelihood(BaseEstimator):
     """Refine by the likelihood of the model, see `likelihood`.
 
-    Tables that look like samples of the model are searched for the largest likelihood. On others a
-    local descent takes a few steps from the embedding after stress: rows that are similar move
-    together, which sharpens neighborhoods and takes some metric and stability
-    (`local_likelihood`).
+    A fit on a graph runs stress first: the likelihood starts from what that gave. Tables that look
+    like samples of the model are searched for the largest likelihood. On others a local descent
+    takes a few steps from the embedding after stress: rows that are similar move together, which
+    sharpens neighborhoods and takes some metric and stability (`local_likelihood`).
 
     Parameters
     ----------
@@ -134,6 +86,11 @@ class Likelihood(_Refinement):
     max_iter : int
         Largest number of steps of a local descent.
 
+    Notes
+    -----
+    Of rows with holes the likelihood of the known entries is searched by annealed descents, and
+    mirror images of parts of the map take the place of ``restarts``.
+
     Examples
     --------
     >>> from ikd_graph import refine
@@ -141,7 +98,6 @@ class Likelihood(_Refinement):
     Likelihood(restarts=20)
     """
 
-    needs_rows: ClassVar[bool] = True
     restarts: int = 4
     fit_shape: bool = False
     time_budget: float | None = None
@@ -150,21 +106,13 @@ class Likelihood(_Refinement):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_integer("restarts", self.restarts, 0)
+        whole(0)("restarts", self.restarts)
         flag("fit_shape", self.fit_shape)
         if self.time_budget is not None:
-            check_positive("time_budget", self.time_budget)
-        check_choice("descent", self.descent, ("auto", *MAX_POINTS))
-        check_integer("max_iter", self.max_iter, 1)
+            positive("time_budget", self.time_budget)
+        one_of(("auto", *MAX_POINTS))("descent", self.descent)
+        whole(1)("max_iter", self.max_iter)
 
-    @validate(
-        _check_rows,
-        latent=validation.table,
-        rows=validation.table,
-        centered=validation.flag,
-        max_points=validation.optional(validation.whole(2)),
-        random_state=validation.seed,
-    )
     def run(
         self,
         latent: ArrayLike,
@@ -216,10 +164,11 @@ class Likelihood(_Refinement):
         (40, True)
         """
         self.check()
-        descent = check_choice("descent", descent, MAX_POINTS)
+        descent = one_of(MAX_POINTS)("descent", descent)
         descent = descent if self.descent == "auto" else self.descent
-        init, values = np.asarray(latent, dtype=np.float64), np.asarray(rows)
-        core = farthest_points(init, MAX_POINTS[descent] if max_points is None else max_points)
+        values = np.asarray(rows)
+        init = table_of(len(values))("latent", np.asarray(latent, dtype=np.float64))
+        core = farthest_points(init, max_points or MAX_POINTS[descent])
         inside = np.ascontiguousarray(values[core], dtype=np.float64)
         common: dict[str, Any] = {"fit_shape": self.fit_shape, "time_budget": self.time_budget}
         with single_threaded_blas():
@@ -232,7 +181,7 @@ class Likelihood(_Refinement):
                     sample_covariance(inside, centered),
                     values.shape[1],
                     kernel,
-                    starts={"own": init[core]},
+                    init=init[core],
                     restarts=self.restarts,
                     random_state=random_state,
                     **common,

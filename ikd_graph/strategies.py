@@ -22,15 +22,10 @@ from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
+from ._base.memory import available
+from ._base.setting import setting
 from ._base.types import Floats
-from ._base.validation import (
-    check_choice,
-    check_components,
-    check_fraction,
-    check_integer,
-    validate,
-    validating,
-)
+from ._base.validation import components, fraction, one_of, validate, validating, whole
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
@@ -39,17 +34,9 @@ from .kernels import StationaryKernel
 from .similarity import Similarity
 
 __all__ = [
-    "STRATEGIES",
-    "Blockwise",
-    "Eigen",
-    "Geodesic",
-    "Landmarks",
-    "Linear",
-    "Solution",
-    "Strategy",
-    "geodesic_frame",
-    "principal_components",
-]
+    "STRATEGIES", "Blockwise", "Eigen", "Geodesic", "Linear", "Problem", "Solution", "Strategy",
+    "geodesic_frame", "principal_components",
+]  # fmt: skip
 
 PATHS = ("distance", "covariance")
 MERGES = ("global", "greedy")
@@ -61,11 +48,15 @@ _FRAME_LANDMARKS = 60
 """Landmarks of a frame, and one for each coordinate."""
 
 
-class Landmarks(NamedTuple):
-    """How many points distances are measured from, and the seed that chooses them."""
+class Problem(NamedTuple):
+    """What a strategy solves: n points in so many coordinates."""
 
-    number: int
-    random_state: int = 0
+    similarity: Similarity  # how the points are compared
+    graph: CsrGraph | None  # connected, of trusted similarities; None for strategies without one
+    kernel: StationaryKernel  # that similarities are estimates of
+    n_components: int
+    n_landmarks: int | None = None  # points that distances are measured from, None for all
+    random_state: int = 0  # seed that chooses them
 
 
 class Solution(NamedTuple):
@@ -94,42 +85,24 @@ class Strategy(BaseEstimator, ABC):
     uses_kernel: ClassVar[bool] = True
     """Whether similarities are inverted to distances; else coordinates are projections of rows."""
 
-    holds_distances: ClassVar[bool] = False
-    """Whether distances between all points, or from landmarks to all, are in memory at once."""
-
     path: str = "distance"
     reference: str | int = "center"
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if isinstance(self.reference, (int, np.integer)) and not isinstance(self.reference, bool):
-            check_integer("reference", self.reference, 0)
+            whole(0)("reference", self.reference)
         else:
-            check_choice("reference", self.reference, eigen.REFERENCES)
+            one_of(eigen.REFERENCES)("reference", self.reference)
 
     @abstractmethod
-    def solve(
-        self,
-        similarity: Similarity,
-        graph: CsrGraph | None,
-        kernel: StationaryKernel,
-        n_components: int,
-        landmarks: Landmarks | None = None,
-    ) -> Solution:
+    def solve(self, problem: Problem) -> Solution:
         """Solve n points in closed form.
 
         Parameters
         ----------
-        similarity : Similarity
-            How the points are compared.
-        graph : CsrGraph or None
-            Connected graph of trusted similarities; None for strategies without a graph.
-        kernel : StationaryKernel
-            Kernel that similarities are estimates of.
-        n_components : int
-            Number M of coordinates.
-        landmarks : Landmarks, optional
-            Measure distances from so many points only; None measures all.
+        problem : Problem
+            The points, their graph, the kernel and the number M of coordinates.
 
         Returns
         -------
@@ -158,7 +131,6 @@ class Eigen(Strategy):
 
     name: ClassVar[str] = "eigen"
     uses_graph: ClassVar[bool] = False
-    holds_distances: ClassVar[bool] = True
     reference: str | int = "center"
 
     @classmethod
@@ -166,17 +138,11 @@ class Eigen(Strategy):
         """Return the paper's settings."""
         return cls(reference="min_max")
 
-    def solve(
-        self,
-        similarity: Similarity,
-        graph: CsrGraph | None,
-        kernel: StationaryKernel,
-        n_components: int,
-        landmarks: Landmarks | None = None,
-    ) -> Solution:
+    def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; memory grows with the square of the number of points."""
-        sq_dist = similarity.sq_distances(kernel)
-        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
+        _check_memory(problem)
+        sq_dist = problem.similarity.sq_distances(problem.kernel)
+        return Solution(eigen.coordinates(sq_dist, problem.n_components, self.reference))
 
 
 @dataclass(repr=False)
@@ -199,7 +165,6 @@ class Geodesic(Strategy):
     """
 
     name: ClassVar[str] = "geodesic"
-    holds_distances: ClassVar[bool] = True
     path: str = "distance"
     reference: str | int = "center"
 
@@ -210,31 +175,20 @@ class Geodesic(Strategy):
 
     def check(self) -> None:
         """See `Strategy.check`."""
-        check_choice("path", self.path, PATHS)
+        one_of(PATHS)("path", self.path)
         super().check()
 
-    def solve(
-        self,
-        similarity: Similarity,
-        graph: CsrGraph | None,
-        kernel: StationaryKernel,
-        n_components: int,
-        landmarks: Landmarks | None = None,
-    ) -> Solution:
-        """See `Strategy.solve`."""
+    def solve(self, problem: Problem) -> Solution:
+        """See `Strategy.solve`; from landmarks no (n, n) array is made."""
+        graph, kernel, size = problem.graph, problem.kernel, problem.n_components
         assert graph is not None
-        if landmarks is not None:
-            return self._by_landmarks(graph, kernel, n_components, landmarks)
-        sq_dist = geodesics.sq_distances(graph, kernel, self.path)
-        return Solution(eigen.coordinates(sq_dist, n_components, self.reference))
-
-    def _by_landmarks(
-        self, graph: CsrGraph, kernel: StationaryKernel, size: int, landmarks: Landmarks
-    ) -> Solution:
-        """Return the same with paths from landmarks only: no (n, n) array."""
+        _check_memory(problem)
+        if problem.n_landmarks is None:
+            sq_dist = geodesics.sq_distances(graph, kernel, self.path)
+            return Solution(eigen.coordinates(sq_dist, size, self.reference))
         lengths, to_squares = geodesics.path_lengths(graph, kernel, self.path)
         first = None if isinstance(self.reference, str) else int(self.reference)
-        nodes, distances = draw_landmarks(lengths, landmarks, first)
+        nodes, distances = draw_landmarks(lengths, problem.n_landmarks, problem.random_state, first)
         # Edges keep their own lengths, as in the solution of all points.
         for row, node in enumerate(nodes):
             edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
@@ -246,7 +200,7 @@ class Geodesic(Strategy):
 @validate(graph=check_graph)
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    check_components(n_components, graph.n_nodes)
+    components(graph.n_nodes)("n_components", n_components)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
@@ -303,25 +257,19 @@ class Blockwise(Strategy):
     def check(self) -> None:
         """See `Strategy.check`."""
         if not callable(self.merge):
-            check_choice("merge", self.merge, MERGES)
+            one_of(MERGES)("merge", self.merge)
         if self.max_cliques is not None:
-            check_integer("max_cliques", self.max_cliques, 1)
-        check_choice("reference", self.reference, eigen.REFERENCES)
+            whole(1)("max_cliques", self.max_cliques)
+        one_of(eigen.REFERENCES)("reference", self.reference)
 
-    def solve(
-        self,
-        similarity: Similarity,
-        graph: CsrGraph | None,
-        kernel: StationaryKernel,
-        n_components: int,
-        landmarks: Landmarks | None = None,
-    ) -> Solution:
+    def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; memory grows with edges and cliques: no landmarks are needed.
 
         Groups of cliques that share too few points with the others to have a unique place are put
         where a rigid motion brings them nearest to the geodesic solution, with a warning. The
         spectrum is that of the merged coordinates; the negative mass is a mean over cliques.
         """
+        graph, kernel, n_components = problem.graph, problem.kernel, problem.n_components
         assert graph is not None
         n = graph.n_nodes
         if self.cliques is not None:
@@ -336,12 +284,12 @@ class Blockwise(Strategy):
             chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
-        counts = similarity.shared_columns(graph.rows, graph.indices)
+        counts = problem.similarity.shared_columns(graph.rows, graph.indices)
         solved = blockwise.solve(
             graph, chosen, kernel, n_components, str(self.reference), n_observed=counts
         )
         solved = blockwise.largest_first(solved)
-        fraction = None
+        start_weight = None
         if callable(self.merge):
             points = _merged_by(self.merge, solved, n)
             residuals = blockwise.residuals(solved, points)
@@ -350,13 +298,13 @@ class Blockwise(Strategy):
             greedy = self.merge == "greedy"
             merged = (blockwise.merge_greedy if greedy else blockwise.merge)(solved, n, start=frame)
             points, residuals = merged.coordinates, merged.residuals
-            fraction = None if greedy else merged.start_weight
+            start_weight = None if greedy else merged.start_weight
             if merged.labels.any():
                 _warn_groups(merged.labels)
         points, values = eigen.principal_axes(points)
         explained = values**2 / (float(np.sum(values**2)) or 1.0)
         mass = float(np.average(solved.negative_mass, weights=solved.blocks.sizes))
-        return Solution(Embedding(points, values, explained, mass), solved, residuals, fraction)
+        return Solution(Embedding(points, values, explained, mass), solved, residuals, start_weight)
 
 
 def _merged_by(
@@ -380,7 +328,7 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
     warn(
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
-        "strategy='geodesic' places all points so"
+        f"{setting('strategy', 'geodesic')} places all points so"
     )
 
 
@@ -406,16 +354,10 @@ class Linear(Strategy):
         """Return the paper's settings."""
         return cls()
 
-    def solve(
-        self,
-        similarity: Similarity,
-        graph: CsrGraph | None,
-        kernel: StationaryKernel,
-        n_components: int,
-        landmarks: Landmarks | None = None,
-    ) -> Solution:
+    def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; the explained variance ratio is that of principal components."""
-        rows, unit = similarity.factor(), similarity.unit
+        similarity, n_components = problem.similarity, problem.n_components
+        rows, unit = similarity.rows, similarity.unit
         if rows is not None:
             embedding = principal_components(rows, n_components)
         else:
@@ -424,8 +366,8 @@ class Linear(Strategy):
             sq_dist = np.maximum(own[:, None] + own - 2.0 * values, 0.0)
             embedding = eigen.coordinates(sq_dist, n_components)
             total = float(sq_dist.sum()) / (2.0 * len(sq_dist))
-            fraction = embedding.eigenvalues / (total or 1.0)
-            embedding = embedding._replace(explained_variance_ratio=fraction)
+            ratio = embedding.eigenvalues / (total or 1.0)
+            embedding = embedding._replace(explained_variance_ratio=ratio)
         # Coordinates of distances in units of sigma, in the unit of the distances.
         points, values = unit * embedding.coordinates, unit**2 * embedding.eigenvalues
         return Solution(embedding._replace(coordinates=points, eigenvalues=values))
@@ -474,13 +416,28 @@ def number_of_landmarks(
 def check_landmarks(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if isinstance(n_landmarks, float):
-        check_fraction("n_landmarks", n_landmarks)
-    elif n_landmarks is not None and not (isinstance(n_landmarks, str) and n_landmarks == "auto"):
-        check_integer("n_landmarks", n_landmarks, n_components + 1, cure="'auto' chooses a number")
+        fraction("n_landmarks", n_landmarks)
+    elif n_landmarks not in (None, "auto"):
+        whole(n_components + 1, cure="'auto' chooses a number")("n_landmarks", n_landmarks)
+
+
+def _check_memory(problem: Problem) -> None:
+    """Raise MemoryError where the distances of a closed form do not fit in memory."""
+    n_samples, n_landmarks = problem.similarity.n_samples, problem.n_landmarks
+    # A table of distances and its intermediate results.
+    columns, tables = (n_samples, 4.0) if n_landmarks is None else (n_landmarks, 1.2)
+    needed, free = 8.0 * n_samples * columns * tables, available()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"distances between {n_samples} points and {columns} must fit into memory, got "
+            f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
+            f"({free * 1e-9:.1f} GB); {setting('strategy', 'geodesic')} and "
+            f"{setting('n_landmarks', 300)} need less"
+        )
 
 
 def draw_landmarks(
-    lengths: CsrGraph, landmarks: Landmarks, first: int | None = None
+    lengths: CsrGraph, count: int, random_state: int = 0, first: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
     """Choose landmarks in batches, far from those before and where there are many points.
 
@@ -491,8 +448,10 @@ def draw_landmarks(
     ----------
     lengths : CsrGraph
         Connected graph of lengths, n nodes.
-    landmarks : Landmarks
-        How many, and the seed.
+    count : int
+        Number of landmarks.
+    random_state : int
+        Seed of the draw.
     first : int, optional
         A point that has to be a landmark.
 
@@ -503,8 +462,7 @@ def draw_landmarks(
     distances : (l, n) ndarray of float64, or float32 of more than 10 000 points
         Lengths of the shortest paths from them.
     """
-    n, count = lengths.n_nodes, landmarks.number
-    rng = check_random_state(landmarks.random_state)
+    n, rng = lengths.n_nodes, check_random_state(random_state)
     distances = np.empty((count, n), np.float64 if n <= limits.SOLVED_WHOLE else np.float32)
     nodes, nearest = np.empty(0, dtype=np.int64), np.ones(n)
     while nodes.size < count:

@@ -12,17 +12,17 @@ touches it. There the quadratic is still no higher than at the start, so the str
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
 from . import _jit, geodesics
 from ._base import validation as check
-from ._base.threads import block_rows, single_threaded_blas
+from ._base.threads import single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import validate
 from .graph import CsrGraph, check_graph, distance_variance
@@ -46,6 +46,7 @@ class StressFit(NamedTuple):
     converged: bool
 
 
+Counts: TypeAlias = int | NDArray[np.integer]
 Noise = Any
 """Standard errors of distances: a number, (n, n) numbers or a sparse matrix of some, or None."""
 
@@ -74,9 +75,7 @@ class Pairs(NamedTuple):
 
 
 @validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
-def distance_precision(
-    corr: Floats, kernel: StationaryKernel, n_observed: int | NDArray[np.integer] = 1
-) -> Floats:
+def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: Counts = 1) -> Floats:
     """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
 
     Parameters
@@ -137,12 +136,7 @@ def _by_noise(errors: Floats) -> Floats:
 
 
 def pairs_of(
-    g: CsrGraph,
-    kernel: StationaryKernel,
-    n_observed: int | NDArray[np.integer],
-    weights: str,
-    path: str,
-    noise: Noise = None,
+    g: CsrGraph, kernel: StationaryKernel, n_observed: Counts, weights: str, path: str, noise: Noise
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -171,8 +165,7 @@ def pairs_of(
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
     if noise is not None:
-        ends = np.repeat(np.arange(n), np.diff(g.indptr)), g.indices
-        near[usable] = _by_noise(noise_of_pairs(*ends, n, noise)[usable])
+        near[usable] = _by_noise(noise_of_pairs(g.rows, g.indices, n, noise)[usable])
         far = 0.0
     elif weights == "precision":
         counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]
@@ -181,40 +174,22 @@ def pairs_of(
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
     anchors = np.arange(n) if n <= DENSE else _draw_anchors(g)
-    targets = _path_distances(g, kernel, path, anchors)
+    some = None if anchors.size == n else anchors
+    paths, to_squares = geodesics.path_lengths(g, kernel, path)
+    walks = geodesics.shortest_distances(paths, some)
+    targets = np.ascontiguousarray(np.sqrt(to_squares(walks)).T, dtype=np.float32)
+    targets[~np.isfinite(walks.T)] = np.inf
     counts = np.full(targets.shape, far * n / anchors.size, dtype=np.float32)
     counts[~np.isfinite(targets)] = 0.0
     edges = None
     if anchors.size == n:
-        rows = np.repeat(np.arange(n), np.diff(g.indptr))[usable]
-        targets[rows, g.indices[usable]] = lengths.weights[usable]
-        counts[rows, g.indices[usable]] = near[usable]
+        ends = g.rows[usable], g.indices[usable]
+        targets[ends], counts[ends] = lengths.weights[usable], near[usable]
     else:
-        walked = np.where(usable, lengths.weights, 0.0)
-        edges = CsrGraph.trusted(lengths.indptr, lengths.indices, walked)
+        edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
     counts[anchors, np.arange(anchors.size)] = 0.0
     targets[counts == 0.0] = 0.0
     return Pairs(edges, near, anchors, targets, counts)
-
-
-def _path_distances(
-    g: CsrGraph, kernel: StationaryKernel, path: str, anchors: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Distances (n, a) along the best paths, infinite where there is no path."""
-    n = g.n_nodes
-    out = np.empty((n, anchors.size), dtype=np.float32)
-    edges, to_squares = geodesics.path_lengths(g, kernel, path)
-    step = block_rows(n)
-    for start in range(0, anchors.size, step):
-        block = slice(start, start + step)
-        lengths = geodesics.shortest_distances(edges, anchors[block])
-        distances = np.sqrt(to_squares(lengths))
-        distances[~np.isfinite(lengths)] = np.inf
-        out[:, block] = distances.T
-    if anchors.size == n:
-        # A path has one length, whichever end it is measured from, but for its last bits.
-        out = np.float32(0.5) * (out + out.T)
-    return out
 
 
 def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
@@ -238,7 +213,7 @@ def stress(
     latent: Floats,
     g: CsrGraph,
     kernel: StationaryKernel,
-    n_observed: int | NDArray[np.integer] = 1,
+    n_observed: Counts = 1,
     *,
     weights: str = "precision",
     path: str = "distance",
@@ -362,19 +337,22 @@ def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> 
 
 def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
     """Return what anchors and edges pull at every point, and the stress."""
-    force, by_row = np.zeros_like(points), np.zeros(len(points))
-    if pairs.edges is not None:
-        g = pairs.edges
-        _jit.stress.majorize(
-            g.indptr, g.indices, g.weights, pairs.edge_weights, points, force, by_row
-        )
+    force, by_row, g = np.empty_like(points), np.empty(len(points)), pairs.edges
     # Beyond a few thousand points a pass waits for memory: single precision is enough there.
-    real = np.float64 if pairs.edges is None else np.float32
-    single = points.astype(real)
+    single = points.astype(np.float64 if g is None else np.float32)
     columns = np.ascontiguousarray(single[pairs.anchors].T)
-    _jit.stress.majorize_anchors(
-        columns, pairs.targets, pairs.weights, pairs.edges is not None, single, force, by_row
+    _jit.stress.majorize(
+        columns, pairs.targets, pairs.weights, g is not None, single, force, by_row
     )
+    if g is not None:
+        gaps = points[g.rows] - points[g.indices]
+        distances = np.sqrt(np.square(gaps).sum(axis=1))
+        pull = np.divide(g.weights, distances, out=np.zeros_like(distances), where=distances > 0.0)
+        pull *= pairs.edge_weights
+        for c, gap in enumerate(gaps.T):
+            force[:, c] += np.bincount(g.rows, pull * gap, len(points))
+        misses = pairs.edge_weights * np.square(distances - g.weights)
+        by_row += np.bincount(g.rows, misses, len(points))
     return force, 0.5 * float(by_row.sum())
 
 
@@ -386,27 +364,23 @@ def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
     far = pairs.weights.sum(axis=1, dtype=np.float64)
     n = far.size
     if pairs.edges is None:
-        # The constant vector spans the null space of V; V + c 1 1^T is regular, the rest the same.
         if far.min() == (n - 1) * pairs.weights.max():  # all pairs alike
             return lambda force, points: force / n
-
+        # Weights may have more magnitudes than a double: a quadratic that is steeper by rounding
+        # still lies above the stress.
+        steeper = 4.0 * n * float(np.finfo(np.float64).eps) * far
+        # The constant vector spans the null space of V; V + c 1 1^T is regular, the rest the same.
         dense = far.mean() / n - pairs.weights.astype(np.float64)
-        dense.flat[:: n + 1] += far
-        try:
-            factor = cho_factor(dense, lower=True, check_finite=False)
-        except LinAlgError:
-            # Weights of more magnitudes than a double has: what rounding leaves open stays.
-            inverse = np.linalg.pinv(dense, hermitian=True)
-            return lambda force, points: points + inverse @ (force - dense @ points)
+        dense.flat[:: n + 1] += far + steeper
+        factor = cho_factor(dense, lower=True, check_finite=False)
         return lambda force, points: np.ascontiguousarray(
-            cho_solve(factor, force, check_finite=False)
+            cho_solve(factor, force + steeper[:, None] * points, check_finite=False)
         )
     g = pairs.edges
     near = sp.csr_array((pairs.edge_weights, g.indices, g.indptr), shape=(n, n))
     degree = far + np.asarray(near.sum(axis=1)).ravel()
     degree[degree == 0.0] = 1.0
     matrix = sp.csr_array(sp.diags_array(degree) - near)
-
     precondition = sp.diags_array(1.0 / degree)
 
     def improve(force: Floats, points: Floats) -> Floats:

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .estimator import IKD
-from .jobs.used_settings import used_parameters
 
 __all__ = ["ikd", "place"]
 
@@ -86,7 +85,7 @@ def ikd(
     name = key_added.removeprefix("X_")
     added: dict[str, Any] = {
         "params": {"method": "ikd", "use_rep": use_rep or "X", "layer": layer or ""}
-        | {key: _storable(value) for key, value in used_parameters(model).items()},
+        | {key: _storable(value) for key, value in model.settings_.parameters().items()},
         "reasons": dict(model.settings_.reasons),
         "eigenvalues": model.eigenvalues_.copy(),
         "explained_variance_ratio": model.explained_variance_ratio_.copy(),

@@ -34,17 +34,15 @@ def measured(name):
     """What is stored of a table."""
     points = make(name)
     X = np.ascontiguousarray(points.X, dtype=np.float64)
-    table = model_selection.sample(X)
-    request = Request.of(IKD())
-    options = model_selection.candidates(model_selection.Facts(X), request)
-    values = model_selection.predicted_values(table, X)
-    _, tried, _ = compare_candidates(table, values, options, request)
+    facts = model_selection.Facts(X)
+    options = model_selection.candidates(facts, Request.of(IKD()))
+    _, tried, _ = compare_candidates(facts, options)
     ranked = {(one.affinity, one.strategy): one.score for one in tried}
     line = {"table": name, "candidates": []}
     for option in options:
-        key = option.affinity, option.strategy.name
+        key = option.affinity, option.solver.name
         model = IKD(2, affinity=key[0], strategy=key[1], refine=option.refine).fit(X)
-        agreement = agreement_of_halves(table, option, request)
+        agreement = agreement_of_halves(facts.sample, option)
         found = {"affinity": key[0], "strategy": key[1], "score": ranked[key]}
         found |= {"agreement": agreement, **scores(model.embedding_, points)}
         if agreement < max(THRESHOLDS) and key == max(ranked, key=ranked.get):

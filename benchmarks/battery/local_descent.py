@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD, refine
-from ikd_graph.gplvm import _local
+from ikd_graph.gplvm import _search
 from ikd_graph.metrics import affine_r2
 
 from .scores import decode, vote
@@ -43,8 +43,8 @@ DESCENTS = {
     "15 steps, no prior": (15, 0.0),
     "25 steps, no prior": (25, 0.0),
     "45 steps, no prior": (45, 0.0),
-    "25 steps": (25, _local.PRIOR),
-    "200 steps": (200, _local.PRIOR),
+    "25 steps": (25, _search.PRIOR),
+    "200 steps": (200, _search.PRIOR),
 }
 MOST_ROWS = 300
 
@@ -70,7 +70,7 @@ def embeddings(X, by_rows):
         if settings is None:
             found[name] = init
             continue
-        with patch.object(_local, "PRIOR", settings[1]):
+        with patch.object(_search, "PRIOR", settings[1]):
             fit = refine.local_likelihood(rows, init, centered=by_rows, max_iter=settings[0])
         found[name] = fit.latent
     return found

@@ -17,7 +17,7 @@ import numpy as np
 
 from ikd_graph import IKD, graph, kernels, refine, strategies
 from ikd_graph._base.files import write_whole
-from ikd_graph._base.validation import check_choice
+from ikd_graph._base.validation import one_of
 from ikd_graph.datasets import fixed_latent, gp_mapping
 from ikd_graph.jobs import baselines
 from ikd_graph.jobs.baselines import timed
@@ -93,7 +93,7 @@ def fit(method, X, n_components, seed, *, kernel=None, form="fig4", **changes):
     ``kernel`` goes to all methods that have one, ``changes`` to ``IKD``; ``form`` says which figure
     the published form is that of.
     """
-    check_choice("methods", method, METHODS)
+    one_of(METHODS)("methods", method)
     _warm_up(method)
     if method in PEERS:
         own = {"kernel": kernel} if method == "gplvm" else {}

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ikd_graph import kernels
-from ikd_graph._base.validation import check_choice, check_integer
+from ikd_graph._base.validation import one_of, whole
 from ikd_graph.datasets import Dataset, gp_mapping, ou_latent
 
 MAPPINGS = ("gp", "sine", "bump", "bump_l1")
@@ -31,7 +31,7 @@ def mapped_data(mapping, n_features, *, n_samples=1000, seed=0):
     Dataset
         With its latent, clipped to [-6, 6] as in the paper's runs.
     """
-    check_choice("mapping", mapping, MAPPINGS)
+    one_of(MAPPINGS)("mapping", mapping)
     rng = np.random.default_rng(seed)
     n_components = {"gp": 3, "sine": 1}.get(mapping, 2)
     latent = ou_latent(n_samples, n_components, clip=6.0, seed=rng)
@@ -63,9 +63,7 @@ def sine_mapping(latent, n_features, *, seed=0):
     """
     points = np.asarray(latent, dtype=np.float64)
     rng = np.random.default_rng(seed)
-    omega = rng.uniform(
-        -1.0, 1.0, size=(check_integer("n_features", n_features, 1), points.shape[1])
-    )
+    omega = rng.uniform(-1.0, 1.0, size=(whole(1)("n_features", n_features), points.shape[1]))
     phase = rng.uniform(-np.pi, np.pi, size=n_features)
     return np.sin(points @ omega.T + phase)
 
@@ -88,11 +86,11 @@ def bump_mapping(latent, n_features, *, form="squared", seed=0):
     (n, n_features) float64
         Observations without noise.
     """
-    check_choice("form", form, ("squared", "l1"))
+    one_of(("squared", "l1"))("form", form)
     points = np.asarray(latent, dtype=np.float64)
     n_axes = points.shape[1]
     n_grid = 100**n_axes
-    check_integer("n_features", n_features, 1, n_grid)
+    whole(1, n_grid)("n_features", n_features)
     picked = np.random.default_rng(seed).choice(n_grid, size=n_features, replace=False)
     cells = np.stack(np.unravel_index(picked, (100,) * n_axes), axis=1)
     centers = np.linspace(-6.0, 6.0, 100)[cells]

@@ -36,7 +36,8 @@ def dataset(name, n_samples=None):
     if name == "fashion_mnist" and n_samples is not None:
         return fashion_mnist(n_samples=n_samples)
     data = load(name)
-    return data if n_samples is None else replace(data, X=data.X[:n_samples], y=data.y[:n_samples])
+    labels = tuple(replace(each, y=each.y[:n_samples]) for each in data.labels)
+    return data if n_samples is None else replace(data, X=data.X[:n_samples], labels=labels)
 
 
 @cache

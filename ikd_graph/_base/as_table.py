@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from .format import count
-from .validation import check_sparse, few_rows
+from .setting import printable
+from .validation import few_rows, well_formed
 
 
 class Table(NamedTuple):
@@ -52,7 +53,7 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     ValueError
         If X is no table of numbers; the message says what to pass instead.
     """
-    check_sparse(name, X)
+    well_formed(name, X)
     names = row_names(X), _column_names(X)
     X = _as_array_like(X, name)
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
@@ -110,11 +111,6 @@ def _names(index: Any) -> tuple[Any, ...]:
         return ()
     counted = type(index).__name__ == "RangeIndex" and list(index) == list(range(len(index)))
     return () if counted else tuple(index)
-
-
-def printable(text: str) -> str:
-    """Text whose control characters are escaped, but for ends of lines."""
-    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _as_array_like(X: Any, name: str) -> Any:

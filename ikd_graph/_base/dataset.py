@@ -1,6 +1,7 @@
 """The record that every loader and generator returns."""
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,10 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
+Codes = NDArray[np.int64] | NDArray[np.float64]
+"""Codes of classes, or measurements."""
+
+
 @dataclass(frozen=True)
 class Labels:
     """One column of labels.
@@ -42,8 +47,8 @@ class Labels:
     """
 
     title: str
-    y: NDArray[np.int64] | NDArray[np.float64]
-    names: tuple[str, ...]
+    y: Codes
+    names: tuple[str, ...] = ()
     period: float | None = None
     palette: tuple[str, ...] = ()
 
@@ -91,10 +96,8 @@ class Dataset:
     ----------
     X : (n, n_features) float64
         Rows are points, columns are columns.
-    y : (n,) int64 or float64, or None
-        Codes into ``label_names``; or plain values where the labels are measurements.
-    label_names : tuple of str
-        Name of each class, in the order of the codes; empty without classes.
+    labels : tuple of Labels
+        Columns of labels, the one that colors the points first.
     latent : (n, m) float64 or None
         The true latent, for synthetic data.
     name : str
@@ -103,14 +106,6 @@ class Dataset:
         Height and width if each row is an image, row by row.
     feature_names : tuple of str
         Name of each column of ``X``; empty if unknown.
-    label_period : float or None
-        Length of the circle that labels which are measurements run around, such as 360.
-    label_title : str
-        Name of the column of labels; empty if unknown.
-    label_palette : tuple of str
-        Color "#rrggbb" of each class; empty where the labels have no colors of their own.
-    other_labels : tuple of Labels
-        Further columns of labels.
     row_names : tuple of str
         Name of each row; empty if unknown.
     row_title : str
@@ -122,16 +117,11 @@ class Dataset:
     """
 
     X: NDArray[np.float64]
-    y: NDArray[np.int64] | NDArray[np.float64] | None = None
-    label_names: tuple[str, ...] = ()
+    labels: tuple[Labels, ...] = ()
     latent: NDArray[np.float64] | None = None
     name: str = "data"
     image_shape: tuple[int, int] | None = None
     feature_names: tuple[str, ...] = ()
-    label_period: float | None = None
-    label_title: str = ""
-    label_palette: tuple[str, ...] = ()
-    other_labels: tuple[Labels, ...] = ()
     row_names: tuple[str, ...] = ()
     row_title: str = ""
     notes: tuple[str, ...] = ()
@@ -162,26 +152,17 @@ class Dataset:
         )
 
     @property
-    def labels(self) -> NDArray[np.str_] | None:
-        """Class name of each point, or None without classes."""
-        if self.y is None or not self.label_names:
-            return None
-        return np.asarray(self.label_names)[self.y.astype(np.int64)]
+    def y(self) -> Codes | None:
+        """Codes or values of the first labels, (n,); None if there are none."""
+        return self.labels[0].y if self.labels else None
 
     @property
-    def all_labels(self) -> tuple[Labels, ...]:
-        """Every column of labels, the one that colors points first."""
-        if self.y is None:
-            return ()
-        first = Labels(
-            self.label_title, self.y, self.label_names, self.label_period, self.label_palette
-        )
-        return (first, *self.other_labels)
+    def label_names(self) -> tuple[str, ...]:
+        """Names of the classes of the first labels; empty without classes."""
+        return self.labels[0].names if self.labels else ()
 
 
-def encode_labels(
-    values: NDArray[Any],
-) -> tuple[NDArray[np.int64] | NDArray[np.float64], tuple[str, ...]]:
+def encode_labels(values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
     """Turn raw labels into codes and class names, or into numbers (a measurement) and no names.
 
     Labels that all read as numbers are a measurement if some are not whole, or most of ten or more
@@ -191,6 +172,7 @@ def encode_labels(
     texts = np.array(plain_texts(values), dtype=object)
     missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
     present = texts[~missing]
+    key: Callable[[str], Any] = _natural
     with suppress(ValueError):
         numbers = np.array([read_number(text) for text in present])
         whole = np.all(np.isfinite(numbers) & (numbers == np.round(numbers)))
@@ -201,7 +183,8 @@ def encode_labels(
         # Beyond 2**53 neighboring numbers are equal: their digits tell them apart.
         if np.abs(numbers).max() <= 2**53:
             present = np.array([str(int(number)) for number in numbers], dtype=object)
-    order = tuple(sorted(sorted(set(present)), key=_natural))
+            key = int
+    order = tuple(sorted(sorted(set(present)), key=key))
     position = {name: code for code, name in enumerate(order)}
     codes = np.full(texts.shape, len(order), dtype=np.int64)
     codes[~missing] = [position[text] for text in present]
@@ -244,13 +227,9 @@ def plain_texts(values: Any) -> list[str]:
 
 
 def _natural(text: str) -> list[tuple[float, str]]:
-    """Sorting key: runs of digits as numbers, before words; a number by itself with its sign."""
-    runs = [text] if re.fullmatch(r"-\d+", text) else re.split(r"(\d+)", text)
-    return [
-        (float(run), "") if re.fullmatch(r"-?\d+", run) else (float("inf"), run)
-        for run in runs
-        if run
-    ]
+    """Sorting key: runs of digits as numbers, before words."""
+    runs = filter(None, re.split(r"(\d+)", text))
+    return [(float(run), "") if run.isdecimal() else (float("inf"), run) for run in runs]
 
 
 FEWEST_OF_A_CLASS = 5
@@ -300,7 +279,8 @@ def label_quantity(labels: Labels) -> NDArray[np.float64] | None:
     if labels.numbers is None:
         return None
     values = np.where(np.isfinite(labels.numbers), labels.numbers, np.nan)
-    n_values = np.unique(values[~np.isnan(values)]).size
+    known = values[~np.isnan(values)]
+    n_values = np.unique(known).size
     if labels.names and n_values <= min(MOST_CLASSES, len(values) / FEWEST_OF_A_CLASS):
         return None
-    return values if n_values > 1 and np.count_nonzero(~np.isnan(values)) >= 10 else None
+    return values if n_values > 1 and known.size >= 2 * FEWEST_OF_A_CLASS else None

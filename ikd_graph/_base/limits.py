@@ -32,11 +32,8 @@ generative model inverts their covariance (32 MB, 2 s)."""
 SAMPLED_SCALE = 500
 """Points that choose its length-scale: a dozen eigendecompositions of 40 ms."""
 
-DIAGNOSED_WHOLE = 1000
-"""`diagnose` looks at all points, in about fifteen fits."""
-
-DIAGNOSED_SAMPLE = 500
-"""Points it looks at beyond."""
+DIAGNOSED = 1000
+"""Points that `diagnose` looks at: a default fit of seconds."""
 
 TESTED = 300
 """Rows and columns whose structure is compared with chance: 200 tables, 5 ms each."""

@@ -87,14 +87,19 @@ def take_columns(rows: Any, which: NDArray[np.int64]) -> Any:
     return np.ascontiguousarray(rows[:, which])
 
 
+def random_rows(n: int, most: int) -> NDArray[np.int64]:
+    """Return numbers of at most so many rows at random, the same in every run, ascending."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
 def some_columns(rows: Any) -> Any:
     """Return a table of all columns, or of 20 000 at random, in their order."""
     width = rows.shape[1]
     if width <= limits.COLUMNS_COMPARED:
         return rows
-    which = np.random.default_rng(0).choice(width, limits.COLUMNS_COMPARED, replace=False)
-    which.sort()
-    return take_columns(rows, which)
+    return take_columns(rows, random_rows(width, limits.COLUMNS_COMPARED))
 
 
 def dense_rows(rows: Any) -> Any:

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from numbers import Integral
 from typing import Any
 from weakref import WeakSet
 
 import threadpoolctl
 from joblib import effective_n_jobs
+
+from .validation import is_whole, optional, rule
 
 
 class _Block:
@@ -125,13 +126,14 @@ def _release_control() -> None:
         release(force=True)
 
 
-def check_jobs(n_jobs: Any) -> None:
-    """Raise unless a number of threads is None or a whole number other than 0."""
-    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (whole and n_jobs and abs(int(n_jobs)) < 2**15):
-        raise ValueError(
-            f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}; -1 is all cores"
-        )
+jobs = optional(
+    rule(
+        "be None or a whole number other than 0",
+        lambda n: is_whole(n) and n != 0 and abs(n) < 2**15,
+        "-1 is all cores",
+    )
+)
+"""Require a number of threads."""
 
 
 @contextmanager
@@ -146,7 +148,7 @@ def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
     """
     import numba
 
-    check_jobs(n_jobs)
+    jobs("n_jobs", n_jobs)
     threads = max(1, min(effective_n_jobs(n_jobs), numba.config.NUMBA_NUM_THREADS))
     with single_threaded_blas(numba):
         numba.set_num_threads(threads)

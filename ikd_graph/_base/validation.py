@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from .rounding import SINGLE
-from .suggest import suggest
+from .setting import setting, suggest
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
@@ -98,16 +98,73 @@ def record(kind: type, cure: str) -> Rule:
     return check
 
 
-def one_of(choices: Iterable[str]) -> Rule:
-    """One of some words."""
-    return lambda name, value: check_choice(name, value, choices)
+def _told(value: Any) -> str:
+    """Return a value, or what kind of array it is, for messages."""
+    is_array = hasattr(value, "dtype") and np.ndim(value)
+    return f"shape {tuple(value.shape)} of {value.dtype}" if is_array else repr(value)
+
+
+def rule(
+    must: str,
+    holds: Callable[[Any], Any],
+    cure: str = "",
+    *,
+    after: Rule | None = None,
+    got: Callable[[Any], str] = _told,
+    make: Callable[[Any], Any] | None = None,
+) -> Rule:
+    """Require what is told in words and holds ``after`` another rule; return what it makes."""
+
+    def check(name: str, value: Any) -> Any:
+        value = after(name, value) if after else value
+        if not holds(value):
+            raise ValueError(f"{name} must {must}, got {got(value)}{'; ' if cure else ''}{cure}")
+        return make(value) if make else value
+
+    return check
+
+
+# Single values ------------------------------------------------------------------------------------
+
+
+def one_of(choices: Iterable[str], more: str = "") -> Rule:
+    """One of some words; ``more`` says what else it may be."""
+    allowed = tuple(choices)
+
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            listed = ", ".join(map(repr, allowed))
+            near = suggest(value, allowed) if isinstance(value, str) else ""
+            raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}{near}")
+        return value
+
+    return check
+
+
+flag = rule("be True or False", lambda value: isinstance(value, (bool, np.bool_)), make=bool)
+"""Require True or False."""
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, which True is not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(low: int, high: int | None = None, cure: str = "") -> Rule:
-    """Require a whole number in a range."""
-    return lambda name, value: check_integer(name, value, low, high, cure)
+    """Require an integer from ``low`` up to ``high``, or to what an array can have as its size."""
+    least = rule(f"be an integer at least {low}", lambda n: is_whole(n) and n >= low, cure)
+    most = 2**31 - 1 if high is None else high
+    return rule(
+        f"be an integer from {low} to {most}",
+        lambda n: is_whole(n) and low <= n <= most,
+        cure,
+        after=least if high is None else None,
+        make=int,
+    )
 
 
+count = whole(1)
+seed = optional(whole(0, 2**32 - 1))
 _ANNOTATED = {
     "<class 'int'>": whole(0),
     "int": whole(0),
@@ -115,58 +172,9 @@ _ANNOTATED = {
 }
 
 
-# Single values ------------------------------------------------------------------------------------
-
-
-def check_choice(name: str, value: Any, choices: Iterable[str], more: str = "") -> str:
-    """Raise unless ``value`` is one of ``choices``; ``more`` says what else it may be."""
-    allowed = tuple(choices)
-    if not isinstance(value, str) or value not in allowed:
-        listed = ", ".join(map(repr, allowed))
-        near = suggest(value, allowed) if isinstance(value, str) else ""
-        raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}{near}")
-    return value
-
-
-def flag(name: str, value: Any) -> bool:
-    """Require True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def check_integer(name: str, value: Any, low: int, high: int | None = None, cure: str = "") -> int:
-    """Raise unless ``value`` is an integer with ``low <= value <= high``."""
-    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if is_integer and high is None and value >= 2**31:  # more than numbers of points are stored in
-        high = 2**31 - 1
-    rule = f"at least {low}" if high is None else f"from {low} to {high}"
-    if not is_integer or value < low or (high is not None and value > high):
-        raise ValueError(f"{name} must be an integer {rule}, got {value!r}{_more(cure)}")
-    return int(value)
-
-
-def count(name: str, value: Any) -> int:
-    """Require a whole number from 1 up that an array can have as its length."""
-    return check_integer(name, value, 1)
-
-
-def observations(name: str, value: Any) -> Any:
-    """Require a whole number from 1 up, or one for each of several correlations."""
-    if np.ndim(value) == 0:
-        return count(name, value)
-    counts = as_real(name, value)
-    if not (np.isfinite(counts) & (counts >= 1.0)).all():
-        raise ValueError(
-            f"{name} must be finite and at least 1 everywhere, got {np.nanmin(counts):g}; it is "
-            "the number of columns behind each correlation"
-        )
-    return counts
-
-
-def seed(name: str, value: Any) -> int | None:
-    """Require None, or a whole number from 0 up that starts a random sequence."""
-    return None if value is None else check_integer(name, value, 0, 2**32 - 1)
+def components(n_samples: int) -> Rule:
+    """Require a number of coordinates that so many points, equal ones counted once, can span."""
+    return whole(1, n_samples - 1, "it must be less than the number of points, equal ones once")
 
 
 def random_state(name: str, value: Any) -> Any:
@@ -174,30 +182,19 @@ def random_state(name: str, value: Any) -> Any:
     return value if isinstance(value, np.random.Generator) else seed(name, value)
 
 
-def check_real(name: str, value: Any, rule: str, holds: Callable[[Any], bool]) -> float:
-    """Raise unless ``value`` is a number that keeps a rule, which is told in words."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not holds(value):
-        raise ValueError(f"{name} must {rule}, got {value!r}")
-    return float(value)
+def real(must: str, holds: Callable[[Any], bool]) -> Rule:
+    """Require a number that keeps a rule, which is told in words."""
+    return rule(
+        must,
+        lambda x: not isinstance(x, bool) and isinstance(x, Real) and holds(x),
+        make=float,
+    )
 
 
-def _real(rule: str, holds: Callable[[Any], bool]) -> Callable[[str, Any], float]:
-    """Rule of numbers, in words and as a function."""
-    return lambda name, value: check_real(name, value, rule, holds)
-
-
-number = _real("be a number", lambda x: x == x)
-fraction = check_fraction = _real("lie in (0, 1)", lambda x: 0.0 < x < 1.0)
-not_negative = _real("be finite and not negative", lambda x: 0.0 <= x < np.inf)
-
-
-def check_positive(name: str, value: Any, high: float = np.inf) -> float:
-    """Raise unless ``value`` is a finite number with ``0 < value <= high``."""
-    rule = "be positive and finite" if high == np.inf else f"be in (0, {high:g}]"
-    return check_real(name, value, rule, lambda x: 0.0 < x <= high and x < np.inf)
-
-
-positive = check_positive
+number = real("be a number", lambda x: x == x)
+fraction = real("lie in (0, 1)", lambda x: 0.0 < x < 1.0)
+not_negative = real("be finite and not negative", lambda x: 0.0 <= x < np.inf)
+positive = real("be positive and finite", lambda x: 0.0 < x < np.inf)
 
 
 # Arrays -------------------------------------------------------------------------------------------
@@ -242,88 +239,70 @@ def quantities(name: str, value: Any) -> NDArray[np.float64]:
     return as_real(name, value).astype(np.float64, copy=False)
 
 
-def numbers(name: str, value: Any) -> NDArray[np.floating]:
-    """Finite real numbers in an array of any shape, in the precision they were given in."""
-    array = as_real(name, value)
-    check_finite(name, array)
-    return array
-
-
-def table(name: str, value: Any) -> NDArray[np.floating]:
-    """Finite numbers in rows and columns, at least one of each."""
-    return _shaped(name, numbers(name, value), 2)
-
-
-def square(name: str, value: Any) -> NDArray[np.floating]:
-    """Finite numbers, one for every pair of points."""
-    array = table(name, value)
-    if array.shape[0] != array.shape[1]:
-        raise ValueError(
-            f"{name} must be square, got shape {array.shape}; it has a number for every pair of "
-            "points"
-        )
-    return array
-
-
-def symmetric(name: str, value: Any) -> NDArray[np.floating]:
-    """Require the same from both ends of a pair."""
-    array = square(name, value)
-    check_symmetric(name, array)
-    return array
-
-
-def line(name: str, value: Any) -> NDArray[np.floating]:
-    """Finite numbers in a row, at least one."""
-    return _shaped(name, numbers(name, value), 1)
-
-
-def line_of(name: str, value: Any) -> NDArray[np.float64]:
-    """Numbers in a row or none, infinity among them, in float64."""
-    array = quantities(name, value)
-    return check_values(name, array, array.size)
-
-
-def _shaped(name: str, array: NDArray[Any], ndim: int) -> Any:
-    """Raise unless an array has so many axes and an entry."""
-    if array.ndim != ndim or not array.size:
-        what = "list" if ndim == 1 else "table (rows x columns)"
-        raise ValueError(
-            f"{name} must be a {what} of numbers, got shape {array.shape}; one row for each point"
-        )
-    return array
-
-
-def check_finite(name: str, values: NDArray[np.floating], cure: str = "") -> None:
-    """Raise if an array holds NaN or infinity."""
+def _is_finite(values: Any) -> bool:
+    """Whether an array holds no NaN and no infinity."""
     try:
         assert_all_finite(values)
     except ValueError:
-        bad = int(np.count_nonzero(~np.isfinite(values)))
-        raise ValueError(
-            f"{name} must be finite, got {bad} NaN or infinite value(s){_more(cure)}"
-        ) from None
+        return False
+    return True
 
 
-def check_magnitude(name: str, values: Any, bound: float = 1e70, least: float = 1e-70) -> None:
-    """Raise if the largest value is so large or small that its moments are infinite or zero."""
-    largest = max(
-        float(np.fmax.reduce(values, None, initial=0.0)),
-        -float(np.fmin.reduce(values, None, initial=0.0)),
+def finite(cure: str = "", after: Rule | None = None) -> Rule:
+    """Require an array without NaN and infinity."""
+    return rule(
+        "be finite",
+        _is_finite,
+        cure,
+        after=after,
+        got=lambda values: f"{np.count_nonzero(~np.isfinite(values))} NaN or infinite value(s)",
     )
-    if 0.0 < largest < np.inf and not least <= largest <= bound:
-        raise ValueError(
-            f"the largest value of {name} must lie between {1.0 / bound:g} and {bound:g}, got "
-            f"{largest:g}; multiply {name} by a power of ten"
-        )
 
 
-def check_symmetric(name: str, matrix: Any) -> None:
-    """Raise unless a dense matrix is square and symmetric, up to rounding."""
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"{name} must be square (n_samples, n_samples), got shape {tuple(matrix.shape)}; "
-            "use affinity='correlation' for a table of measurements"
-        )
+numbers = finite(after=as_real)
+"""Finite real numbers in an array of any shape, in the precision they were given in."""
+
+table = rule(
+    "be a table (rows x columns) of numbers",
+    lambda array: array.ndim == 2 and array.size,
+    "one row for each point",
+    after=numbers,
+)
+"""Finite numbers in rows and columns, at least one of each."""
+
+line = rule(
+    "be a list of numbers",
+    lambda array: array.ndim == 1 and array.size,
+    "one number for each column",
+    after=numbers,
+)
+"""Finite numbers in a row, at least one."""
+
+square = rule(
+    "be square",
+    lambda array: array.shape[0] == array.shape[1],
+    "it has a number for every pair of points",
+    after=table,
+)
+"""Finite numbers, one for every pair of points."""
+
+_counts = rule(
+    "be finite and at least 1 everywhere",
+    lambda counts: (np.isfinite(counts) & (counts >= 1.0)).all(),
+    "it is the number of columns behind each correlation",
+    after=as_real,
+    got=lambda counts: f"{np.nanmin(counts):g}",
+)
+
+
+def observations(name: str, value: Any) -> Any:
+    """Require a whole number from 1 up, or one for each of several correlations."""
+    return count(name, value) if np.ndim(value) == 0 else _counts(name, value)
+
+
+def symmetric(name: str, value: Any) -> NDArray[np.floating]:
+    """Require the same from both ends of a pair, up to rounding."""
+    matrix = square(name, value)
     scale = worst = 0.0
     for start in range(0, len(matrix), 256):  # a copy of a large matrix is large
         rows = matrix[start : start + 256]
@@ -337,67 +316,71 @@ def check_symmetric(name: str, matrix: Any) -> None:
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
             f"{worst:.3g}; {cure}"
         )
+    return matrix
 
 
-def check_same_shape(name: str, values: Any, second_name: str, second: Any) -> None:
-    """Raise unless two sets of points are tables of the same shape with at least one row."""
-    if values.shape != second.shape or values.ndim != 2 or values.size == 0:
-        raise ValueError(
-            f"{name} must be a table (n_points, n_components) of the same shape as {second_name}, "
-            f"got {values.shape} and {second.shape}; their rows must belong together"
-        )
+def line_of(name: str, value: Any) -> NDArray[np.float64]:
+    """Numbers in a row or none, infinity among them, in float64."""
+    array = quantities(name, value)
+    return entries(array.size)(name, array)
 
 
-def check_rows(name: str, values: NDArray[Any], n_rows: int) -> None:
-    """Raise unless ``values`` is a table of floats with so many rows, and a column at least."""
-    is_table = values.ndim == 2 and values.dtype.kind == "f" and values.shape[1] > 0
-    if not is_table or values.shape[0] != n_rows:
-        raise ValueError(
-            f"{name} must be a table of floats with {n_rows} rows, got shape {values.shape} of "
-            f"{values.dtype}; one row for each point"
-        )
+def _largest(values: Any) -> float:
+    """Largest size of a value that is known."""
+    return max(
+        float(np.fmax.reduce(values, None, initial=0.0)),
+        -float(np.fmin.reduce(values, None, initial=0.0)),
+    )
 
 
-def check_point_weights(name: str, weights: NDArray[np.floating], n_points: int) -> None:
-    """Raise unless there is one weight >= 0 for each point, and one of them above 0."""
-    fits = weights.shape == (n_points,) and np.isfinite(weights).all()
-    if not (fits and weights.min() >= 0.0 and weights.max() > 0.0):
-        raise ValueError(
-            f"{name} must be {n_points} finite numbers >= 0, not all of them 0, got shape "
-            f"{weights.shape}; leave a point out by a weight of 0"
-        )
+def magnitude(least: float = 1e-70, most: float = 1e70) -> Rule:
+    """Require a largest value of which the moments are neither infinite nor zero."""
+    return rule(
+        f"have a largest value between {1.0 / most:g} and {most:g}",
+        lambda values: not (0.0 < (size := _largest(values)) < least or most < size < np.inf),
+        "multiply it by a power of ten",
+        got=lambda values: f"{_largest(values):g}",
+    )
+
+
+def like(other_name: str, other: Any) -> Rule:
+    """Require points in a table of the shape of another, at least one row."""
+    return rule(
+        f"be a table (n_points, n_components) of the same shape as {other_name}, {other.shape}",
+        lambda values: values.shape == other.shape and values.ndim == 2 and values.size,
+        "their rows must belong together",
+    )
+
+
+def table_of(n_rows: int) -> Rule:
+    """Require a table of floats with so many rows, and a column at least."""
+    return rule(
+        f"be a table of floats with {n_rows} rows",
+        lambda v: v.ndim == 2 and v.dtype.kind == "f" and v.shape[1] and v.shape[0] == n_rows,
+        "one row for each point",
+    )
+
+
+def point_weights(n_points: int) -> Rule:
+    """Require one weight >= 0 for each point, and one of them above 0."""
+    return rule(
+        f"be {n_points} finite numbers >= 0, not all of them 0",
+        lambda w: w.shape == (n_points,) and np.isfinite(w).all() and w.min() >= 0.0 < w.max(),
+        "leave a point out by a weight of 0",
+    )
 
 
 # Tables that are embedded -------------------------------------------------------------------------
 
 
-def check_components(n_components: int, n_samples: int) -> int:
-    """Raise unless an embedding of ``n_components`` can be found from ``n_samples`` points."""
-    wanted = check_integer("n_components", n_components, 1)
-    if wanted >= n_samples:
-        raise ValueError(
-            f"n_components must be less than the number of points, got n_components={wanted} "
-            f"for {n_samples} different ones, which span at most {n_samples - 1} dimensions"
-        )
-    return wanted
-
-
-def check_enough_rows(n_samples: int) -> None:
-    """Raise unless there are at least two points."""
-    if n_samples < 2:
-        raise ValueError(
-            f"X must have at least 2 rows (points), got n_samples = {n_samples}; "
-            "rows are points and columns are columns: pass X.T if it is the other way"
-        )
-
-
-def check_enough_columns(n_features: int, affinity: str, low: int = 2) -> None:
-    """Raise unless rows have enough columns to be compared."""
-    if n_features < low:
-        raise ValueError(
-            f"X must have at least {low} columns for affinity={affinity!r}, got n_features = "
-            f"{n_features}; a correlation between points needs many columns"
-        )
+def enough(n_rows: int, n_columns: int = 1) -> Rule:
+    """Require a table of so many rows and columns at least."""
+    return rule(
+        f"have at least {n_rows} rows (points) and {n_columns} column(s)",
+        lambda table: table.shape[0] >= n_rows and table.shape[1] >= n_columns,
+        "transpose it if points are in columns",
+        got=lambda table: f"n_samples = {table.shape[0]} and n_features = {table.shape[1]}",
+    )
 
 
 def check_varies(X: NDArray[np.floating]) -> None:
@@ -416,7 +399,7 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:
         what = "all zero" if affinity == "cosine" else "constant"
-        cure = "use affinity='euclidean', which compares values"
+        cure = f"use {setting('affinity', 'euclidean')}, which compares values"
         if flat.size < spread.size:
             cure = f"drop them, or {cure}"
         got = f"{flat.size} {what} row(s): {few_rows(flat, spread.size)}"
@@ -426,26 +409,27 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
 # Places that compiled code follows without looking where they lead --------------------------------
 
 
-def check_sparse(name: str, matrix: Any) -> None:
-    """Raise if a sparse matrix points outside itself.
+def well_formed(name: str, matrix: Any) -> Any:
+    """Require a sparse matrix, if it is one, that does not point outside itself.
 
     scipy looks at the ends of the arrays only when it makes a matrix, and a file or a caller may
-    have put anything between them. Whatever is not a sparse matrix passes.
+    have put anything between them.
     """
     if not sp.issparse(matrix):
-        return
+        return matrix
     try:
         if matrix.format in ("csr", "csc", "bsr"):
             matrix.check_format(full_check=True)
         elif matrix.format == "coo":
-            for nodes, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-                if check_nodes("places", nodes, size).shape != matrix.data.shape:
-                    raise ValueError(f"{matrix.data.size} values at {nodes.size} places")
+            for places, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+                if nodes_of(size)("places", places).shape != matrix.data.shape:
+                    raise ValueError(f"{matrix.data.size} values at {places.size} places")
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"{name} must be a whole sparse matrix, got one of shape {tuple(matrix.shape)} whose "
             f"stored places do not fit it ({error}); write it again from its source"
         ) from None
+    return matrix
 
 
 def sparse(name: str, value: Any) -> Any:
@@ -455,68 +439,73 @@ def sparse(name: str, value: Any) -> Any:
             f"{name} must be square and scipy sparse, got {type(value).__name__}; wrap a dense "
             "one in scipy.sparse.csr_array"
         )
-    check_sparse(name, value)
-    as_real(f"the entries of {name}", value.tocoo().data)
+    as_real(f"the entries of {name}", well_formed(name, value).tocoo().data)
     return value
 
 
-def check_nodes(name: str, values: Any, n: int) -> NDArray[np.int64]:
-    """Raise unless ``values`` is a list of numbers from 0 to ``n - 1``."""
-    nodes = as_array(name, values)
-    if nodes.ndim != 1 or (nodes.dtype.kind not in "iu" and nodes.size):
-        raise ValueError(
-            f"{name} must be a list of whole numbers, got shape {nodes.shape} of {nodes.dtype}; "
-            "number the points from 0"
-        )
-    if nodes.size and not 0 <= nodes.min() <= nodes.max() < n:
-        raise ValueError(
-            f"{name} must lie from 0 to {n - 1}, got {nodes.min()} to {nodes.max()}; number "
-            "the points from 0"
-        )
-    return nodes.astype(np.int64)
+_whole_numbers = rule(
+    "be a list of whole numbers",
+    lambda nodes: nodes.ndim == 1 and (nodes.dtype.kind in "iu" or not nodes.size),
+    "number the points from 0",
+    after=as_array,
+)
 
 
-def nodes(name: str, value: Any) -> NDArray[np.int64]:
-    """Numbers of points."""
-    return check_nodes(name, value, 2**31)
+def nodes_of(n: int) -> Rule:
+    """Require a list of numbers from 0 to ``n - 1``."""
+    return rule(
+        f"lie from 0 to {n - 1}",
+        lambda nodes: not nodes.size or 0 <= nodes.min() <= nodes.max() < n,
+        "number the points from 0",
+        after=_whole_numbers,
+        got=lambda nodes: f"{nodes.min()} to {nodes.max()}",
+        make=lambda nodes: nodes.astype(np.int64),
+    )
 
 
-def check_ragged(name: str, starts: Any, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Raise unless ``starts`` cut a list of nodes into rows that ascend."""
-    cuts = as_array(name, starts)
-    whole = cuts.ndim == 1 and cuts.size and cuts.dtype.kind in "iu"
-    if not whole or cuts[0] != 0 or cuts[-1] != nodes.size or np.any(cuts[1:] < cuts[:-1]):
-        raise ValueError(
-            f"indptr must be whole numbers that rise from 0 to the number of {name}, {nodes.size}, "
-            f"got shape {cuts.shape} of {cuts.dtype}; it holds where each row starts, and where "
-            "the last one ends"
-        )
-    rows = np.repeat(np.arange(cuts.size - 1), np.diff(cuts))
-    falls = np.count_nonzero((nodes[1:] <= nodes[:-1]) & (rows[1:] == rows[:-1]))
-    if falls:
-        raise ValueError(
-            f"{name} must ascend in each row, got {falls} that do not; sort them and leave each "
-            "out but once"
-        )
-    return cuts.astype(np.int64, copy=False)
+nodes = nodes_of(2**31)
 
 
-def check_values(name: str, values: Any, size: int) -> NDArray[np.float64]:
-    """Raise unless ``values`` are numbers, one for each of ``size`` entries, none of them NaN."""
-    entries = as_array(name, values)
-    if entries.shape != (size,) or entries.dtype.kind not in "fiub" or np.isnan(entries).any():
-        raise ValueError(
-            f"{name} must be one number for each of {size} entries and not NaN, got shape "
-            f"{entries.shape} of {entries.dtype}; graph.from_edges makes graphs of edges"
-        )
-    return entries.astype(np.float64, copy=False)
+def ragged(owner: str, members: NDArray[np.integer]) -> Rule:
+    """Require starts that cut a list of nodes into rows that ascend."""
+
+    def check(name: str, starts: Any) -> NDArray[np.int64]:
+        cuts = as_array(name, starts)
+        fits = cuts.ndim == 1 and cuts.size and cuts.dtype.kind in "iu"
+        if not fits or cuts[0] != 0 or cuts[-1] != members.size or np.any(cuts[1:] < cuts[:-1]):
+            raise ValueError(
+                f"{name} must be whole numbers that rise from 0 to the number of {owner}, "
+                f"{members.size}, got shape {cuts.shape} of {cuts.dtype}; it holds where each row "
+                "starts, and where the last one ends"
+            )
+        rows = np.repeat(np.arange(cuts.size - 1), np.diff(cuts))
+        falls = np.count_nonzero((members[1:] <= members[:-1]) & (rows[1:] == rows[:-1]))
+        if falls:
+            raise ValueError(
+                f"{owner} must ascend in each row, got {falls} that do not; sort them and leave "
+                "each out but once"
+            )
+        return cuts.astype(np.int64, copy=False)
+
+    return check
 
 
-def check_distinct(name: str, keys: NDArray[np.integer]) -> None:
-    """Raise if things that must be different are not."""
-    duplicates = keys.size - np.unique(keys).size
-    if duplicates:
-        raise ValueError(f"{name} must be given once each, got {duplicates} repeated")
+def entries(size: int) -> Rule:
+    """Require numbers, one for each of so many entries, none of them NaN."""
+    return rule(
+        f"be one number for each of {size} entries and not NaN",
+        lambda v: v.shape == (size,) and v.dtype.kind in "fiub" and not np.isnan(v).any(),
+        "graph.from_edges makes graphs of edges",
+        after=as_array,
+        make=lambda values: values.astype(np.float64, copy=False),
+    )
+
+
+distinct = rule(
+    "be given once each",
+    lambda keys: np.unique(keys).size == keys.size,
+    got=lambda keys: f"{keys.size - np.unique(keys).size} repeated",
+)
 
 
 def few(values: NDArray[np.intp], limit: int = 5) -> str:
@@ -569,7 +558,3 @@ def _plain(name: Any) -> str:
     """Name of a row as it may stand in a message: one line, and not a long one."""
     text = "".join(letter if letter.isprintable() else "?" for letter in str(name))
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def _more(cure: str) -> str:
-    return f"; {cure}" if cure else ""

@@ -1,36 +1,11 @@
-"""The elementwise work of the likelihood: covariances and forces."""
+"""The elementwise work of the likelihood, and products whose rows do not depend on one another."""
 
 from .._base.jit import jit
-from . import kernels
-
-
-@jit
-def covariances(latent, family, shape, sq_length, cov, slope):
-    """Covariance of every pair of points and its derivative in the squared distance.
-
-    Filled: ``cov`` (n, n) with f(d_ij), 1 on the diagonal, and ``slope`` (n, n) with f'(d_ij), 0 on
-    the diagonal and for points in one place, where the kernels that are not differentiable have a
-    peak of mean slope 0. The kernel is ``family`` of `kernels` with alpha, gamma or nu as
-    ``shape``.
-    """
-    n, m = latent.shape
-    for i in range(n):
-        cov[i, i] = 1.0
-        slope[i, i] = 0.0
-        for j in range(i):
-            d = 0.0
-            for c in range(m):
-                gap = latent[i, c] - latent[j, c]
-                d += gap * gap
-            d /= sq_length
-            value, change = kernels.value_and_slope(family, d, shape)
-            cov[i, j] = cov[j, i] = value
-            slope[i, j] = slope[j, i] = change / sq_length
 
 
 @jit
 def forces(latent, slope, cov, by_cov, factor, out):
-    """Fill ``out`` (n, m) with factor sum_j by_cov_ij f'(d_ij) (z_i - z_j), from `covariances`.
+    """Fill ``out`` (n, m) with factor sum_j by_cov_ij f'(d_ij) (z_i - z_j).
 
     Of ``by_cov`` (n, n), the derivative in every covariance, the lower triangle is read; a factor
     of 4 gives the derivative in the latent for a sum over both triangles. Returns the inner
@@ -57,3 +32,28 @@ def mirror_upper(matrix):
     for i in range(matrix.shape[0]):
         for j in range(i):
             matrix[i, j] = matrix[j, i]
+
+
+@jit
+def products(left, right, out):
+    """Fill ``out`` (t, r) with the product of ``left`` (t, n) and ``right`` (n, r).
+
+    Four rows of ``right`` at a time stay in the cache while all rows of ``left`` use them.
+    """
+    n_left, n = left.shape
+    width = right.shape[1]
+    whole = n - n % 4
+    out[:] = 0.0
+    for j in range(0, whole, 4):
+        r0, r1, r2, r3 = right[j], right[j + 1], right[j + 2], right[j + 3]
+        for t in range(n_left):
+            c0, c1, c2, c3 = left[t, j], left[t, j + 1], left[t, j + 2], left[t, j + 3]
+            total = out[t]
+            for k in range(width):
+                total[k] += (c0 * r0[k] + c1 * r1[k]) + (c2 * r2[k] + c3 * r3[k])
+    for j in range(whole, n):
+        r0 = right[j]
+        for t in range(n_left):
+            c0, total = left[t, j], out[t]
+            for k in range(width):
+                total[k] += c0 * r0[k]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.jit import helper, jit
+from .._base.jit import jit
 
 
 class Stored(NamedTuple):
@@ -15,60 +15,36 @@ class Stored(NamedTuple):
     data: np.ndarray  # (m,) float32 or float64
 
 
-class Rows(NamedTuple):
-    """Rows: their products are those of stored values, plus row factors times column factors."""
-
-    stored: Stored
-    row_factors: np.ndarray  # (n, r) float64
-    column_factors: np.ndarray  # (n, r) float64
-
-
 @jit
-def block_products(stored, columns, nodes, out):
-    """Write products of ``nodes`` (b,) with all rows to ``out`` (b, n), which holds zeros."""
+def block_products(rows, columns, level, nodes, out):
+    """Write products of ``nodes`` (b,) with all rows to ``out`` (b, n), which holds zeros.
+
+    They are those of stored values less those of ``level`` (n,).
+    """
     for at in range(nodes.size):
-        for entry in range(stored.indptr[nodes[at]], stored.indptr[nodes[at] + 1]):
-            column, value = stored.indices[entry], np.float64(stored.data[entry])
+        for entry in range(rows.indptr[nodes[at]], rows.indptr[nodes[at] + 1]):
+            column, value = rows.indices[entry], np.float64(rows.data[entry])
             for second in range(columns.indptr[column], columns.indptr[column + 1]):
                 out[at, columns.indices[second]] += value * columns.data[second]
-
-
-@helper
-def spread_row(stored, node, row):
-    """Write a row to ``row`` (p,), which holds zeros."""
-    for entry in range(stored.indptr[node], stored.indptr[node + 1]):
-        row[stored.indices[entry]] = stored.data[entry]
-
-
-@helper
-def clear_row(stored, node, row):
-    """Write zeros where `spread_row` wrote values."""
-    for entry in range(stored.indptr[node], stored.indptr[node + 1]):
-        row[stored.indices[entry]] = 0.0
-
-
-@helper
-def product(rows, row, node, second):
-    """Return the product of a row, which is spread in ``row``, and another."""
-    total = 0.0
-    for entry in range(rows.stored.indptr[second], rows.stored.indptr[second + 1]):
-        total += row[rows.stored.indices[entry]] * rows.stored.data[entry]
-    for i in range(rows.row_factors.shape[1]):
-        total += rows.row_factors[node, i] * rows.column_factors[second, i]
-    return total
+        for second in range(level.size):
+            out[at, second] -= level[nodes[at]] * level[second]
 
 
 @jit
-def pair_products(rows, nodes, second_nodes, row, out):
-    """Write the products of pairs, (m,), to ``out``; ``row`` (p,) holds zeros before and after."""
+def pair_products(rows, level, nodes, second_nodes, row, out):
+    """Write the same of pairs, (m,), to ``out``: fast where many in turn have one row on the left.
+
+    ``row`` (p,) is room for that row.
+    """
     last = -1
     for pair in range(nodes.size):
-        node = nodes[pair]
+        node, second = nodes[pair], second_nodes[pair]
         if node != last:
-            if last >= 0:
-                clear_row(rows.stored, last, row)
-            spread_row(rows.stored, node, row)
+            row[:] = 0.0
+            for entry in range(rows.indptr[node], rows.indptr[node + 1]):
+                row[rows.indices[entry]] = rows.data[entry]
             last = node
-        out[pair] = product(rows, row, node, second_nodes[pair])
-    if last >= 0:
-        clear_row(rows.stored, last, row)
+        total = 0.0
+        for entry in range(rows.indptr[second], rows.indptr[second + 1]):
+            total += row[rows.indices[entry]] * rows.data[entry]
+        out[pair] = total - level[node] * level[second]

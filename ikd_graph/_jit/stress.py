@@ -1,39 +1,9 @@
-"""The inner loops of stress majorization: over edges, and over anchors."""
+"""The inner loop of stress majorization, over anchors."""
 
 import numba
 import numpy as np
 
 from .._base.jit import helper, pjit
-
-
-@pjit
-def majorize(indptr, indices, targets, weights, points, force, stress):
-    """Right-hand side B(Z) Z of the Guttman transform, and the stress of every row.
-
-    Each pair is stored from both ends, with the distance it should have (``targets``) and how much
-    it counts. For points Z (n, d), ``force`` is filled with sum_j w_ij target_ij / |z_i - z_j| (z_i
-    - z_j), where a pair in one place adds 0, and ``stress`` (n,) with sum_j w_ij (|z_i - z_j| -
-    target_ij)^2; each pair is met twice over all rows.
-    """
-    n, n_dim = points.shape
-    for i in numba.prange(n):
-        total = 0.0
-        for c in range(n_dim):
-            force[i, c] = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            square = 0.0
-            for c in range(n_dim):
-                gap = points[i, c] - points[j, c]
-                square += gap * gap
-            distance = np.sqrt(square)
-            miss = distance - targets[e]
-            total += weights[e] * miss * miss
-            if distance > 0.0:
-                pull = weights[e] * targets[e] / distance
-                for c in range(n_dim):
-                    force[i, c] += pull * (points[i, c] - points[j, c])
-        stress[i] = total
 
 
 @helper
@@ -53,13 +23,16 @@ def sum_of(values, count):
 
 
 @pjit
-def majorize_anchors(anchors, targets, weights, fixed, points, force, stress):
-    """Add to force and stress of `majorize` what each point sees of anchors.
+def majorize(anchors, targets, weights, fixed, points, force, stress):
+    """Right-hand side B(Z) Z of the Guttman transform, and the stress of every row.
 
-    Column k of ``targets`` and ``weights`` (n, a) is anchor k, at ``anchors`` (d, a). Where anchors
-    are ``fixed``, the force is also the weighted sum of where they are, which together with it is
-    where a point would be at the minimum of its quadratic, times its weights. ``anchors`` and
-    ``points`` are of one precision; sums over anchors have it too.
+    Column k of ``targets`` and ``weights`` (n, a) is anchor k, at ``anchors`` (d, a): the distance
+    it should have from each point, and how much that counts. For points Z (n, d), ``force`` is
+    filled with sum_k w_ik target_ik / |z_i - z_k| (z_i - z_k), where a pair in one place adds 0,
+    and ``stress`` (n,) with sum_k w_ik (|z_i - z_k| - target_ik)^2. Where anchors are ``fixed``,
+    the force is also the weighted sum of where they are, which together with it is where a point
+    would be at the minimum of its quadratic, times its weights. ``anchors`` and ``points`` are of
+    one precision; sums over anchors have it too.
     """
     n, n_dim = points.shape
     n_anchors = anchors.shape[1]
@@ -77,7 +50,7 @@ def majorize_anchors(anchors, targets, weights, fixed, points, force, stress):
             off = distance - aims[k]
             miss[k] = counts[k] * off * off
             pull[k] = counts[k] * aims[k] / distance if distance > zero else zero
-        stress[i] += sum_of(miss, n_anchors)
+        stress[i] = sum_of(miss, n_anchors)
         for c in range(n_dim):
             at, anchor_values = points[i, c], anchors[c]
             if fixed:
@@ -86,4 +59,4 @@ def majorize_anchors(anchors, targets, weights, fixed, points, force, stress):
             else:
                 for k in range(n_anchors):
                     miss[k] = pull[k] * (at - anchor_values[k])
-            force[i, c] += sum_of(miss, n_anchors)
+            force[i, c] = sum_of(miss, n_anchors)

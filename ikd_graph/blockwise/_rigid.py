@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _jit
 from .._base import validation as check
 from .._base.types import Floats
-from .._base.validation import check_same_shape, validate
+from .._base.validation import like, validate
 from ..cliques import Blocks
 from ._solve import SolvedBlocks, check_solved
 
@@ -61,7 +61,7 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     array([5., 1.])
     """
     points, aims = np.asarray(source, dtype=np.float64), np.asarray(target, dtype=np.float64)
-    check_same_shape("source", points, "target", aims)
+    like("target", aims)("source", points)
     means = points.mean(axis=0), aims.mean(axis=0)
     from_mean, to_mean = points - means[0], aims - means[1]
     scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())
@@ -83,8 +83,8 @@ def _nearest_rotation(cross: Floats, scale: float) -> Floats:
 
 
 def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> None:
-    check_same_shape("points", points, "frame", frame)
-    check.check_nodes("labels", labels, len(points))
+    like("frame", frame)("points", points)
+    check.nodes_of(len(points))("labels", labels)
     if labels.size != len(points):
         raise ValueError(
             f"labels must be one whole number for each of {len(points)} points, got {labels.size}; "

@@ -12,7 +12,7 @@ from .. import eigen
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import check_finite, check_point_weights, check_rows, few, record, validate
+from .._base.validation import few, finite, point_weights, record, table_of, validate
 from ..cliques import Blocks, Cliques, as_blocks, check_blocks
 from ..graph import CsrGraph, GraphLike, any_graph, distance_variance
 from ..kernels import StationaryKernel, as_kernel
@@ -61,10 +61,10 @@ def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
             "leave them out"
         )
     points = np.asarray(solved.coordinates)
-    check_rows("solved.coordinates", points, solved.blocks.members.size)
-    check_finite("solved.coordinates", points)
+    table_of(solved.blocks.members.size)("solved.coordinates", points)
+    finite()("solved.coordinates", points)
     if points.size:
-        check_point_weights("solved.precision", np.asarray(solved.precision), points.shape[0])
+        point_weights(points.shape[0])("solved.precision", np.asarray(solved.precision))
 
 
 def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:

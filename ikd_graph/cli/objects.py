@@ -1,26 +1,17 @@
 """Parameters as words of a command: a name, a number, or ``name:key=value,key=value``."""
 
-import inspect
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from .. import graph, kernels, missing, refine, strategies
+from .. import graph
 from .._base.setting import Spelling, in_python
-from .._base.validation import check_choice
+from .._base.validation import one_of
+from .._model_file import CLASSES
 from ..estimator import IKD
 from .parser import METHOD, read_value, split
 
-KINDS: Mapping[str, Mapping[str, type]] = {
-    "strategy": strategies.STRATEGIES,
-    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
-    "kernel": kernels.KERNELS,
-    "refine": refine.REFINEMENTS,
-    "missing": missing.RULES,
-}
-"""Classes of the objects that a parameter takes, by their names."""
-
-_DEFAULTS = {name: each.default for name, each in inspect.signature(IKD).parameters.items()}
+_DEFAULTS = IKD().get_params(deep=False)
 
 
 def read_object(name: str, value: Any) -> Any:
@@ -31,22 +22,19 @@ def read_object(name: str, value: Any) -> Any:
     >>> read_object("kernel", "matern:nu=2.5"), read_object("graph", 10)
     (Matern(length_scale=1.0, nu=2.5), 10)
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or name not in CLASSES:
         return value
     word, colon, options = value.partition(":")
-    kinds = KINDS.get(name, {})
+    kinds = CLASSES[name]
     if colon:
-        check_choice(name, word, kinds)
+        one_of(kinds)(name, word)
     # The names of rules for graphs are none in Python.
     elif name != "graph" or word not in kinds:
         return value
     pairs = [pair.partition("=") for pair in split(options)]
     for key, _, _ in pairs:
-        check_choice(f"a parameter of {word}", key, inspect.signature(kinds[word]).parameters)
-    try:
-        return kinds[word](**{key: read_value(text) for key, _, text in pairs})
-    except TypeError:
-        raise ValueError(f"{name} must read like matern:nu=2.5, got {value!r}") from None
+        one_of(kinds[word]().get_params())(f"a parameter of {word}", key)
+    return kinds[word](**{key: read_value(text) for key, _, text in pairs})
 
 
 def method_parameters(typed: Mapping[str, Any], **fixed: Any) -> dict[str, Any]:
@@ -73,11 +61,10 @@ def value_text(name: str, value: Any) -> str:
     >>> value_text("refine", None), value_text("drop", ("a", "b,c"))
     ('none', 'a,b?c')
     """
-    words = {kind: key for key, kind in KINDS.get(name, {}).items()}
+    words = {kind: key for key, kind in CLASSES.get(name, {}).items()}
     if type(value) in words:
-        parameters = inspect.signature(type(value)).parameters
-        options = {key: getattr(value, key) for key in parameters}
-        changed = {key: v for key, v in options.items() if v != parameters[key].default}
+        usual = type(value)().get_params()
+        changed = {key: v for key, v in value.get_params().items() if v != usual[key]}
         if changed.keys() in ({"s0"}, {"k"}):
             return str(*changed.values())
         pairs = ",".join(f"{key}={value_text(key, v)}" for key, v in changed.items())
@@ -116,8 +103,8 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> plain_settings({"strategy": strategies.Geodesic(), "kernel": "auto", "refine": None})
-    {'strategy': 'geodesic', 'refine': None}
+    >>> plain_settings({"graph": graph.Neighbors(7), "kernel": "auto", "refine": None})
+    {'graph': '7', 'refine': None}
     """
     return {
         name: value if value is None or isinstance(value, (int, float)) else value_text(name, value)
@@ -127,13 +114,9 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def used_settings(model: IKD) -> dict[str, Any]:
-    """Return the parameters of `IKD` that make a fit with nothing left to choose."""
-    used = {name: value for name, value in vars(model.settings_).items() if name in METHOD}
-    # One that the likelihood chose is chosen again, since the closed form had another.
-    del used["kernel"]
-    if type(used["graph"]) not in KINDS["graph"].values():
-        # None was used, or one of the points of this table alone.
-        del used["graph"]
+    """Return parameters with nothing left to choose; "auto" is one kernel of the closed form."""
+    used = model.settings_.parameters()
+    used.pop("kernel", None)
     return used
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import graph as graphs
 from .._base.files import write_whole
-from .._base.validation import as_array, check_choice, validate
+from .._base.validation import as_array, one_of, validate
 from ..graph import CsrGraph, check_graph
 from ._sequence import as_texts, check_one_each
 from ._stability import Stability
@@ -77,7 +77,7 @@ def export(
     >>> again.nodes[1], again.edges[0, 1]
     ({'name': 'b'}, {'weight': 0.9})
     """
-    ending = check_choice("the end of path", Path(path).suffix.lower(), FORMATS)
+    ending = one_of(FORMATS)("the end of path", Path(path).suffix.lower())
     return write_whole(path, graph_text(g, ending, names, stability, nodes or {}))
 
 

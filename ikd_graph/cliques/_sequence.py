@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._base.validation import as_array, check_integer, check_nodes, check_ragged, record
+from .._base.validation import as_array, nodes_of, ragged, record, whole
 from ..graph import CsrGraph
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Blocks(NamedTuple):
 def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
     """Raise unless ``value`` is sets of points, the members of each ascending."""
     record(Blocks, "cliques.cover makes them")(name, value)
-    members = check_nodes(f"members of {name}", value.members, n_points).astype(np.int32)
-    return Blocks(check_ragged(f"members of {name}", value.indptr, members), members)
+    members = nodes_of(n_points)(f"members of {name}", value.members).astype(np.int32)
+    return Blocks(ragged(f"members of {name}", members)("indptr", value.indptr), members)
 
 
 class Cliques(Sequence[NDArray[np.int32]]):
@@ -84,7 +84,7 @@ class Cliques(Sequence[NDArray[np.int32]]):
     ) -> None:
         self.blocks = as_blocks(cliques, n_points)
         n_known = getattr(cliques, "n_points", int(self.blocks.members.max(initial=-1)) + 1)
-        self.n_points = n_known if n_points is None else check_integer("n_points", n_points, 0)
+        self.n_points = n_known if n_points is None else whole(0)("n_points", n_points)
 
     @classmethod
     def trusted(cls, blocks: Blocks, n_points: int) -> Cliques:
@@ -111,7 +111,7 @@ class Cliques(Sequence[NDArray[np.int32]]):
         (k,) ndarray of int64
             Positions in this sequence.
         """
-        check_integer("point", point, 0, self.n_points - 1)
+        whole(0, self.n_points - 1)("point", point)
         entries = np.flatnonzero(self.blocks.members == point)
         return np.searchsorted(self.blocks.indptr, entries, side="right") - 1
 

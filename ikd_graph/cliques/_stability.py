@@ -16,10 +16,10 @@ from .. import graph as graphs
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import check_integer, validate
+from .._base.validation import validate, whole
 from ..covariance import correlation
 from ..graph import CsrGraph
-from ..similarity import are_ordered, centered_rows, effective_columns
+from ..similarity import are_ordered, effective_columns
 from ._describe import incidence
 from ._search import maximal_cliques
 from ._sequence import Blocks, Cliques, as_texts
@@ -74,7 +74,7 @@ class Stability:
         float
             Mean over null tables.
         """
-        check_integer("size", size, 1)
+        whole(1)("size", size)
         return max((n for least, n in self.expected_false.items() if least >= size), default=0.0)
 
     def weighted(self) -> CsrGraph:
@@ -229,7 +229,7 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
     """Return the function that makes a graph of correlations, and the graph of these."""
     build = graph
     if isinstance(graph, Integral):
-        k = check_integer("graph", graph, 1)
+        k = whole(1)("graph", graph)
         build = partial(graphs.neighbors, k=min(k, len(corr) - 1))
     elif isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
         build = partial(graphs.threshold, s0=float(graph))
@@ -339,7 +339,7 @@ def _false_cliques(
 ) -> dict[int, float]:
     """Mean number of maximal cliques of at least so many points in null tables, from 2 on."""
     n, width = rows.shape
-    rows, _ = centered_rows(rows, "correlation")
+    rows = rows - rows.mean(axis=1, keepdims=True)
     counts: Floats = np.zeros(n + 2)
     for _ in range(n_shifted):
         if ordered:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from .._base.dataset import MISSING, Labels, plain_texts, read_number
 from .._base.types import Floats
-from .._base.validation import check_choice
-from .._preprocessing import CHOICES as STEPS
+from .._base.validation import one_of
 from .._preprocessing import TRANSFORMS
 
 CHOICES = {
-    "impute": STEPS["impute"],
-    "scale": STEPS["scale"],
+    "impute": ("mean", "median"),
+    "scale": ("standard", "robust"),
     "transform": tuple(TRANSFORMS),
     "decimal": (".", ","),
 }
@@ -89,7 +88,7 @@ class Reading:
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) is not None:
-                check_choice(name, getattr(self, name), choices)
+                one_of(choices)(name, getattr(self, name))
         if self.header is not None and not re.fullmatch(r"none|[1-9][0-9]*", str(self.header)):
             raise ValueError(
                 f"header must be the number of a line, the first being 1, got {self.header!r}; "
@@ -120,11 +119,15 @@ class TableError(ValueError):
         super().__init__("\n- ".join([*head, *problems]))
 
 
-def listed(names: Iterable[Any], most: int = 12) -> str:
+_LISTED = 12
+"""Names of a longer list that a message has."""
+
+
+def listed(names: Iterable[Any]) -> str:
     """Return names between commas, the first few of many."""
     texts = [str(name) for name in names]
-    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
-    return ", ".join([*texts[: most if more else None], *more]) or "none"
+    more = [f"... ({len(texts)} in all)"] * (len(texts) > _LISTED)
+    return ", ".join([*texts[:_LISTED], *more]) or "none"
 
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
@@ -174,7 +177,8 @@ class Table:
 
     def place(self, row: int, name: str) -> str:
         """Where a cell stands: the number or name of its row, and its column."""
-        return f"row {self.frame.index[row]}, column {name!r}"
+        number = repr(self.row_names[row]) if self.row_names else self.frame.index[row]
+        return f"row {number}, column {name!r}"
 
 
 def from_array(

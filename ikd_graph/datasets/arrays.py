@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 
 from .._base.dataset import NO_LABEL, Labels, plain_texts
-from .._base.setting import setting
-from .._base.suggest import suggest
-from .._base.validation import check_sparse
+from .._base.setting import setting, suggest
+from .._base.validation import well_formed
 from ._table import Reading, Table, from_array, listed
 
 _ATTRIBUTES = ("feature_names", "row_names")
@@ -58,7 +57,7 @@ def dense(name: str, matrix: Any) -> NDArray[Any]:
     """Return a matrix of a file, dense."""
     if not sp.issparse(matrix):
         return np.asarray(matrix)
-    check_sparse(name, matrix)
+    well_formed(name, matrix)
     return np.asarray(matrix.toarray())
 
 
@@ -100,7 +99,7 @@ def choose_table(
 
     A key may leave out the group before a slash.
     """
-    shown = listed((f"{table} {shape}" for table, shape in shapes.items()), 30)
+    shown = listed((f"{table} {shape}" for table, shape in shapes.items()))
     chosen = [t for t in shapes if key in (t, t.partition("/")[2])] if key else usual
     if len(chosen) == 1:
         return chosen[0]

@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from .. import kernels
 from .._base import validation as check
-from .._base.dataset import Dataset, encode_labels
+from .._base.dataset import Dataset, Labels, encode_labels
 from .._base.types import Floats
-from .._base.validation import check_choice, check_positive, validate
+from .._base.validation import one_of, positive, validate
 
 Seed = int | np.random.Generator
 
@@ -65,11 +65,9 @@ def ou_latent(
     from scipy.signal import lfilter
 
     steps = np.random.default_rng(seed).normal(size=(n_samples, n_components))
-    decay = np.exp(-1.0 / check_positive("time_scale", time_scale))
+    decay = np.exp(-1.0 / positive("time_scale", time_scale))
     steps[1:] *= np.sqrt(1.0 - decay**2)
-    latent = np.sqrt(check_positive("variance", variance)) * lfilter(
-        [1.0], [1.0, -decay], steps, axis=0
-    )
+    latent = np.sqrt(positive("variance", variance)) * lfilter([1.0], [1.0, -decay], steps, axis=0)
     return latent if clip is None else np.clip(latent, -clip, clip)
 
 
@@ -103,7 +101,7 @@ def fixed_latent(name: str, n_samples: int = 100, *, seed: Seed = 0) -> Floats:
     >>> fixed_latent("medium")[0].round(4).tolist()
     [0.7347, 1.25, -0.5]
     """
-    check_choice("name", name, FIXED_LATENTS)
+    one_of(FIXED_LATENTS)("name", name)
     rng = np.random.default_rng(seed)
     if name == "medium":
         theta = np.linspace(-4.0 * np.pi, 4.0 * np.pi, n_samples)
@@ -170,14 +168,14 @@ def gp_mapping(
     points = np.asarray(latent, dtype=np.float64)
     cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
     samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
-    return np.sqrt(check_positive("variance", variance)) * (_lower_root(cov) @ samples)
+    return np.sqrt(positive("variance", variance)) * (_lower_root(cov) @ samples)
 
 
 def _lower_root(cov: Floats) -> Floats:
     """Cholesky factor, with the least jitter that makes it exist."""
-    for jitter in (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7):
+    for power in range(-12, -6):
         with suppress(np.linalg.LinAlgError):
-            return scipy.linalg.cholesky(cov + jitter * np.eye(cov.shape[0]), lower=True)
+            return scipy.linalg.cholesky(cov + 10.0**power * np.eye(cov.shape[0]), lower=True)
     raise ValueError("the covariance of the latent must be positive definite, got one that is not")
 
 
@@ -246,7 +244,8 @@ def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> D
         ``X`` (n_samples, 2), ``y`` the moon.
     """
     X, y = make_moons(n_samples, noise=noise, random_state=seed)
-    return Dataset(X=X, y=y.astype(np.int64), label_names=("upper", "lower"), name="half_moons")
+    labels = Labels("", y.astype(np.int64), ("upper", "lower"))
+    return Dataset(X=X, labels=(labels,), name="half_moons")
 
 
 @validate(n_samples=check.count, seed=check.seed)
@@ -268,7 +267,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
     # Arc length of the spiral r = t from 0 to t.
     along = 0.5 * (angle * np.sqrt(1.0 + angle**2) + np.arcsinh(angle))
     latent = np.column_stack([along, X[:, 1]])
-    return Dataset(X=X, y=angle, latent=latent, name="swiss_roll")
+    return Dataset(X=X, labels=(Labels("", angle),), latent=latent, name="swiss_roll")
 
 
 @validate(n_samples=check.count, n_features=check.count, seed=check.random_state)
@@ -302,7 +301,7 @@ def spike_counts(
     rng = np.random.default_rng(seed)
     latent = ou_latent(n_samples, 2, variance=1.0, time_scale=n_samples / 20.0, seed=rng)
     log_rate = gp_mapping(latent, n_features, variance=0.5, seed=rng)
-    rates = np.exp(log_rate - 0.25) * check_positive("mean_count", mean_count)
+    rates = np.exp(log_rate - 0.25) * positive("mean_count", mean_count)
     return Dataset(X=rng.poisson(rates).astype(np.float64), latent=latent, name="spike_counts")
 
 
@@ -320,5 +319,5 @@ def digits() -> Dataset:
     (1797, 64)
     """
     X, y = load_digits(return_X_y=True)
-    y, names = encode_labels(y)
-    return Dataset(X=X, y=y, label_names=names, name="digits", image_shape=(8, 8))
+    labels = Labels("", *encode_labels(y))
+    return Dataset(X=X, labels=(labels,), name="digits", image_shape=(8, 8))

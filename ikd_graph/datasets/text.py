@@ -44,9 +44,9 @@ def _parsed(file: str, text: str, reading: Reading) -> Table:
     sample = list(itertools.islice((line for line in begun if line[1].strip()), _SAMPLE))
     if not sample:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-    numbers = [number for number, _ in sample]
-    sep = _separator([line for _, line in sample], reading)
-    rows = _split([line for _, line in sample], sep)
+    numbers, texts = zip(*sample, strict=True)
+    sep = _separator(texts, reading)
+    rows = _split(texts, sep)
     at = find_names(rows, numbers, reading, file)
     body, above = rows[at + 1 :], numbers[at + 1] - 1
     names = _widened(rows[at], body) if at >= 0 else []
@@ -143,7 +143,7 @@ def find_names(
         if int(reading.header) not in numbers[:-1]:
             raise ValueError(
                 f"header must be the number of a line of {file} with a table below it, got "
-                f"{reading.header}; the first lines with cells are {listed(numbers, 6)}"
+                f"{reading.header}; the first lines with cells are {listed(numbers)}"
             )
         return numbers.index(int(reading.header))
     if reading.header == "none" or not _are_names(rows[0], rows[1:]):
@@ -209,5 +209,5 @@ def read_sheet(path: Path, reading: Reading) -> Table:
     text = re.sub("^,+$", "", cells.to_csv(header=False, index=False), flags=re.MULTILINE)
     table = _parsed(where, text, replace(reading, sep=","))
     table.file = path.name
-    table.header += f" of sheet {chosen!r} (of {len(sheets)}: {listed(sheets, 4)})"
+    table.header += f" of sheet {chosen!r} (of {len(sheets)}: {listed(sheets)})"
     return table

@@ -19,7 +19,7 @@ from .._base import limits
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
-from .._base.validation import check_choice, check_components, validate
+from .._base.validation import components, one_of, validate
 from .._base.warn import warn
 from ._axes import pinned
 
@@ -51,11 +51,11 @@ def _check_reference(sq_dist: Floats, reference: str | int = CENTER, **_: object
     is_index = isinstance(reference, Integral) and not isinstance(reference, bool)
     if not is_index or not -n <= int(reference) < n:
         more = f" or the index of a point (0 to {n - 1})"
-        check_choice("reference", reference, REFERENCES, more)
+        one_of(REFERENCES, more)("reference", reference)
 
 
 def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTER) -> None:
-    check_components(n_components, len(sq_dist))
+    components(len(sq_dist))("n_components", n_components)
     _check_reference(sq_dist, reference)
 
 

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from .._base import validation as check
 from .._base.types import Floats
-from .._base.validation import check_integer, validate
+from .._base.validation import validate, whole
 
 # Fraction of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
@@ -89,6 +89,6 @@ def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     """
     ratios = gap_ratios(eigenvalues)
     if largest is not None:
-        ratios = ratios[: check_integer("largest", largest, 1, ratios.size)]
+        ratios = ratios[: whole(1, ratios.size)("largest", largest)]
     steep = np.flatnonzero(ratios >= _GAP_DROP)
     return int(steep[-1] if steep.size else np.argmax(ratios)) + 1

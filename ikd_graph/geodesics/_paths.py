@@ -10,7 +10,7 @@ from .. import _jit
 from .._base import validation as check
 from .._base.threads import map_blocks
 from .._base.types import Floats
-from .._base.validation import check_nodes, validate
+from .._base.validation import nodes_of, validate
 from ..graph import CsrGraph, check_graph, to_sparse
 from ..kernels import StationaryKernel, as_kernel
 
@@ -19,7 +19,7 @@ Nodes = ArrayLike | None
 
 def _check_sources(g: CsrGraph, sources: Any = None, *_: Any, **__: Any) -> None:
     """Raise unless the sources are nodes of the graph."""
-    if sources is not None and check_nodes("sources", sources, g.n_nodes).size == 0:
+    if sources is not None and nodes_of(g.n_nodes)("sources", sources).size == 0:
         raise ValueError(
             f"sources must be a list of one or more nodes, got {sources!r}; "
             "leave it out to start from all of them"
@@ -227,7 +227,7 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
 
 
 def _check_count(g: CsrGraph, count: int) -> None:
-    check.check_integer("count", count, 1, max(g.n_nodes, 1))
+    check.whole(1, max(g.n_nodes, 1))("count", count)
 
 
 @validate(check_lengths, _check_count, g=check_graph, count=check.count)

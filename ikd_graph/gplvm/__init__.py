@@ -16,27 +16,28 @@ sum over the groups; complete data are one group.
 from ._descent import NESTED_NOISE as NESTED_NOISE
 from ._descent import nested_latents as nested_latents
 from ._fitted import FittedProcess as FittedProcess
-from ._gradient import LikelihoodGradient, SampleLikelihood
-from ._groups import MOST_WORK as MOST_WORK
-from ._groups import centered_known as centered_known
-from ._groups import work_of as work_of
-from ._information import column_scores, expected_information
+from ._likelihood import MOST_WORK as MOST_WORK
 from ._likelihood import (
+    LikelihoodGradient,
     NoiseModel,
+    SampleLikelihood,
+    column_scores,
+    expected_information,
     fit_noise_model,
     fit_variances,
     log_likelihood,
     sample_covariance,
 )
-from ._out_of_sample import CoreFit as CoreFit
-from ._out_of_sample import Placement, freshness, place, prepare
-from ._process import JITTER, GaussianProcess, ObservedRows, Prediction
-from ._restarts import LikelihoodFit as LikelihoodFit
-from ._restarts import OptimumRecord as OptimumRecord
+from ._likelihood import centered_known as centered_known
+from ._likelihood import work_of as work_of
+from ._process import JITTER, GaussianProcess, ObservedRows, Prediction, freshness
+from ._search import CoreFit as CoreFit
+from ._search import LikelihoodFit as LikelihoodFit
+from ._search import OptimumRecord as OptimumRecord
+from ._search import closed_form as closed_form
+from ._search import random_closed_form as random_closed_form
 from ._sessions import SessionJoints as SessionJoints
 from ._sessions import search_mirrored as search_mirrored
-from ._starts import closed_form as closed_form
-from ._starts import random_closed_form as random_closed_form
 from ._uncertainty import TRUSTED as TRUSTED
 from ._uncertainty import LatentPosterior, posterior, reliability, supported_r2
 
@@ -47,7 +48,6 @@ __all__ = [
     "LikelihoodGradient",
     "NoiseModel",
     "ObservedRows",
-    "Placement",
     "Prediction",
     "SampleLikelihood",
     "column_scores",
@@ -56,9 +56,7 @@ __all__ = [
     "fit_variances",
     "freshness",
     "log_likelihood",
-    "place",
     "posterior",
-    "prepare",
     "reliability",
     "sample_covariance",
     "supported_r2",

@@ -1,24 +1,35 @@
-"""Descents to a local optimum of the likelihood."""
+"""The negative log likelihood as a function of one vector, and descents to its local optima."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .. import eigen
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from ..kernels import StationaryKernel
-from ._gradient import SampleLikelihood
-from ._objective import LEAST_NOISE, Clock, Objective, TimeUp
+from ._likelihood import GroupLikelihood, Model, SampleLikelihood, expected_information
 
 Pairs = deque[tuple[Floats, Floats, float]]
+
+LEAST_NOISE = 1e-7
+"""Smallest noise, relative to the mean variance: it keeps the model invertible."""
+
+VARIANCES = (1e-3, 1e2)
+"""Signal variances allowed, relative to the mean variance. A small latent of large variance is the
+linear model; beyond a hundred it only grows larger and smaller without end. The noise is bounded
+from above alike."""
+
+_SCALES = np.geomspace(0.5, 2.0, 7)
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
@@ -32,8 +43,38 @@ _SOFT = (1.0, 0.3, 0.1)
 _MEMORY = 20  # steps that L-BFGS remembers
 _DECREASE = 1e-4  # fraction of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
-_SCORED = 1200  # coordinates up to which the expected information is factorized
+_SCORED = 1202  # parameters up to which the expected information is factorized
 _DAMPING = 1e-2  # of the information at first
+
+
+def bounds(floor: float) -> tuple[Floats, Floats]:
+    """Lower and upper bounds of log v and log n."""
+    return np.log([VARIANCES[0], floor]), np.log([VARIANCES[1], VARIANCES[1]])
+
+
+class Clock:
+    """Counts evaluations and says when the time is up, for all objectives of one search.
+
+    Parameters
+    ----------
+    budget : float, optional
+        Seconds; without it there is no end.
+    """
+
+    def __init__(self, budget: float | None = None) -> None:
+        self.deadline = np.inf if budget is None else time.perf_counter() + budget
+        self.n_evaluations = 0
+        self._lock = threading.Lock()
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time budget is used up."""
+        return time.perf_counter() > self.deadline
+
+    def tick(self) -> None:
+        """Count an evaluation."""
+        with self._lock:  # descents in several threads share the clock
+            self.n_evaluations += 1
 
 
 class Optimum(NamedTuple):
@@ -44,98 +85,87 @@ class Optimum(NamedTuple):
     start: str  # name of the start
 
 
-def anneal(
-    objective: Objective, latent: Floats, start: str, floors: ArrayLike | None = None
-) -> Optimum:
-    """Descend from an embedding, at its best scale, under falling noise floors.
+@dataclass(frozen=True)
+class Objective:
+    """Negative log likelihood of one column.
 
-    Parameters
-    ----------
-    objective : Objective
-        What to minimize.
-    latent : (n, m) float64
-        Where to start.
-    start : str
-        Its name.
-    floors : sequence of float, optional
-        Falling noise floors; without them from the mean variance down to the least noise.
-
-    Returns
-    -------
-    Optimum
-        Near a local optimum, of the last floor.
+    A vector holds the latent row by row, log v and log n. A noise floor is a lower bound of n. One
+    above the true noise smooths the surface; as the vector holds the whole noise, a lower floor
+    changes neither the value nor the gradient.
     """
-    points = latent - latent.mean(axis=0)
-    vector = objective.vector(objective.best_scale(points) * points)
-    return cool(objective, Optimum(np.inf, vector, start), floors)
 
+    likelihood: GroupLikelihood  # of columns with a mean variance of 1
+    kernel: StationaryKernel
+    n_components: int  # columns of the latent
+    clock: Clock  # shared by the objectives of one search
+    least_noise: float = LEAST_NOISE  # lower bound of the noise variance where a descent ends
+    init: Floats | None = None  # (n, m) initial embedding that a normal prior lies around
+    precision: float = 0.0  # of that prior
 
-def cool(objective: Objective, at: Optimum, floors: ArrayLike | None = None) -> Optimum:
-    """Descend under falling noise floors.
+    def model(self, vector: Floats) -> Model:
+        """Model of a vector."""
+        variance, noise = map(float, np.exp(vector[-2:]))
+        return Model(vector[:-2].reshape(-1, self.n_components), self.kernel, variance, noise)
 
-    Parameters
-    ----------
-    objective : Objective
-        What to minimize.
-    at : Optimum
-        Where to start.
-    floors : sequence of float, optional
-        Falling noise floors; without them those of `anneal` that are not above the noise.
+    def vector(self, latent: Floats, variance: float = 1.0, noise: float = 1.0) -> Floats:
+        """Vector of an embedding."""
+        tail = np.clip(np.log([variance, noise]), *bounds(LEAST_NOISE))
+        return np.concatenate([np.ravel(latent), tail])
 
-    Returns
-    -------
-    Optimum
-        Near a local optimum, of the last floor.
-    """
-    if floors is None:
-        least, noise = objective.least_noise, objective.variances(at.vector)[1]
-        above = _FLOORS[least < _FLOORS]
-        # The last of the ten is low enough for a descent without a floor of its own.
-        floors = above if least < _FLOORS[-1] else np.append(above, least)
-        floors = floors[floors <= noise]
-    for floor in np.asarray(floors):
-        at = minimize(objective, at, 20, floor)
-    return at
+    def __call__(self, vector: Floats) -> tuple[float, Floats]:
+        """Value and gradient, with the prior; infinite where no model is positive definite."""
+        self.clock.tick()
+        value, by_latent, *by_variances = self.likelihood(*self.model(vector))
+        if self.init is not None:
+            away = self.model(vector).latent - self.init
+            by_latent = by_latent + self.precision * away
+            value += 0.5 * self.precision * float(np.sum(away**2))
+        return value, np.concatenate([by_latent.ravel(), by_variances])
+
+    def exact(self, vector: Floats) -> float:
+        """Value without the prior, whatever the time."""
+        return self.likelihood(*self.model(vector)).value
+
+    def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> float:
+        """Most likely multiple of an embedding, under as much noise as signal."""
+        values = [self(self.vector(scale * latent))[0] for scale in scales]
+        return float(scales[int(np.argmin(values))])
+
+    def start(self, latent: Floats, name: str = "") -> Optimum:
+        """Embedding at its best scale, where a descent starts."""
+        points = latent - latent.mean(axis=0)
+        return Optimum(np.inf, self.vector(self.best_scale(points) * points), name)
 
 
 def descend(
     objective: Objective,
-    latent: Floats,
-    stages: Sequence[tuple[float, int]],
+    at: Optimum,
+    floors: Iterable[float],
+    steps: int = 20,
     tolerance: float = 1e-7,
 ) -> Optimum:
-    """Optimum that is reached in stages of a noise floor and of steps."""
-    at = Optimum(np.inf, objective.vector(latent, 0.5, 0.5), "")
-    for floor, steps in stages:
+    """Optimum that is reached under falling noise floors, in some steps under each."""
+    for floor in floors:
         at = minimize(objective, at, steps, floor, tolerance)
     return at
+
+
+def anneal(objective: Objective, at: Optimum) -> Optimum:
+    """Optimum under noise floors that fall from the noise of ``at`` to the least noise."""
+    # The last of the ten is low enough for a descent without a floor of its own.
+    floors = np.unique(np.maximum(_FLOORS, objective.least_noise))[::-1]
+    return descend(objective, at, floors[floors <= objective.model(at.vector).noise])
 
 
 def converge(
     objective: Objective, at: Optimum, steps: int = 45, tolerance: float = 1e-8
 ) -> Optimum:
-    """Descend to the local optimum.
+    """Local optimum, by L-BFGS whose first curvature is the expected information.
 
-    The expected information is the first curvature of L-BFGS, so that steps begin as Fisher
-    scoring. Beyond a number of coordinates it takes too long, and plain L-BFGS takes its place.
-
-    Parameters
-    ----------
-    objective : Objective
-        What to minimize.
-    at : Optimum
-        Where to start.
-    steps : int
-        Largest number of steps.
-    tolerance : float
-        Stop where a step takes off less than this fraction of the value.
-
-    Returns
-    -------
-    Optimum
-        The local optimum.
+    So steps begin as Fisher scoring. Beyond a number of coordinates that takes too long, and plain
+    L-BFGS takes its place.
     """
-    scored = objective.size <= _SCORED and objective.shape is None
+    scored = at.vector.size <= _SCORED
     return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
 
 
@@ -162,21 +192,23 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
-        at = anneal(objective, latent, "nested", _SOFT)
+        at = descend(objective, objective.start(latent), _SOFT)
         while True:
-            latents.insert(0, objective.latent(minimize(objective, at, 30, NESTED_NOISE).vector))
+            latents.insert(
+                0, objective.model(minimize(objective, at, 30, NESTED_NOISE).vector).latent
+            )
             if objective.n_components == 1:
                 return latents
-            for factor in (0.5, 0.2):
-                points = eigen.principal_axes(objective.latent(at.vector)).coordinates
-                points[:, -1] *= factor
-                vector = objective.vector(points, *objective.variances(at.vector))
-                at = minimize(objective, at._replace(vector=vector), 12, _SOFT[-1])
-            points = eigen.principal_axes(objective.latent(at.vector)).coordinates[:, :-1]
-            variances = objective.variances(at.vector)
-            objective = replace(objective, n_components=points.shape[1])
-            vector = objective.vector(points, *variances)
-            at = minimize(objective, at._replace(vector=vector), 20, _SOFT[-1])
+            for factor, steps in ((0.5, 12), (0.2, 12), (0.0, 20)):
+                points, _, *variances = objective.model(at.vector)
+                points = eigen.principal_axes(points).coordinates
+                if factor == 0.0:
+                    points = points[:, :-1]
+                    objective = replace(objective, n_components=points.shape[1])
+                else:
+                    points[:, -1] *= factor
+                vector = objective.vector(points, *variances)
+                at = minimize(objective, at._replace(vector=vector), steps, _SOFT[-1])
 
 
 def minimize(
@@ -214,50 +246,49 @@ def minimize(
         The lowest point on the way.
     """
     best = start._replace(vector=start.vector.copy())
-    tail, bounds = slice(objective.size, None), objective.bounds(floor)
-    best.vector[tail] = np.clip(best.vector[tail], *bounds)
+    tail, limits = slice(-2, None), bounds(floor)
+    best.vector[tail] = np.clip(best.vector[tail], *limits)
     pairs: Pairs = deque(maxlen=_MEMORY)
     metric: _Metric | None = None
     damping = _DAMPING
-    try:
-        value, gradient = objective(best.vector)
-        best = best._replace(value=value)
-        for _ in range(steps if np.isfinite(value) else 0):
-            free = np.ones(gradient.size, dtype=bool)
-            low, high = (best.vector[tail] <= bounds[0], best.vector[tail] >= bounds[1])
-            free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
-            if scored and (metric is None or (free != metric.free).any()):
-                metric = _Metric(objective, best.vector, free, damping)
-                pairs.clear()
-            slope = np.where(free, gradient, 0.0)
-            direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
-            move = _line_search(objective, best, slope, direction, bounds)
-            if move is None:
-                # The curvature was wrong: once more without what was remembered.
-                if not pairs:
-                    break
-                metric = None
-                pairs.clear()
-                continue
-            new, new_gradient = move
-            step, change = new.vector - best.vector, new_gradient - gradient
-            gain = best.value - new.value
-            fresh = not pairs
-            if metric is not None and fresh:
-                damping = metric.damping * metric.trust(gain, slope, step)
-            best, gradient = new, new_gradient
-            small = gain <= tolerance * max(abs(best.value), 1.0)
-            # With a metric, a small gain is the end only where the metric is of this place.
-            if small and (fresh or not scored):
+    value, gradient = objective(best.vector)
+    best = best._replace(value=value)
+    for _ in range(steps):
+        if objective.clock.expired:
+            break
+        free = np.ones(gradient.size, dtype=bool)
+        low, high = (best.vector[tail] <= limits[0], best.vector[tail] >= limits[1])
+        free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
+        if scored and (metric is None or (free != metric.free).any()):
+            metric = _Metric(objective, best.vector, free, damping)
+            pairs.clear()
+        slope = np.where(free, gradient, 0.0)
+        direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
+        move = _line_search(objective, best, slope, direction, limits)
+        if move is None:
+            # The curvature was wrong: once more without what was remembered.
+            if not pairs:
                 break
-            curvature = float(step @ change)
-            curved = curvature > 1e-10 * float(change @ change)
-            if curved:
-                pairs.append((step, change, 1.0 / curvature))
-            if small or not curved or len(pairs) == _MEMORY:
-                metric = None
-    except TimeUp:
-        pass
+            metric = None
+            pairs.clear()
+            continue
+        new, new_gradient = move
+        step, change = new.vector - best.vector, new_gradient - gradient
+        gain = best.value - new.value
+        fresh = not pairs
+        if metric is not None and fresh:
+            damping = metric.damping * metric.trust(gain, slope, step)
+        best, gradient = new, new_gradient
+        small = gain <= tolerance * max(abs(best.value), 1.0)
+        # With a metric, a small gain is the end only where the metric is of this place.
+        if small and (fresh or not scored):
+            break
+        curvature = float(step @ change)
+        curved = curvature > 1e-10 * float(change @ change)
+        if curved:
+            pairs.append((step, change, 1.0 / curvature))
+        if small or not curved or len(pairs) == _MEMORY:
+            metric = None
     return best
 
 
@@ -266,30 +297,27 @@ def _line_search(
     at: Optimum,
     slope: Floats,
     direction: Floats,
-    bounds: tuple[Floats, Floats],
+    limits: tuple[Floats, Floats],
 ) -> tuple[Optimum, Floats] | None:
     """Take the first of shorter and shorter steps that goes down enough, with its gradient."""
     expected = float(slope @ direction)
     if expected >= 0.0:
         return None
-    farthest = float(np.sqrt((objective.latent(direction) ** 2).sum(axis=1).max()))
-    tail = slice(objective.size, None)
+    moves, tail = direction[:-2].reshape(-1, objective.n_components), slice(-2, None)
+    farthest = float(np.sqrt((moves**2).sum(axis=1).max()))
     longest = max(
         farthest / objective.kernel.length_scale, 0.5 * float(np.abs(direction[tail]).max())
     )
     size = min(1.0, 1.0 / longest)
     for _ in range(_HALVINGS):
         vector = at.vector + size * direction
-        vector[tail] = np.clip(vector[tail], *bounds)
+        vector[tail] = np.clip(vector[tail], *limits)
         value, gradient = objective(vector)
         if value <= at.value + _DECREASE * size * expected:
             return Optimum(value, vector, at.start), gradient
-        if np.isfinite(value):
-            # The minimum of the parabola through both values and the slope at the first.
-            lowest = -0.5 * expected * size**2 / (value - at.value - expected * size)
-            size = min(max(lowest, 0.1 * size), 0.5 * size)
-        else:
-            size *= 0.1
+        # The minimum of the parabola through both values and the slope at the first.
+        lowest = -0.5 * expected * size**2 / (value - at.value - expected * size)
+        size = min(max(lowest, 0.1 * size), 0.5 * size)
     return None
 
 
@@ -317,7 +345,11 @@ class _Metric:
     def __init__(
         self, objective: Objective, vector: Floats, free: NDArray[np.bool_], damping: float
     ) -> None:
-        information = objective.information(vector)
+        at, m, size = objective.model(vector), objective.n_components, vector.size - 2
+        information = np.zeros((size + 2, size + 2))
+        for rows, weight, _ in objective.likelihood.groups:
+            own = np.append((rows[:, None] * m + np.arange(m)).ravel(), [size, size + 1])
+            information[np.ix_(own, own)] += weight * expected_information(at.latent[rows], *at[1:])
         information[~free], information[:, ~free] = 0.0, 0.0
         information[~free, ~free] = 1.0
         scale = np.maximum(np.diagonal(information), 1e-12)

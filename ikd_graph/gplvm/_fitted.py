@@ -1,4 +1,22 @@
-"""The Gaussian process of a fitted embedding: error bars, noise model, prediction, placement."""
+r"""The Gaussian process of a fitted embedding: error bars, noise model, prediction, placement.
+
+New rows are placed by local linear reconstruction among the rows they are joined to. With
+C_ij = <x - x_i, x - x_j> for the joined rows, which similarities give, the weights minimize
+
+    \|x - Σ w_j x_j\|² + Σ p_j w_j² \|x - x_j\|²    with Σ w_j = 1, and the latent is Σ w_j z_j.
+
+A row is joined to its most similar training row and to what that is joined to in the graph: it lies
+on one sheet of a roll. The weights see no unit of the latent, so that they agree with a latent that
+a refinement has stretched here and there. Noise of the rows is in the diagonal of C: much of it
+averages over many rows, none leaves a linear interpolation. As x approaches x_1 the penalty of w_1
+vanishes and that of no other weight does, hence w_1 -> 1 and the latent goes to z_1.
+
+A linear latent is a projection of the rows, and so is that of a new row.
+
+Where rows are samples of a Gaussian process, a new one has a point of maximum likelihood, and the
+reconstruction is only the start. Near a training row it is all that counts: the process would put
+that row, measured with the same noise again, elsewhere than the fit did.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +27,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from .._base import limits
+from .._base.progress import progress_bar
 from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
+from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
-from ._groups import centered_known, known_columns, work_of
 from ._likelihood import (
     NoiseModel,
+    centered_known,
     fit_noise_model,
     fit_variances,
+    known_columns,
     known_log_likelihood,
     sample_covariance,
+    work_of,
 )
-from ._out_of_sample import CoreFit, place, prepare
-from ._process import GaussianProcess, Prediction
+from ._process import SIDE_BY_SIDE, GaussianProcess, Prediction, freshness
+from ._search import CoreFit
 from ._uncertainty import (
     MAX_POINTS,
     LatentPosterior,
@@ -35,6 +58,15 @@ from ._uncertainty import (
     row_deviations,
     supported_r2,
 )
+
+N_CANDIDATES = 40
+"""Most similar training rows that a new row may be joined to."""
+
+RIDGE = 0.1
+"""Penalty p_j of a weight, which a neighborhood that is not flat needs.
+
+From .03 to .3 hardly anything changes; without it weights of exact data are arbitrary.
+"""
 
 
 @dataclass(eq=False)
@@ -122,13 +154,7 @@ class FittedProcess:
             at, part = numbers[comparable], some_rows(part, comparable)
             if not at.size:
                 continue
-            latent[at], residual[at] = place(
-                fitted._placement,
-                fitted.similarity,
-                part,
-                process=fitted._placing_process,
-                verbose=verbose,
-            )
+            latent[at], residual[at] = fitted._place(part, verbose)
             if errors:
                 compared = fitted.similarity.modeled(dense_rows(part))
                 std[at] = fitted._errors_of(compared, latent[at])
@@ -154,24 +180,104 @@ class FittedProcess:
             free = bars.free_columns * columns.size / self.rows.shape[1]
             computed["error bars"] = bars._replace(free_columns=free)
         # A row may well be constant where others are not.
-        similarity = compare(
-            some_rows(rows, self.first),
-            self.similarity.name,
-            counts=True,
-            model_based=self.model_based,
-        )
+        first, name = some_rows(rows, self.first), self.similarity.affinity.name
+        similarity = compare(first, name, counts=True, model_based=self.model_based)
         return replace(self, rows=rows, similarity=similarity, computed=computed)
 
+    def _place(self, rows: Any, verbose: int) -> tuple[Floats, Floats]:
+        """Coordinates of rows that can be compared, each placed by itself, and residuals."""
+        latent = np.empty((rows.shape[0], self.points.shape[1]))
+        residual = np.empty(len(latent))
+        bar = progress_bar(verbose, total=len(latent), desc="placing rows")
+        facts = self._unit, self._placing_process, self._projection if self.is_linear else None
+
+        def work(start: int, stop: int) -> None:
+            batch = slice(start, stop)
+            latent[batch], residual[batch] = self._place_block(rows[batch], *facts)
+            bar.update(stop - start)
+
+        with bar:
+            map_blocks(work, len(latent), SIDE_BY_SIDE)
+        return latent, residual
+
+    def _place_block(
+        self,
+        rows: Any,
+        unit: float,
+        process: GaussianProcess | None,
+        projection: tuple[Floats, Floats] | None,
+    ) -> tuple[Floats, Floats]:
+        """Return the same for a few rows."""
+        sim, g = self.similarity, self.graph
+        latent = np.empty((rows.shape[0], self.points.shape[1]))
+        residual = np.empty(len(latent))
+        # One row at a time: the bits of a product depend on how many rows it is made of.
+        near, values = sim.nearest(rows, min(N_CANDIDATES, sim.n_samples))
+        kept = []
+        for index in range(len(latent)):
+            joined = sim.mutually_known(near[index], values[index])
+            if g is not None:
+                first = near[index][0]
+                of_first = g.indices[g.indptr[first] : g.indptr[first + 1]]
+                joined &= np.isin(near[index], np.append(of_first, first))
+            numbers = near[index][joined]
+            points, squares = self.points[numbers], _sq_distances(values[index][joined])
+            i, j = np.triu_indices(len(points), 1)
+            between = np.zeros((len(points), len(points)))
+            between[i, j] = between[j, i] = _sq_distances(sim.between(numbers[i], numbers[j]))
+            weights, left_over = _reconstruct(squares, between)
+            latent[index] = weights @ points
+            kept.append((np.abs(weights), points))
+            residual[index] = unit**2 * left_over
+        if process is not None:
+            observed = process.observe(sim.modeled(dense_rows(rows)))
+            # Near a training row the point of maximum likelihood goes over into where it started.
+            away = process.place(observed, latent)[0] - latent
+            latent += freshness(process, observed)[:, None] * away
+        if projection is not None:
+            axes, origin = projection
+            for index, projected in enumerate(sim.factor_of(rows)):
+                latent[index] = origin + projected @ axes
+        for index, (fractions, points) in enumerate(kept):
+            residual[index] += fractions @ np.sum((points - latent[index]) ** 2, axis=1)
+        return latent, np.sqrt(residual)
+
     @cached_property
-    def _placement(self) -> Any:
-        return prepare(self.points, self.graph, self.similarity, linear=self.is_linear)
+    def _unit(self) -> float:
+        """Latent distance that a distance of 1 between rows stands for."""
+        source, g = np.arange(len(self.points)), self.graph
+        target = np.roll(source, 1)
+        if g is not None:
+            source = np.flatnonzero(np.diff(g.indptr))
+            target = g.indices[g.indptr[source]].astype(np.int64)
+        lengths = np.linalg.norm(self.points[source] - self.points[target], axis=1)
+        ratios = lengths / np.sqrt(_sq_distances(self.similarity.between(source, target)))
+        return float(np.median(ratios)) if ratios.size else 0.0
+
+    @cached_property
+    def _projection(self) -> tuple[Floats, Floats]:
+        """Axes (q, m) that rows as they are compared are projected on, and where zeros lie (m,)."""
+        # Coordinates are centered, so that the mean of the rows takes no part.
+        center, rows = self.points.mean(axis=0), self.similarity.rows
+        centered = self.points - center
+        pull = centered @ np.linalg.pinv(centered.T @ centered)
+        if rows is None:
+            # Similarities with all points are projected.
+            axes = self.similarity.unit**2 * pull
+            return axes, center - self.similarity.matrix().mean(axis=0) @ axes
+        axes, mean = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
+        for batch in gen_batches(len(rows), block_rows(rows.shape[1])):
+            axes += rows[batch].T @ pull[batch]
+            mean += rows[batch].sum(axis=0, dtype=np.float64) / len(rows)
+        # Least squares: of some columns the loadings are not orthonormal.
+        axes = np.linalg.pinv(axes).T
+        return axes, center - mean @ axes
 
     @cached_property
     def _placing_process(self) -> GaussianProcess | None:
         """The process that places new rows; None where the embedding is not one of it."""
         settled = self.is_refined and (self.is_local or not self.why_no_errors())
-        settled &= not self.has_holes
-        if not settled or self.rows is None or self.rows.shape[1] < limits.FEWEST_COLUMNS:
+        if not settled or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return None
         whole = self.core is not None or self.sample.size == self.first.size
         return self.process if whole else None
@@ -298,3 +404,24 @@ class FittedProcess:
         """Return some of the distinct rows as they were compared."""
         rows = dense_rows(some_rows(self.rows, self.first[numbers]))
         return np.asarray(self.similarity.modeled(rows), dtype=np.float64)
+
+
+def _sq_distances(similarities: Floats) -> Floats:
+    """Squared distances of rows that are similar to themselves by 1, at least a rounding."""
+    return np.maximum(2.0 - 2.0 * similarities, np.finfo(np.float64).eps)
+
+
+def _reconstruct(squares: Floats, between: Floats) -> tuple[Floats, float]:
+    r"""Weights of sum 1 that make up a row from those it is joined to, and \|x - Σ w_j x_j\|².
+
+    ``squares`` (k,) are squared distances of the row to these, ``between`` (k, k) those among them.
+    """
+    gram = 0.5 * (squares[:, None] + squares - between)
+    # In units of each distance, in which no weight is near the rounding of another.
+    scale = 1.0 / np.sqrt(squares)
+    values, vectors = np.linalg.eigh(gram * scale[:, None] * scale + RIDGE * np.eye(scale.size))
+    # Squared distances of no points have negative eigenvalues.
+    values = np.maximum(values, RIDGE)
+    weights = (vectors @ ((scale @ vectors) / values)) * scale
+    weights /= weights.sum()
+    return weights, max(float(weights @ gram @ weights), 0.0)

@@ -11,9 +11,7 @@ rows, which says little about its shape.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -24,15 +22,13 @@ from scipy.spatial.distance import cdist
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import few
-from ..covariance import pairwise
+from ..blockwise import rigid_fit
+from ..covariance import pairwise, to_correlation
 from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
-from ._descent import Optimum, descend
-from ._gradient import GroupLikelihood
-from ._groups import among, column_groups
-from ._objective import LEAST_NOISE, Clock, Objective
-from ._restarts import same
-from ._starts import closed_form, random_closed_form
+from ._descent import Clock, Objective, Optimum, converge, descend
+from ._likelihood import GroupLikelihood, column_groups, known_columns, sample_covariance
+from ._search import closed_form, local_optimum, same
 
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
@@ -44,15 +40,12 @@ which the sessions do not lie to one another as the embedding says."""
 MOST_SESSIONS = 30
 """Sessions up to which each is mirrored once a round."""
 
-# Noise floors as fractions of the mean square, and steps.
-_SMOOTH = ((0.5, 60),)
-_ANNEALED = ((4.0, 40), (2.0, 40), (1.0, 40), *_SMOOTH)
-_ALONE = ((0.5, 15), (LEAST_NOISE, 25))  # of a session by itself
-_LAST = ((LEAST_NOISE, 150),)
+_FLOORS = (4.0, 2.0, 1.0, 0.5)
+"""Noise floors, as fractions of the mean square; mirror images are compared under the last."""
 
+_STEPS = 60  # under each
 _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
-_RANDOM_STARTS = 2  # of a session by itself
 _LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
 _LEAST_PAIRS = 100  # of two sessions
 _SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
@@ -110,72 +103,82 @@ class SessionJoints(NamedTuple):
         return "\n".join(lines or ["no part of the map may be mirrored"])
 
 
-def _objective_of(
-    table: NDArray[np.floating], kernel: StationaryKernel, n_components: int
-) -> Objective:
-    """Negative log likelihood of the known entries, in units of their mean square."""
-    groups = column_groups(table / np.sqrt(np.nanmean(table**2)))
-    return Objective(GroupLikelihood(groups, len(table)), kernel, n_components, Clock())
-
-
-def _smoothed(objective: Objective, latent: Floats) -> float:
-    """Negative log likelihood of a column, with as much noise as signal."""
-    return objective.exact(objective.vector(latent, 0.5, 0.5))
-
-
-def _among(objective: Objective, inside: NDArray[np.bool_]) -> Objective:
-    """Likelihood of the same columns of some rows alone."""
-    likelihood = GroupLikelihood(among(objective.likelihood.groups, inside), inside.size)
-    return replace(objective, likelihood=likelihood)
-
-
 def search_mirrored(
-    latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
+    latent: Floats,
+    rows: NDArray[np.floating],
+    kernel: StationaryKernel,
+    time_budget: float | None = None,
 ) -> tuple[Floats, int, SessionJoints | None]:
     """Maximize the likelihood of the known entries over mirror images of parts of the map as well.
 
     The likelier of two annealed descents, one from the closed form, one from sessions solved one by
     one, is mirrored part by part. Every mirror image is the start of another descent; what these
     reach is kept where it is better, and says how sure each part is. Returns the coordinates,
-    centered, the evaluations of the likelihood, and whether parts may be mirrored.
+    centered, the evaluations of the likelihood, and whether parts may be mirrored, which is not
+    known where the time budget, in seconds, ended the search.
     """
-    sessions = sessions_of(np.isfinite(rows), latent.shape[1] + 3)
-    objective = _objective_of(rows, kernel, latent.shape[1])
-    searched = 0 < sessions.max(initial=-1) < MOST_SESSIONS
+    every, least = np.arange(len(rows)), latent.shape[1] + 3
+    groups_of_rows = [numbers for _, numbers in known_columns(rows.T) if numbers.size >= least]
+    sessions = np.array([np.isin(every, numbers) for numbers in groups_of_rows])
+    groups, clock = column_groups(rows / np.sqrt(np.nanmean(rows**2))), Clock(time_budget)
+    objective = Objective(GroupLikelihood(groups), kernel, latent.shape[1], clock)
+    searched = 1 < len(sessions) <= MOST_SESSIONS
     with single_threaded_blas():
-        starts = [latent]
-        if searched and (sessions >= 0).all():
-            starts.append(_assembled(objective, rows, sessions, latent))
-        reached = [descend(objective, start, _ANNEALED, _TOLERANCE) for start in starts]
+        starts = [latent, _one_by_one(latent, rows, sessions, kernel)] if searched else [latent]
+        reached = [_descend(objective, start, _FLOORS) for start in starts]
         best, joints = min(reached, key=lambda at: at.value), None
         for _ in range(_ROUNDS if searched else 0):
             before = best.value
             best, joints = _mirror_parts(objective, best, sessions, rows.shape[1])
             if before - best.value <= _TOLERANCE * abs(before):
                 break
-        end = descend(objective, objective.latent(best.vector), _LAST).vector
+        end = converge(objective, best).vector
+    if clock.expired:
+        joints = None
     if joints is not None:
         misfits = np.zeros(len(joints.parts))
-        misfits[: sessions.max() + 1] = _misfits(objective, end, rows, sessions)
+        misfits[: len(sessions)] = _misfits(objective, end, rows, sessions)
         joints = joints._replace(misfits=misfits)
-    latent = objective.latent(end)
-    return latent - latent.mean(axis=0), objective.clock.n_evaluations, joints
+    latent = objective.model(end).latent
+    return latent - latent.mean(axis=0), clock.n_evaluations, joints
+
+
+def _descend(
+    objective: Objective, latent: Floats, floors: Sequence[float] = _FLOORS[-1:]
+) -> Optimum:
+    """Optimum that is reached from an embedding with as much noise as signal."""
+    start = Optimum(np.inf, objective.vector(latent, 0.5, 0.5), "")
+    return descend(objective, start, floors, _STEPS, _TOLERANCE)
+
+
+def _one_by_one(
+    init: Floats, rows: NDArray[np.floating], sessions: NDArray[np.bool_], kernel: StationaryKernel
+) -> Floats:
+    """Embedding of sessions that are solved by themselves and lie as they do in ``init``."""
+    latent = init.copy()
+    for inside in sessions:
+        own = rows[inside][:, np.isfinite(rows[inside][0])]
+        cov = sample_covariance(own, centered=False)
+        start = closed_form(to_correlation(cov), init.shape[1], kernel, own.shape[1])
+        alone = local_optimum(cov, start, kernel).latent
+        latent[inside] = rigid_fit(alone, init[inside]).apply(alone)
+    return latent
 
 
 def _mirror_parts(
-    objective: Objective, best: Optimum, sessions: NDArray[np.int64], n_columns: int
+    objective: Objective, best: Optimum, sessions: NDArray[np.bool_], n_columns: int
 ) -> tuple[Optimum, SessionJoints]:
     """Descend once from the mirror image of every part; what leads back is no other optimum."""
     parts, tried = [], []
-    for part, start in _mirror_images(objective, objective.latent(best.vector), sessions):
+    for part, start in _mirror_images(objective, objective.model(best.vector).latent, sessions):
         parts.append(part)
-        tried.append(descend(objective, start, _SMOOTH, _TOLERANCE))
+        tried.append(_descend(objective, start))
         best = min(best, tried[-1], key=lambda at: at.value)
     gaps = np.full(len(parts), np.inf)
-    seen = [objective.latent(best.vector)]
+    seen = [objective.model(best.vector).latent]
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
-        latent = objective.latent(tried[k].vector)
+        latent = objective.model(tried[k].vector).latent
         if not any(same(latent, other, _SAME) for other in seen):
             gaps[k] = n_columns * (tried[k].value - best.value)
             seen.append(latent)
@@ -183,7 +186,7 @@ def _mirror_parts(
 
 
 def _misfits(
-    objective: Objective, end: Floats, rows: NDArray[np.floating], sessions: NDArray[np.int64]
+    objective: Objective, end: Floats, rows: NDArray[np.floating], sessions: NDArray[np.bool_]
 ) -> Floats:
     """Largest mean of squared standardized residuals of a session's correlations with another.
 
@@ -191,24 +194,23 @@ def _misfits(
     it; over a block of many pairs the mean of a right one is about 1.
     """
     corr, counts = pairwise(rows)
-    (variance, noise), latent = objective.variances(end), objective.latent(end)
-    model = objective.kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    latent, kernel, variance, noise = objective.model(end)
+    model = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
     model *= variance / (variance + noise)
     known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
     squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
-    member = (sessions[:, None] == np.arange(sessions.max() + 1)).astype(np.float64)
-    total, pairs = member.T @ squares @ member, member.T @ known @ member
+    member = sessions.astype(np.float64)
+    total, pairs = member @ squares @ member.T, member @ known @ member.T
     np.fill_diagonal(pairs, 0.0)
     enough = pairs >= _LEAST_PAIRS
     return np.asarray(np.where(enough, total / np.maximum(pairs, 1.0), 0.0).max(axis=1))
 
 
 def _mirror_images(
-    objective: Objective, latent: Floats, sessions: NDArray[np.int64]
+    objective: Objective, latent: Floats, sessions: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
     """Parts of a map, and the map with each of them mirrored."""
-    for session in range(int(sessions.max()) + 1):
-        inside = sessions == session
+    for inside in sessions:
         yield inside, _mirrored_session(objective, latent, inside)
     yield from _folds(latent, objective.kernel)
 
@@ -216,29 +218,12 @@ def _mirror_images(
 def _mirrored_session(objective: Objective, latent: Floats, inside: NDArray[np.bool_]) -> Floats:
     """Return a map with the mirror image of some rows about their mean that costs least."""
     center = latent[inside].mean(axis=0)
-    axes = np.linalg.svd(latent[inside] - center, full_matrices=False)[2]
-    return _likeliest_image(objective, latent, inside, axes.T, axes, center, first=1)
-
-
-def _likeliest_image(
-    objective: Objective,
-    latent: Floats,
-    inside: NDArray[np.bool_],
-    left: Floats,
-    right: Floats,
-    center: Floats,
-    first: int = 0,
-) -> Floats:
-    """Map with some rows turned by ``left`` and ``right`` and mirrored in between, as is likeliest.
-
-    Of the choices of signs the first leaves them as they are turned.
-    """
-    own, images = latent[inside] - latent[inside].mean(axis=0), []
-    for signs in list(product((1.0, -1.0), repeat=len(right)))[first:]:
+    axes, images = np.linalg.svd(latent[inside] - center, full_matrices=False)[2], []
+    for signs in list(product((1.0, -1.0), repeat=len(axes)))[1:]:
         moved = latent.copy()
-        moved[inside] = own @ (left * signs) @ right + center
+        moved[inside] = (latent[inside] - center) @ (axes.T * signs) @ axes + center
         images.append(moved)
-    return min(images, key=partial(_smoothed, objective))
+    return min(images, key=lambda image: objective.exact(objective.vector(image, 0.5, 0.5)))
 
 
 def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
@@ -264,57 +249,3 @@ def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[n
         moved = latent.copy()
         moved[side] -= 2.0 * np.outer((moved[side] - center) @ normal, normal)
         yield side, moved
-
-
-def sessions_of(known: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
-    """Session of each row, -1 for rows that share their known columns with fewer than ``least``."""
-    keys, inverse = np.unique(np.packbits(known, axis=1), axis=0, return_inverse=True)
-    labels = inverse.ravel().astype(np.int64)
-    large = np.bincount(labels, minlength=len(keys)) >= least
-    number = np.where(large, np.cumsum(large) - 1, -1)
-    return np.asarray(number[labels])
-
-
-def _assembled(
-    objective: Objective,
-    rows: NDArray[np.floating],
-    sessions: NDArray[np.int64],
-    given: Floats,
-) -> Floats:
-    """Solve every session by itself, and put one to the others after the other.
-
-    A row lies about at the mean of the placed rows that it is correlated with, which gives the
-    rigid motion of a session; of its mirror images the most likely is taken, given those placed.
-    """
-    corr, counts = pairwise(rows)
-    latent = np.zeros_like(given)
-    for session in range(int(sessions.max()) + 1):
-        inside = np.flatnonzero(sessions == session)
-        own = rows[np.ix_(inside, np.isfinite(rows[inside[0]]))]
-        alone = _objective_of(own, objective.kernel, given.shape[1])
-        latent[inside] = _solved(alone, corr[np.ix_(inside, inside)], own.shape[1], given[inside])
-    placed = sessions == np.bincount(sessions).argmax()
-    near = np.where(np.isfinite(corr), np.clip(corr, 0.0, 1.0) ** 2 * np.sqrt(counts), 0.0)
-    while not placed.all():
-        pull = np.bincount(sessions[~placed], near[np.ix_(~placed, placed)].sum(axis=1))
-        inside = sessions == pull.argmax()
-        weights = near[np.ix_(inside, placed)] ** 2
-        aims = weights @ latent[placed] / np.maximum(weights.sum(axis=1), 1e-12)[:, None]
-        own, center = latent[inside] - latent[inside].mean(axis=0), aims.mean(axis=0)
-        left, _, right = np.linalg.svd(own.T @ (aims - center))
-        known = _among(objective, inside | placed)
-        latent = _likeliest_image(known, latent, inside, left, right, center)
-        placed |= inside
-    return latent
-
-
-def _solved(alone: Objective, corr: Floats, n_columns: int, given: Floats) -> Floats:
-    """Coordinates of one session by itself."""
-    rng, width = np.random.default_rng(0), given.shape[1]
-    starts = [
-        closed_form(corr, width, alone.kernel, n_columns),
-        given,
-        *(random_closed_form(corr, width, alone.kernel, rng) for _ in range(_RANDOM_STARTS)),
-    ]
-    reached = [descend(alone, start, _ALONE) for start in starts]
-    return alone.latent(min(reached, key=lambda at: at.value).vector)

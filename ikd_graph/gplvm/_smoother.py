@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
+from sklearn.utils import gen_batches
 
 from .._base.table import evenly_spaced
 from .._base.types import Floats
@@ -26,6 +27,8 @@ _MOST_INDUCING = 600
 """Inducing points: the smooth functions of more rows are those of so many evenly spaced ones."""
 
 _MOST_FUNCTIONS = 400
+_BATCH = 1024  # points that are differentiated at a time
+_TINY = float(np.finfo(np.float64).tiny)
 _JITTER = 1e-8
 _SMALLEST = 0.02  # of the smallest noise ratio: below it an eigenfunction has no part in a fit
 _PERFECT = 1e-12  # fraction of a column that no fit explains, at the least
@@ -71,8 +74,8 @@ class Smoother:
         """Quadratic forms of coefficients that are mean squared derivatives, (m, r, r)."""
         n, r = self.basis.shape
         forms = np.zeros((self.points.shape[1], r, r))
-        for start in range(0, n, 1024):
-            slopes = self.slopes_at(self.points[start : start + 1024])
+        for batch in gen_batches(n, _BATCH):
+            slopes = self.slopes_at(self.points[batch])
             forms += np.einsum("mkr,mks->mrs", slopes, slopes, optimize=True)
         return np.asarray(forms / n)
 
@@ -148,7 +151,7 @@ class Smoother:
             fraction[:, axis] = share
             error[:, axis] = np.sqrt(np.maximum(variance, 0.0)) / size
         fraction = np.clip(fraction, 0.0, 1.0)
-        return fraction / np.maximum(fraction.sum(axis=1, keepdims=True), 1e-300), error
+        return fraction / np.maximum(fraction.sum(axis=1, keepdims=True), _TINY), error
 
 
 def standardized(columns: Floats, noise: Floats) -> Floats:
@@ -208,11 +211,11 @@ def row_noise(residual: Floats) -> Floats:
     roots /= roots.mean(axis=0)
     # Signs tell columns that are alike from rows that are noisy.
     signs = np.sign(residual) - np.sign(residual).mean(axis=0)
-    signs /= np.maximum(np.linalg.norm(signs, axis=0), 1e-300)
+    signs /= np.maximum(np.linalg.norm(signs, axis=0), _TINY)
     alike = np.sin(0.5 * np.pi * (signs.T @ signs)) ** 2 - (0.5 * np.pi) ** 2 / (n - 1.0)
     np.fill_diagonal(alike, 1.0)
     means = roots.mean(axis=1)
-    error, spread = roots.var() * max(float(alike.mean()), 1.0 / b), max(float(means.var()), 1e-300)
+    error, spread = roots.var() * max(float(alike.mean()), 1.0 / b), max(float(means.var()), _TINY)
     return np.asarray((1.0 + max(0.0, 1.0 - error / spread) * (means - 1.0)) ** 2)
 
 

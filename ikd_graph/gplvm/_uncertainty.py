@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from .. import covariance
 from .._base import validation as check
@@ -36,12 +37,9 @@ from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
 from ..blockwise import rigid_fit
-from ._information import column_scores, expected_information
-from ._likelihood import sample_covariance
-from ._out_of_sample import freshness
-from ._process import JITTER, GaussianProcess
-from ._restarts import LocalOptimum, OptimumRecord, local_optimum
-from ._starts import closed_form
+from ._likelihood import Model, column_scores, expected_information, sample_covariance
+from ._process import JITTER, GaussianProcess, freshness, row_products
+from ._search import OptimumRecord, closed_form, local_optimum
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -115,16 +113,17 @@ def posterior(
         sample_cov = sample_covariance(rows, centered=False)
         fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
         n_free = _free_columns(fit, rows, centered=process.centered)
-        errors = _covariances(_information_factor(fit, n_free), fit.latent)
+        errors = _covariances(fit, n_free)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
-    motion = rigid_fit(fit.latent, latent)
-    errors = factor * np.einsum("ba,ibc,cd->iad", motion.rotation, errors, motion.rotation)
-    errors += _outer(motion.apply(fit.latent) - latent)
-    weights = _weights([at.log_likelihood * n_free / process.n_observed for at in optima])
-    for weight, optimum in zip(weights, optima, strict=True):
-        other = optimum.latent[order]
-        errors += weight * _outer(rigid_fit(other, latent).apply(other) - latent)
+    turn = rigid_fit(fit.latent, latent).rotation
+    errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
+    logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
+    weights = [1.0, *(softmax(logs) if optima else ())]
+    others = [fit.latent, *(at.latent[order] for at in optima)]
+    for weight, other in zip(weights, others, strict=True):
+        gap = rigid_fit(other, latent).apply(other) - latent
+        errors += weight * gap[:, :, None] * gap[:, None]
     return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
@@ -216,16 +215,19 @@ def place_variances(
     extent = float(np.mean((process.points - process.points.mean(axis=0)) ** 2)) or 1.0
     out = np.empty(points.shape)
 
+    own = np.einsum("imm->im", posterior.covariances)
+
     def work(first: int, last: int) -> None:
-        for index in range(first, last):
-            row = process.observe(rows[index : index + 1]).row(0)
-            curvature = fraction * process.curvature(row, points[index])
-            curvature.flat[:: len(curvature) + 1] += 1.0 / extent
-            around = _interpolated(process, posterior, points[index])
-            variance = np.diagonal(around) + _inverse_diagonal(curvature, 1.0 / extent)
-            fresh = freshness(process, row)
-            nearest = np.diagonal(posterior.covariances[np.argmin(row.sq_dist)])
-            out[index] = fresh * variance + (1.0 - fresh) * nearest
+        observed, at = process.observe(rows[first:last]), points[first:last]
+        # Where a row is not at its most likely position, rounding or a saddle can make the
+        # curvature less than that of the prior.
+        values, vectors = np.linalg.eigh(fraction * process.curvature(observed, at))
+        inverse = 1.0 / (np.maximum(values, 0.0) + 1.0 / extent)
+        variance = np.einsum("bij,bj->bi", vectors**2, inverse)
+        variance += np.einsum("imm->im", _interpolated(process, posterior, at))
+        fresh = freshness(process, observed)[:, None]
+        nearest = own[np.argmin(observed.sq_dist, axis=1)]
+        out[first:last] = fresh * variance + (1.0 - fresh) * nearest
 
     map_blocks(work, len(points), block_rows(len(process.rows)))
     return out
@@ -247,41 +249,23 @@ def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points:
         Standard deviation to first order, root mean square over columns.
     """
     out = np.empty(len(points))
-    for index, point in enumerate(points):
-        slopes = process.gradient(point)
-        around = _interpolated(process, posterior, point)
+    for index, around in enumerate(_interpolated(process, posterior, points)):
+        slopes = process.gradient(points[index])
         out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
     return np.sqrt(np.maximum(out, 0.0))
 
 
-def _inverse_diagonal(curvature: Floats, least: float) -> Floats:
-    """Diagonal of the inverse of a curvature (m, m), which is at least that of the prior.
-
-    Where a row is not at its most likely position, rounding or a saddle can make it less.
-    """
-    values, vectors = np.linalg.eigh(curvature)
-    return np.asarray(vectors**2 @ (1.0 / np.maximum(values, least)))
-
-
-def _interpolated(process: GaussianProcess, posterior: LatentPosterior, point: Floats) -> Floats:
-    """Mean error covariance (m, m) of the training points, weighted by the kernel at a point."""
-    weights = process.kernel.covariance(np.sum((process.points - point) ** 2, axis=1))
+def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
+    """Mean error covariances (b, m, m) of the training points, weighted by the kernel at points."""
+    weights = process.kernel.covariance(cdist(points, process.points, "sqeuclidean"))
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
-    return np.asarray(np.tensordot(weights / weights.sum(), posterior.covariances, 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return row_products(weights, posterior.covariances.reshape(len(process.points), -1)).reshape(
+        len(points), *posterior.covariances.shape[1:]
+    )
 
 
-def _outer(vectors: Floats) -> Floats:
-    """Product of every vector with itself, (n, m, m)."""
-    return vectors[:, :, None] * vectors[:, None]
-
-
-def _weights(log_likelihoods: Sequence[float]) -> Floats:
-    """Likelihoods that add to 1."""
-    relative = np.exp(np.array(log_likelihoods) - max(log_likelihoods, default=0.0))
-    return np.asarray(relative / max(relative.sum(), 1.0))
-
-
-def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> float:
+def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
     """Embed a simulated table: root mean square error over what its information expects."""
     kernel, (n, m) = fit.kernel, fit.latent.shape
     model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
@@ -291,17 +275,17 @@ def _simulate(fit: LocalOptimum, n_free: float, rng: np.random.Generator) -> flo
     start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
     estimate = local_optimum(cov, start, kernel)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
-    expected = _covariances(_information_factor(estimate, n_free), estimate.latent)
+    expected = _covariances(estimate, n_free)
     return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
 
 
-def _free_columns(fit: LocalOptimum, rows: Floats, *, centered: bool) -> float:
+def _free_columns(fit: Model, rows: Floats, *, centered: bool) -> float:
     """Estimate the number of independent columns: fewer where they differ more than expected."""
     n_free = max(covariance.effective_columns(rows) - centered, 1.0)
-    scores = column_scores(fit.latent, rows, fit.kernel, fit.variance, fit.noise)
+    scores = column_scores(fit.latent, rows, *fit[1:])
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])
-    inverse = dtrtri(_information_factor(fit, n_free), lower=1)[0]
+    inverse = _inverse_factor(fit, n_free)
     n, m = fit.latent.shape
     blocks = inverse[:, : n * m].reshape(-1, n, m)
     by_prior = float(np.einsum("kia,ab,kib->", blocks, _prior_precision(fit.latent), blocks))
@@ -317,9 +301,9 @@ def _prior_precision(latent: Floats) -> Floats:
     return np.asarray(np.linalg.inv(spread))
 
 
-def _information_factor(fit: LocalOptimum, n_free: float) -> Floats:
-    """Lower Cholesky factor of the information of columns and prior about latent and variances."""
-    information = n_free * expected_information(fit.latent, fit.kernel, fit.variance, fit.noise)
+def _inverse_factor(fit: Model, n_free: float) -> Floats:
+    """Inverse of the Cholesky factor of what columns and prior say of latent and variances."""
+    information = n_free * expected_information(*fit)
     n, m = fit.latent.shape
     precision = _prior_precision(fit.latent)
     for start in range(0, n * m, m):
@@ -331,14 +315,14 @@ def _information_factor(fit: LocalOptimum, n_free: float) -> Floats:
         information.flat[:: len(information) + 1] = (1.0 + ridge) * diagonal
         factor, failed = dpotrf(information.T, lower=1)
         ridge *= 10.0
-    return np.asfortranarray(factor)
+    return np.asarray(dtrtri(factor, lower=1)[0])
 
 
-def _covariances(factor: Floats, latent: Floats) -> Floats:
+def _covariances(fit: Model, n_free: float) -> Floats:
     """Error covariance of every point, (n, m, m), rigid motions removed."""
-    n, m = latent.shape
-    spread = dtrtri(factor, lower=1)[0][:, : n * m]
-    motions = _rigid_motions(latent - latent.mean(axis=0))
+    n, m = fit.latent.shape
+    spread = _inverse_factor(fit, n_free)[:, : n * m]
+    motions = _rigid_motions(fit.latent - fit.latent.mean(axis=0))
     spread = (spread - (spread @ motions) @ motions.T).reshape(-1, n, m)
     return np.asarray(np.einsum("kia,kib->iab", spread, spread))
 

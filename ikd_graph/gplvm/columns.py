@@ -43,11 +43,9 @@ _IMPUTATIONS = 5
 _ROWS_RELATED = 3.0
 """Mean log Bayes factor of shifted columns above which the order of the rows alone makes it."""
 
-_FEWEST_ROWS = 10
-"""Rows below which their shifts are too few to estimate a tail from."""
-
-_FEWEST_VALUES = 10
-"""Values of a column that differ from its most frequent one, below which its tail is its own."""
+_FEWEST = 10
+"""Points of a map, below which their shifts are too few to estimate a tail from; and values of a
+column that differ from its most frequent one, below which its tail is its own."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,12 +140,12 @@ class ColumnRelevance:
             The names, those with the largest ``r2 * fraction`` first; none where no column is
             significant.
         """
-        check.check_integer("axis", axis, 0, self.fraction.shape[1] - 1)
+        check.whole(0, self.fraction.shape[1] - 1)("axis", axis)
         weight = np.nan_to_num(self.r2 * self.fraction[:, axis])
         # A column counts for an axis that makes a fair part of it.
         fair = self.fraction[:, axis] * self.fraction.shape[1] >= 1.0
         weight = np.where((self.q_value <= LEVEL) & fair, weight, 0.0)
-        order = np.argsort(-weight, kind="stable")[: check.check_integer("n", n, 1)]
+        order = np.argsort(-weight, kind="stable")[: check.whole(1)("n", n)]
         return [self.names[k] for k in order if weight[k] > 0.0]
 
     def sentences(self) -> list[str]:
@@ -165,8 +163,8 @@ class ColumnRelevance:
         if self.ordered:
             lines.append(
                 "of all others it cannot be told: shifted columns are predicted nearly as well, "
-                "since rows that follow one another lie together; null='permute' takes rows as "
-                "independent"
+                "since rows that follow one another lie together; in Python, null='permute' takes "
+                "rows as independent"
             )
         return lines
 
@@ -211,15 +209,15 @@ class ColumnRelevance:
         matplotlib Axes
             With the map, or the first of the small ones.
         """
-        check.check_choice("kind", kind, ("arrows", "surfaces"))
-        check.check_integer("n", n, 1)
+        check.one_of(("arrows", "surfaces"))("kind", kind)
+        check.whole(1)("n", n)
         if kind == "surfaces":
             values, fitted = self.values[:, :n], self.fitted[:, :n]
             return plot.surfaces(
                 self.embedding, values, fitted, self.names[: values.shape[1]], ax=ax
             )
         found = np.flatnonzero(self.q_value <= LEVEL)[:n]
-        steepness = self.slope[found] / np.where(self.sd[found] > 0.0, self.sd[found], 1.0)[:, None]
+        steepness = self.slope[found] / self.sd[found, None]
         ax = plot.embedding(self.embedding, color, ax=ax)
         names = [self.names[k] for k in found]
         return plot.arrows(ax, charts.columns(self.embedding), steepness, names)
@@ -324,7 +322,7 @@ def columns(
     Parameters
     ----------
     Z : (n_samples, n_components) array_like of float64
-        Coordinates of the rows, at least four rows.
+        Coordinates of the rows, at least ten different ones.
     X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
         The table: those columns that the map was made from, or others of the same rows.
     names : sequence of str, optional
@@ -347,7 +345,7 @@ def columns(
         What a column is compared with. Rows that are sorted, as by class, are related to the next
         ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
         are independent. Below 30 rows there are too few shifts, and columns of no relation are
-        found too often; below 10 no p value is smaller than one over the number of rows.
+        found too often.
     random_state : int or None
         Seed of the shifts.
 
@@ -381,33 +379,32 @@ def columns(
     """
     points: Any = np.asarray(Z, dtype=np.float64)
     spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
-    check.check_same_shape("errors", spread, "Z", points)
+    check.like("Z", points)("errors", spread)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
     values, level, labels = _read(X, len(points), names)
     every = np.arange(labels.size)
-    others = _checked_maps(maps, points, every)
+    held_out = _checked_maps(maps, points, every)
     ends, rows = _place_of(where, points)
     points, spread = points[rows], spread[rows]
     _check_map(points)
     rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)
     with single_threaded_blas():
         itself = OnMap(values, level, every, rows, smoother(points, smooth))
-        judges = [itself.turned(which, other, smooth) for which, other in others]
+        judges = [itself.turned(which, other, smooth) for which, other in held_out]
         found, noise = _described(itself, ends)
-        found |= _judged(judges or [itself], found, noise, null, rng)
-        variance: Any = 0.0
-        if judges:
-            k = len(judges)
-            variance = (k - 1.0) ** 2 / k * _variance_of_fractions(judges, every)
-        elif spread.any():
-            drawn = [
-                itself._replace(smooth=smoother(moved, itself.smooth.kernel))
-                for moved in points + spread * rng.standard_normal((_IMPUTATIONS, *spread.shape))
-            ]
+        found["r2"], found["p_value"], ordered = _judged(
+            judges or [itself], found["sd"] > 0.0, noise, null, rng
+        )
+        others, factor = judges, (len(judges) - 1.0) ** 2 / max(len(judges), 1)
+        if not judges and spread.any():
+            drawn = points + spread * rng.standard_normal((_IMPUTATIONS, *spread.shape))
+            others = [itself._replace(smooth=smoother(Z, itself.smooth.kernel)) for Z in drawn]
             # Rubin 1987.
-            variance = (1.0 + 1.0 / _IMPUTATIONS) * _variance_of_fractions(drawn, every)
-    found["fraction_se"] = np.sqrt(found["fraction_se"] ** 2 + variance)
-    return _sorted(found, itself, labels)
+            factor = 1.0 + 1.0 / _IMPUTATIONS
+        if len(others) > 1:
+            variance = factor * _variance_of_fractions(others, every)
+            found["fraction_se"] = np.hypot(found["fraction_se"], np.sqrt(variance))
+    return _sorted(found, ordered, itself, labels)
 
 
 def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
@@ -425,36 +422,33 @@ def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floa
         fraction, error = smooth.fractions(fits)
         part = {"sd": Y.std(axis=0), "fraction": fraction, "fraction_se": error}
         part["slope"] = fits.coefficients @ at_center.T
-        # The median is the most frequent value of a column that has few others.
-        part["rare"] = (np.median(Y, axis=0) != Y).sum(axis=0)
         if path is not None:
             posterior = fits.noise / (smooth.eigenvalues + fits.ratio)
             part["change"] = fits.coefficients @ path
             part["change_se"] = np.sqrt(posterior @ path**2)
         parts.append(part)
-    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return found, noise
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, noise
 
 
 def _judged(
     judges: Sequence[OnMap],
-    found: dict[str, Any],
+    varying: NDArray[np.bool_],
     noise: Floats,
     null: str,
     rng: np.random.Generator,
-) -> dict[str, Any]:
+) -> tuple[Floats, Floats, bool]:
     """R² and p value of every column on the map that judges it, and whether rows are related."""
-    p = found["sd"].size
-    r2, factors = np.zeros(p), np.zeros((1 + n_draws(p), p))
+    p, n_moves = varying.size, n_draws(varying.size)
+    r2, rare, factors = np.zeros(p), np.zeros(p), np.zeros((1 + n_moves, p))
     for judge in judges:
         smooth, of_rows = judge.smooth, noise[judge.rows]
         even = smoother(smooth.points, smooth.kernel, of_rows)
         # Columns of a batch are shifted together.
         for at, Y in judge.batches(int(np.clip(p // 8, 16, _BATCH))):
             r2[at] = smooth.fit(Y).r2
-            draws = len(factors) - 1
-            factors[:, at] = bayes_factors(standardized(Y, of_rows), even, draws, null, rng)
-    varying = found["sd"] > 0.0
+            # The median is the most frequent value of a column that has few others.
+            rare[at] = (np.median(Y, axis=0) != Y).sum(axis=0)
+            factors[:, at] = bayes_factors(standardized(Y, of_rows), even, n_moves, null, rng)
     if not varying.all():
         warn(
             f"{int((~varying).sum())} of {p} columns of X are constant: they have "
@@ -462,7 +456,7 @@ def _judged(
         )
     p_value, ordered = np.ones(p), False
     if varying.any():
-        few = found["rare"][varying] < _FEWEST_VALUES
+        few = rare[varying] < _FEWEST
         observed, moved = factors[0, varying], factors[1:, varying]
         p_value[varying] = p_values(observed, moved, few & ~few.all())
         ordered = null == "shift" and float(np.median(moved)) > _ROWS_RELATED
@@ -470,17 +464,9 @@ def _judged(
         warn(
             "columns that were shifted along the rows are predicted by the map, too, because "
             "neighboring rows lie together on it; if the order of the rows means nothing, as of "
-            "rows that are sorted by class, pass null='permute'"
+            "rows that are sorted by class, pass null='permute' in Python"
         )
-    n_rows = min(len(judge.smooth.points) for judge in judges)
-    if null == "shift" and n_rows < _FEWEST_ROWS:
-        warn(
-            f"{n_rows} rows have {n_rows - 1} shifts, too few to tell columns that are related to "
-            f"the map from others: no p value is below 1/{n_rows}; bring {_FEWEST_ROWS} rows or "
-            "more, or pass null='permute' in Python if the rows are independent"
-        )
-        p_value = np.maximum(p_value, 1.0 / n_rows)
-    return {"r2": r2, "p_value": p_value, "ordered": ordered}
+    return r2, p_value, ordered
 
 
 def _variance_of_fractions(others: Sequence[OnMap], every: Integers) -> Floats:
@@ -492,10 +478,12 @@ def _variance_of_fractions(others: Sequence[OnMap], every: Integers) -> Floats:
     # Where a column has no slope, all axes are as likely.
     drawn = np.array(drawn)
     drawn = np.where(np.isfinite(drawn), drawn, 1.0 / drawn.shape[-1])
-    return drawn.var(axis=0, ddof=1) if len(others) > 1 else np.zeros(drawn.shape[1:])
+    return np.asarray(drawn.var(axis=0, ddof=1))
 
 
-def _sorted(found: dict[str, Any], itself: OnMap, labels: NDArray[np.str_]) -> ColumnRelevance:
+def _sorted(
+    found: dict[str, Any], ordered: bool, itself: OnMap, labels: NDArray[np.str_]
+) -> ColumnRelevance:
     """Columns in order, with the values of the first of them for pictures."""
     order, smooth = np.argsort(-found["r2"], kind="stable"), itself.smooth
     found["q_value"] = false_discovery_control(found["p_value"])
@@ -505,10 +493,7 @@ def _sorted(found: dict[str, Any], itself: OnMap, labels: NDArray[np.str_]) -> C
     fitted = means + smooth.basis @ (np.sqrt(smooth.eigenvalues) * weights).T
     if "change" in found:
         spread = np.where(found["change_se"] > 0.0, found["change_se"], np.inf)
-        p = np.minimum(2.0 * norm.sf(np.abs(found["change"]) / spread), 1.0)
-        found["change_q"] = false_discovery_control(p)
-    ordered = found.pop("ordered")
-    del found["rare"]
+        found["change_q"] = false_discovery_control(2.0 * norm.sf(np.abs(found["change"]) / spread))
     return ColumnRelevance(
         names=tuple(labels[order].tolist()),
         position=order,
@@ -531,7 +516,7 @@ def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[
     values, p = given.values, given.values.shape[1]
     with naming_rows(given.row_names):
         check_known(values, "X", "fill them in, or drop those rows or columns")
-    check.check_magnitude("X", values.data if sp.issparse(values) else values)
+    check.magnitude()("X", values.data if sp.issparse(values) else values)
     if values.shape[0] != n_rows:
         raise ValueError(
             f"X must have a row for each of the {n_rows} rows of Z, got {values.shape[0]}; pass "
@@ -556,9 +541,9 @@ def _place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     if given.dtype == bool and given.shape == (len(points),):
         return None, np.flatnonzero(given)
     if given.shape == (2,) and given.dtype.kind in "iu":
-        return points[check.check_nodes("where", given, len(points))], every
+        return points[check.nodes_of(len(points))("where", given)], every
     if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
-        check.check_finite("where", given, "pass where the path begins and ends")
+        check.finite("pass where the path begins and ends")("where", given)
         return np.asarray(given, dtype=np.float64), every
     raise ValueError(
         f"where must be True or False for each of the {len(points)} rows, two numbers of rows, or "
@@ -571,10 +556,10 @@ def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Inte
     found = []
     for which, other in maps:
         place = check.quantities("coordinates of maps", other)
-        check.check_same_shape("coordinates of maps", place, "Z", points)
+        check.like("Z", points)("coordinates of maps", place)
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at
-        found.append((check.check_nodes("columns of maps", at, every.size), place))
+        found.append((check.nodes_of(every.size)("columns of maps", at), place))
     held_out = np.concatenate([which for which, _ in found]) if found else every
     if not np.array_equal(np.sort(held_out), every):
         raise ValueError(
@@ -586,10 +571,9 @@ def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Inte
 
 def _check_map(points: Floats) -> None:
     """Raise unless there is a map."""
-    if len(points) < 4:
+    if (distinct := len(np.unique(points, axis=0))) < _FEWEST:
         raise ValueError(
-            f"Z must have at least 4 rows, got {len(points)}; fewer say nothing of a surface"
+            f"Z must hold at least {_FEWEST} different points, got {distinct} in {len(points)} "
+            "rows; fewer do not tell columns that are related to a map from others"
         )
-    if not np.ptp(points, axis=0).any():
-        raise ValueError("Z must hold different points, got one place for all rows; pass a map")
-    check.check_magnitude("Z", points)
+    check.magnitude()("Z", points)

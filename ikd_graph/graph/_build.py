@@ -10,7 +10,7 @@ from .._base import validation as check
 from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.validation import validate
 from .._base.warn import warn
-from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, check_count
+from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, fewer_than
 from ._csr import above, from_edges, mirrored, strongest
 from ._record import CsrGraph
 
@@ -127,7 +127,8 @@ def neighbors(corr: Any, k: int, *, mutual: bool = False) -> CsrGraph:
     [1, 0]
     """
     similarity = as_similarity("corr", corr)
-    return neighbor_graph(similarity, check_count(k, similarity.n_samples), mutual=mutual)
+    k = fewer_than(similarity.n_samples)("k", k)
+    return neighbor_graph(similarity, k, mutual=mutual)
 
 
 def pairs_above(similarity: Similarity, s0: float) -> CsrGraph:
@@ -197,8 +198,9 @@ def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> C
     first, second, values = first[known], second[known], values[known]
     weights = similarity.weights(values)
     if similarity.affinity.shared:
-        weights = weights * np.sqrt(_shared_fraction(near, first, second))
-    return mirrored(n, first, second, np.clip(weights, similarity.floor, 1.0))
+        fractions = np.sqrt(_shared_fraction(near, first, second))
+        weights = np.maximum(weights * fractions, FLOOR)
+    return mirrored(n, first, second, weights)
 
 
 def _shared_fraction(

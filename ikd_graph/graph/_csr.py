@@ -13,7 +13,7 @@ from .._base import validation as check
 from .._base.as_table import is_dask
 from .._base.rounding import SINGLE
 from .._base.types import Integers
-from .._base.validation import check_distinct, validate
+from .._base.validation import distinct, validate
 from ..similarity import stored_pairs
 from ._record import CsrGraph, check_graph
 
@@ -25,14 +25,14 @@ GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
 
 def _check_edges(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> None:
     """Raise unless edges list each pair of nodes once, the smaller first."""
-    check.check_nodes("high", high, n)
+    check.nodes_of(n)("high", high)
     if not low.size == high.size == weights.size or np.any(low >= high):
         raise ValueError(
             "low, high and weights must be as long as one another and low < high for every "
             f"edge, got {low.size}, {high.size} and {weights.size}; give each edge once, its "
             "smaller node in low"
         )
-    check_distinct("edges", low * n + high)
+    distinct("edges", low * n + high)
 
 
 @validate(
@@ -164,8 +164,8 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
 
 
 def _check_some(g: CsrGraph, nodes: Integers) -> None:
-    check.check_nodes("nodes", nodes, g.n_nodes)
-    check_distinct("nodes", nodes)
+    check.nodes_of(g.n_nodes)("nodes", nodes)
+    distinct("nodes", nodes)
 
 
 @validate(_check_some, g=check_graph, nodes=check.nodes)

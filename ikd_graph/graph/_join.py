@@ -65,8 +65,7 @@ def join(g: CsrGraph, corr: Any) -> JoinedGraph:
     values = similarity.between(low, high)
     known = values > -np.inf
     low, high, values = low[known], high[known], values[known]
-    weights = np.clip(similarity.weights(values), similarity.floor, 1.0)
-    joined = union(g, mirrored(g.n_nodes, low, high, weights))
+    joined = union(g, mirrored(g.n_nodes, low, high, similarity.weights(values)))
     return JoinedGraph(joined, np.column_stack((low, high)))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .._base.validation import as_array, check_nodes, check_ragged, check_values, record
+from .._base.validation import as_array, entries, nodes_of, ragged, record
 
 
 class _CsrArrays(NamedTuple):
@@ -45,9 +45,9 @@ class CsrGraph(_CsrArrays):
     def __new__(cls, indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike) -> CsrGraph:
         """Check the arrays of a graph, and keep them."""
         nodes = as_array("indices", indices)
-        strength = check_values("weights", weights, nodes.size)
-        check_nodes("indices", nodes, min(np.size(indptr) - 1, 2**31 - 1))
-        starts = check_ragged("indices", indptr, nodes)
+        strength = entries(nodes.size)("weights", weights)
+        nodes_of(min(np.size(indptr) - 1, 2**31 - 1))("indices", nodes)
+        starts = ragged("indices", nodes)("indptr", indptr)
         n = starts.size - 1
         there = sp.csr_array((strength, nodes, starts), shape=(n, n))
         back = there.tocsc()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._base.validation import check_choice, check_fraction, check_integer, flag, number
+from .._base.validation import flag, fraction, number, one_of, whole
 from .._base.warn import warn
 from ..similarity import SEARCHES, Similarity
 from ._build import neighbor_graph, pairs_above
@@ -35,8 +35,8 @@ class Rule(BaseEstimator):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if not isinstance(self.prune, (bool, np.bool_)):
-            check_choice("prune", self.prune, ("auto",), ", True or False")
-        check_choice("disconnected", self.disconnected, DISCONNECTED)
+            one_of(("auto",), ", True or False")("prune", self.prune)
+        one_of(DISCONNECTED)("disconnected", self.disconnected)
 
     @abstractmethod
     def build(self, similarity: Similarity) -> CsrGraph:
@@ -105,15 +105,15 @@ class Threshold(Rule):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        check_integer("n_removed", self.n_removed, 0)
+        whole(0)("n_removed", self.n_removed)
         if self.fdr is not None:
-            check_fraction("fdr", self.fdr)
+            fraction("fdr", self.fdr)
             if self.s0 != "auto":
                 raise ValueError(f"s0 must be 'auto' where fdr is given, got {self.s0!r}; name one")
         if self.s0 != "auto":
-            check_fraction("s0", self.s0)
+            fraction("s0", self.s0)
         if self.n_neighbors is not None:
-            check_integer("n_neighbors", self.n_neighbors, 1)
+            whole(1)("n_neighbors", self.n_neighbors)
         super().check()
 
     @property
@@ -127,11 +127,11 @@ class Threshold(Rule):
         if self.fdr is None:
             g = pairs_above(similarity, number("s0", self.s0))
         else:
-            rows = similarity.factor()
-            if similarity.affinity.over_pairs != "correlation" or not isinstance(rows, np.ndarray):
+            rows, affinity = similarity.rows, similarity.affinity
+            if affinity.over_pairs != "correlation" or not isinstance(rows, np.ndarray):
                 raise ValueError(
-                    f"fdr must be None for affinity={similarity.name!r}, got {self.fdr!r}; it is "
-                    "for correlations of the rows of a dense table"
+                    f"fdr must be None for affinity={affinity.name!r}, got {self.fdr!r}; it is for "
+                    "correlations of the rows of a dense table"
                 )
             g = significant_graph(rows, self.fdr, n_removed=self.n_removed)
             if not g.n_edges:
@@ -141,7 +141,7 @@ class Threshold(Rule):
                 )
         if self.n_neighbors is None:
             return g
-        k = check_integer("n_neighbors", self.n_neighbors, 1)
+        k = whole(1)("n_neighbors", self.n_neighbors)
         return union(g, neighbor_graph(similarity, k))
 
     def describe(self) -> str:
@@ -192,15 +192,15 @@ class Neighbors(Rule):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if self.k != "auto":
-            check_integer("k", self.k, 1, cure="'auto' chooses")
+            whole(1, cure="'auto' chooses")("k", self.k)
         flag("mutual", self.mutual)
-        check_choice("search", self.search, SEARCHES)
+        one_of(SEARCHES)("search", self.search)
         super().check()
 
     def build(self, similarity: Similarity) -> CsrGraph:
         """See `Rule.build`."""
         similarity.search = self.search
-        k = check_integer("k", self.k, 1)
+        k = whole(1)("k", self.k)
         wide = neighbor_graph(similarity, k)
         if not self.mutual or similarity.is_graph:
             return wide

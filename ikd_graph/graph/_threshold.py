@@ -23,8 +23,7 @@ _MOST = 0.5
 _CANDIDATES = np.linspace(similarity.FLOOR, _MOST, 500)
 
 
-def _proportion(name: str, value: Any) -> float:
-    return check.check_real(name, value, "lie in [0, 1]", lambda x: 0.0 <= x <= 1.0)
+_proportion = check.real("lie in [0, 1]", lambda x: 0.0 <= x <= 1.0)
 
 
 @validate(n_observed=check.optional(check.positive), noise_fraction=_proportion)

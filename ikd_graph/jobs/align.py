@@ -22,8 +22,9 @@ from .. import blockwise, missing
 from .._base import limits
 from .._base.as_table import as_table, check_known
 from .._base.format import count
+from .._base.setting import setting
 from .._base.types import Floats, Integers
-from .._base.validation import check_choice, check_integer, naming_rows
+from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
@@ -57,11 +58,6 @@ class _Group(NamedTuple):
     sessions: list[int]
     table: pd.DataFrame
     model: IKD
-
-    @property
-    def map(self) -> pd.DataFrame:
-        """Coordinates of its rows."""
-        return pd.DataFrame(np.asarray(self.model.embedding_, np.float64), self.table.index)
 
 
 @dataclass(frozen=True)
@@ -110,13 +106,10 @@ class AlignedSessions:
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table of all rows: session, name, coordinates, and whether they are fixed."""
-        parts = []
-        for session, place, kinds in zip(self._sessions, self.coordinates, self.fixed, strict=True):
-            part = pd.DataFrame(place).add_prefix("ikd").assign(fixed=kinds)
-            part.insert(0, "row", session.row_names)
-            part.insert(0, "session", session.name)
-            parts.append(part)
-        return pd.concat(parts, ignore_index=True)
+        table = pd.DataFrame(np.vstack(self.coordinates)).add_prefix("ikd")
+        table.insert(0, "row", [name for each in self._sessions for name in each.row_names])
+        table.insert(0, "session", np.repeat(self.names, [len(each) for each in self.fixed]))
+        return table.assign(fixed=np.concatenate(self.fixed))
 
     def transform(self, session: int, X: ArrayLike) -> Floats:
         """Place new rows of a session in the frame.
@@ -133,9 +126,9 @@ class AlignedSessions:
         (n_new, n_components) ndarray of float64
             Coordinates in the frame of `coordinates`.
         """
-        check_integer("session", session, 0, len(self._sessions) - 1)
-        at = next(k for k, group in enumerate(self._groups) if session in group.sessions)
-        group, move = self._groups[at], self._moves[at]
+        whole(0, len(self._sessions) - 1)("session", session)
+        both = zip(self._groups, self._moves, strict=True)
+        group, move = next(pair for pair in both if session in pair[0].sessions)
         columns, table = self._sessions[session].table.columns, as_table(X).dense
         if table.shape[1] != columns.size:
             raise ValueError(
@@ -143,8 +136,7 @@ class AlignedSessions:
                 f"{table.shape}; pass rows of that session"
             )
         wide = pd.DataFrame(table, columns=columns).reindex(columns=group.table.columns)
-        placed = np.asarray(group.model.transform(wide.to_numpy(np.float64)), dtype=np.float64)
-        return np.asarray(placed @ move.rotation + move.translation)
+        return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw all sessions; points that are not fixed have an open marker.
@@ -163,14 +155,12 @@ class AlignedSessions:
         matplotlib Axes
             The picture.
         """
-        points = np.vstack(self.coordinates)
+        points, table = np.vstack(self.coordinates), self.to_pandas()
         if color is None:
-            sizes = [len(each) for each in self.coordinates]
-            rows = np.concatenate([session.table.index for session in self._sessions])
-            shared = np.bincount(rows)[rows] > 1
-            color = np.where(shared, SEVERAL, np.repeat(self.names, sizes))
+            rows = pd.Index(np.concatenate([each.table.index for each in self._sessions]))
+            color = np.where(rows.duplicated(keep=False), SEVERAL, table["session"])
         axes = plot.embedding(points, color, **options)
-        plot.mark_open(axes, points, np.concatenate(self.fixed) != "fixed")
+        plot.mark_open(axes, points, (table["fixed"] != "fixed").to_numpy())
         return axes
 
 
@@ -231,8 +221,8 @@ def align(
     >>> [points.shape for points in two.coordinates]
     [(60, 2), (60, 2)]
     """
-    check_integer("n_components", n_components, 1)
-    check_integer("min_columns", min_columns, 1)
+    whole(1)("n_components", n_components)
+    whole(1)("min_columns", min_columns)
     tables = _read(sessions, rows, columns, names)
     # Correlations are in one unit, that of the kernel, whatever the columns are.
     settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
@@ -243,8 +233,8 @@ def align(
         listed = [_listed(tables, sorted(k for g in part for k in by_columns[g])) for part in apart]
         raise ValueError(
             "sessions must share rows or columns with the others, got parts that share neither: "
-            f"{'; '.join(listed)}; name what they share alike, by rows= and columns= "
-            "(or in the files), or lower min_columns"
+            f"{'; '.join(listed)}; name what they share alike (in Python by rows= and columns=), "
+            f"or lower {setting('min_columns')}"
         )
     groups = [_fitted(tables, members, n_components, settings) for members in by_columns]
     return _merged(tables, groups, settings)
@@ -268,30 +258,26 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
     for number, table in enumerate(tables):
         with naming_rows(table.row_names):
             check_known(table.values, f"sessions[{number}]", "or drop those rows", holes=True)
-    sizes = [table.values.shape for table in tables]
-    own_rows = _names("rows", rows, [table.row_names for table in tables], [n for n, _ in sizes])
-    own = _names(
-        "columns", columns, [table.column_names for table in tables], [p for _, p in sizes]
-    )
-    frames = [
-        pd.DataFrame(table.dense.astype(np.float64), index, header)
-        for table, index, header in zip(tables, _numbered(own_rows), _numbered(own), strict=True)
-    ]
-    # Rows without a name are called by their number.
-    shown = [
-        [*range(len(each))] if rows is None and not table.row_names else each
-        for each, table in zip(own_rows, tables, strict=True)
-    ]
-    return tuple(map(_Session, called, frames, shown))
+    sizes = np.array([table.values.shape for table in tables])
+    row_names = _names("rows", rows, [table.row_names for table in tables], sizes[:, 0])
+    headers = _names("columns", columns, [table.column_names for table in tables], sizes[:, 1])
+    numbers = zip(_numbered(row_names), _numbered(headers), strict=True)
+    read = []
+    for name, table, own, axes in zip(called, tables, row_names, numbers, strict=True):
+        # Rows without a name are called by their number.
+        shown = own if rows is not None or table.row_names else [*range(len(own))]
+        read.append(_Session(name, pd.DataFrame(table.dense, *axes, np.float64), shown))
+    return tuple(read)
 
 
-def _names(kind: str, given: Any, own: Sequence[Names], sizes: Sequence[int]) -> list[list[Any]]:
+def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list[list[Any]]:
     """Names of the rows or columns of all sessions; ``own`` are those of their frames."""
     if given is None:
-        pairs = enumerate(zip(own, sizes, strict=True))
-        found = [list(names) or [(k, at) for at in range(size)] for k, (names, size) in pairs]
+        # The number of a session tells its rows without names from those of others.
+        made = [[(k, at) for at in range(size)] for k, size in enumerate(sizes)]
+        found = [list(names) or each for names, each in zip(own, made, strict=True)]
     elif isinstance(given, str):
-        check_choice(kind, given, ("same",), ", or names for each session")
+        one_of(("same",), ", or names for each session")(kind, given)
         found = [[*range(sizes[0])]] * len(sizes)
     else:
         if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):
@@ -350,15 +336,15 @@ def _merged(
     tables: tuple[_Session, ...], groups: list[_Group], settings: dict[str, Any]
 ) -> AlignedSessions:
     """Bring groups together on the rows that they share."""
-    own, joints = [group.map for group in groups], None
-    n_rows = 1 + max(int(each.index.max()) for each in own)
-    points, fixed = own[0].sort_index().to_numpy(), np.full(n_rows, "fixed", "<U8")
-    scales = np.ones(len(own))
+    own = [pd.DataFrame(g.model.embedding_, g.table.index, dtype=np.float64) for g in groups]
+    scales = np.ones(len(own)) if settings["affinity"] == "correlation" else _units(own)
+    own = [each * scale for each, scale in zip(own, scales, strict=True)]
+    points, n_rows = own[0].sort_index().to_numpy(), len(set().union(*(g.index for g in own)))
+    fixed, joints = np.full(n_rows, "fixed", "<U8"), None
     if len(groups) > 1:
-        if settings["affinity"] != "correlation":
-            scales = _units(own)
-        scaled = [each.to_numpy() * scale for each, scale in zip(own, scales, strict=True)]
-        solved = blockwise.solved_blocks([each.index.tolist() for each in own], scaled)
+        solved = blockwise.solved_blocks(
+            [each.index.tolist() for each in own], [each.to_numpy() for each in own]
+        )
         with warnings.catch_warnings():
             # Which sessions are open is said below, by their names.
             warnings.simplefilter("ignore", UserWarning)
@@ -369,12 +355,11 @@ def _merged(
             _warn_open(joints, groups, tables)
     moves = []
     for group, each, scale in zip(groups, own, scales, strict=True):
-        move = blockwise.rigid_fit(scale * each.to_numpy(), points[each.index])
+        move = blockwise.rigid_fit(each.to_numpy(), points[each.index])
         moves.append(RigidMap(scale * move.rotation, move.translation))
-        if group.model.fixed_ is not None:
-            kinds = group.model.fixed_
-            is_open = each.index[kinds != "fixed"].to_numpy()
-            fixed[is_open] = np.where(fixed[is_open] == "free", "free", kinds[kinds != "fixed"])
+        if (kinds := group.model.fixed_) is not None:
+            less = (kinds == "free") | ((kinds == "mirrored") & (fixed[each.index] == "fixed"))
+            fixed[each.index[less]] = kinds[less]
     coordinates = tuple(points[each.table.index] for each in tables)
     return AlignedSessions(
         coordinates,
@@ -429,6 +414,5 @@ def _residual(session: _Session, points: Floats, settings: dict[str, Any]) -> fl
             own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
     except ValueError:
         return float("nan")
-    move = blockwise.rigid_fit(own, points)
-    gaps = own @ move.rotation + move.translation - points
+    gaps = blockwise.rigid_fit(own, points).apply(own) - points
     return float(np.sqrt((gaps**2).sum(axis=1).mean()))

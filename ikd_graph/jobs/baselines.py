@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._base.types import Floats
-from .._base.validation import check_choice, check_finite, check_integer
+from .._base.validation import finite, one_of, whole
 
 __all__ = ["PEERS", "Peer", "Timed", "embed", "timed"]
 
@@ -88,11 +88,11 @@ def embed(name: str, X: ArrayLike, n_components: int = 2, seed: int = 0, **optio
     >>> embed("pca", X).value.shape
     (40, 2)
     """
-    check_choice("name", name, PEERS)
+    one_of(PEERS)("name", name)
     peer = PEERS[name]
     data = np.ascontiguousarray(X, dtype=np.float64)
-    check_finite("X", data)
-    check_integer("n_components", n_components, 1, data.shape[0] - 1)
+    finite()("X", data)
+    whole(1, data.shape[0] - 1)("n_components", n_components)
     try:
         importlib.import_module(peer.module)
     except ImportError as error:

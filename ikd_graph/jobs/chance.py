@@ -10,7 +10,7 @@ from .._base import limits
 from .._base import validation as check
 from .._base.table import evenly_spaced
 from .._base.types import Floats
-from .._base.validation import check_enough_columns, check_enough_rows, validate
+from .._base.validation import enough, validate
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
@@ -93,8 +93,7 @@ def chance_test(X: Floats, *, random_state: int | None = 0) -> ChanceTest:
     >>> print(chance_test(noise + rng.normal(size=(60, 1)) * rng.normal(size=40)))
     more structure than 199 of 199 randomly shifted tables (p = 0.005)
     """
-    check_enough_rows(X.shape[0])
-    check_enough_columns(X.shape[1], "correlation")
+    enough(2, 2)("X", X)
     X = X[np.ix_(*(evenly_spaced(n, limits.TESTED) for n in X.shape))]
     scores = _normal_scores(X)
     order, order_across = _structure(scores)[1], _structure(scores.T)[1]

@@ -21,14 +21,13 @@ from .._base.format import count, format_number
 from .._base.setting import setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
-from .._base.validation import check_integer
+from .._base.validation import whole
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..similarity import GIVEN, compare
 from .threshold_scan import threshold_scan
-from .used_settings import describe_graph
 
 STAYS = 0.8
 """Stability from which a clique is said to stay."""
@@ -86,9 +85,9 @@ class CliqueInspection:
     @cached_property
     def classes(self) -> list[str] | None:
         """Class of each row; None where the first labels are no classes."""
-        if not self.data.all_labels or not self.data.all_labels[0].names:
+        if not self.data.labels or not self.data.labels[0].names:
             return None
-        return ["no label" if text == NO_LABEL else text for text in self.data.all_labels[0].texts]
+        return ["no label" if text == NO_LABEL else text for text in self.data.labels[0].texts]
 
     @property
     def n_components(self) -> int:
@@ -150,7 +149,7 @@ class CliqueInspection:
         facts = {
             "points": self.data.n_samples,
             "duplicate rows": self.data.n_samples - g.n_nodes or None,
-            "graph": describe_graph(self.model),
+            "graph": self.model.settings_.describe_graph(),
             "edges": g.n_edges,
             "edges removed as short-circuit edges": None if removed is None else len(removed),
             "links between components": self.n_links or None,
@@ -174,18 +173,14 @@ class CliqueInspection:
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
         levels, top = self.levels, self.levels.attrs["connected_up_to"]
-        advice = [
-            f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-            "components are joined by nearest neighbors or links."
-            if top > 0.0
-            else "No threshold above 0 keeps the graph connected: components are joined by nearest "
-            "neighbors or links."
-        ]
-        whole = levels.threshold[levels.coverage >= 0.999]
-        m = self.model.embedding_.shape[1]
-        if whole.size:
+        complete, m = levels.threshold[levels.coverage == 1.0], self.model.embedding_.shape[1]
+        upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
+        if top == 0.0:
+            upto = f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected: "
+        advice = [f"{upto}components are joined by nearest neighbors or links."]
+        if complete.size:
             advice.append(
-                f"Up to a threshold of {whole.max():.2f} every point is in a "
+                f"Up to a threshold of {complete.max():.2f} every point is in a "
                 f"clique of at least {m + 2} points, the minimum in {m}-D."
             )
         if self.n_components > 1:
@@ -198,11 +193,10 @@ class CliqueInspection:
             )
         if (rows := self.disagreed).size:
             few = ", ".join(self.data.names[row] for row in rows[:8])
-            more = f" and {format_number(rows.size - 8)} more" if rows.size > 8 else ""
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
-                f"median): {few}{more}."
+                f"median): {few}{', ...' * (rows.size > 8)}."
             )
         if (fraction := self.model.merge_start_weight_ or 0.0) >= 0.1:
             times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
@@ -222,7 +216,7 @@ class CliqueInspection:
             ``disagreement`` of the member, and ``stability`` of the clique where it is known.
         """
         table = self.cliques.to_pandas(self.data.names)
-        for labels in self.data.all_labels:
+        for labels in self.data.labels:
             texts = np.array(labels.texts, dtype=object)
             table[labels.title or "label"] = texts[self.cliques.blocks.members]
         table["disagreement"] = self.disagreement
@@ -265,35 +259,32 @@ class CliqueInspection:
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        sizes, numbers = np.unique(self.sizes, return_counts=True)
         components = np.bincount(self.model.component_labels_)
-        communities: Any = self.communities
-        stability: Any = self.stability
-        if communities is not None:
-            communities = [self._group(self.model._first[of]) for of in communities]
-        if stability is not None:
-            expected = {str(size): n for size, n in stability.expected_false.items()}
-            stability = {"cliques": stability.of_cliques, "expected_false": expected}
         listed = zip(self.cliques, self.of_cliques, strict=True)
+        known, found = self.stability, self.communities
         return {
             "data": self.data.name,
             "n_points": self.data.n_samples,
-            "graph": describe_graph(self.model),
+            "graph": self.model.settings_.describe_graph(),
             "n_edges": self.graph.n_edges,
             "n_links": self.n_links,
             "components": {"count": components.size, "sizes": -np.sort(-components)},
             "maximal_cliques": {
                 "count": self.sizes.size,
                 "complete": self.complete,
-                "size_distribution": dict(zip(map(str, sizes), numbers, strict=True)),
+                "size_distribution": pd.Series(self.sizes).value_counts().sort_index().to_dict(),
             },
             "listed_cliques": self.summary,
             "cliques": [
                 {"clique": number, **self._group(members), "disagreement": off}
                 for number, (members, off) in enumerate(listed)
             ],
-            "stability": stability,
-            "communities": communities,
+            "stability": None
+            if known is None
+            else {"cliques": known.of_cliques, "expected_false": known.expected_false},
+            "communities": None
+            if found is None
+            else [self._group(self.model._first[of]) for of in found],
             "disagreed_about": [self.data.names[row] for row in self.disagreed],
             "thresholds": self.levels.to_dict("list"),
         }
@@ -309,7 +300,7 @@ class CliqueInspection:
         rows = self.model._first[order]
         nodes: dict[str, Any] = {
             column.title or "label": np.array(column.texts, dtype=object)[rows]
-            for column in self.data.all_labels
+            for column in self.data.labels
         }
         nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
         names = [self.data.names[row] for row in rows]
@@ -360,19 +351,19 @@ def inspect_model(
     >>> inspect_model(model, moons).complete
     True
     """
-    check_integer("limit", limit, 1)
-    check_integer("n_resamples", n_resamples, 0)
+    whole(1)("limit", limit)
+    whole(0)("n_resamples", n_resamples)
     solved = model._result.solution.solved
     if model.graph_ is None or solved is None:
         raise ValueError(
             "the model must be fitted with strategy='blockwise' to look at its cliques, got "
             f"{model.settings_.strategy.name!r}"
         )
-    whole = graph.subgraph(model.graph_, model._first)
+    connected = graph.subgraph(model.graph_, model._first)
     labels = model.component_labels_[model._first]
-    first, second, weights = graph.edges(whole)
+    first, second, weights = graph.edges(connected)
     own = labels[first] == labels[second]
-    g = graph.from_edges(whole.n_nodes, first[own], second[own], weights[own])
+    g = graph.from_edges(connected.n_nodes, first[own], second[own], weights[own])
     listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
     sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
     complete = sizes.size <= limit
@@ -393,7 +384,7 @@ def inspect_model(
         stability = None
         if n_resamples:
             table = dense_rows(rows_of(data.X))[model._first]
-            rule = _rule_of_correlations(model)
+            rule = _rule_of_correlations(model, connected)
             stability = cliques.stability(table, rule, n_resamples, cliques=solved.blocks)
     return CliqueInspection(
         model, data, g, int((~own).sum()), sizes[:limit], complete,
@@ -402,8 +393,8 @@ def inspect_model(
     )  # fmt: skip
 
 
-def _rule_of_correlations(model: IKD) -> Any:
-    """Return how a model joins rows of other correlations: a function, or its graph itself.
+def _rule_of_correlations(model: IKD, connected: CsrGraph) -> Any:
+    """Return how a model joins rows of other correlations: a function, or its whole graph.
 
     It is the graph where it was given, or made by a test of these rows.
     """
@@ -413,26 +404,21 @@ def _rule_of_correlations(model: IKD) -> Any:
             f"stability is that of correlations, got {setting('affinity', known)}; "
             f"pass {setting('affinity', 'correlation')}"
         )
-    by_test = isinstance(rule, graph.Threshold) and rule.fdr is not None
-    if by_test or not isinstance(rule, graph.Rule):
-        assert model.graph_ is not None
-        return graph.subgraph(model.graph_, model._first)
-    return lambda corr: rule.build(compare(corr, "precomputed"))
+    if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
+        return lambda corr: rule.build(compare(corr, "precomputed"))
+    return connected
 
 
 def _with_duplicates(
     blocks: Blocks, proposals: Floats, inverse: NDArray[np.int64]
 ) -> tuple[Blocks, Floats]:
     """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
-    same = np.argsort(inverse, kind="stable").astype(np.int32)
-    copies = Blocks(np.append(0, np.cumsum(np.bincount(inverse))), same)
-    _, entries = copies.entries(blocks.members.astype(np.intp))
-    rows = copies.members[entries]
-    n_copies = copies.sizes[blocks.members]
-    clique = np.repeat(np.repeat(np.arange(blocks.n_blocks), blocks.sizes), n_copies)
-    order = np.lexsort((rows, clique))
-    starts = np.append(0, np.cumsum(np.bincount(clique, minlength=blocks.n_blocks)))
-    return Blocks(starts, rows[order]), np.repeat(proposals, n_copies, axis=0)[order]
+    clique = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
+    members = pd.DataFrame({"clique": clique, "point": blocks.members}).reset_index()
+    copies = pd.DataFrame({"point": inverse, "row": np.arange(inverse.size)})
+    table = members.merge(copies).sort_values(["clique", "row"])
+    starts = np.append(0, np.cumsum(np.bincount(table.clique, minlength=blocks.n_blocks)))
+    return Blocks(starts, table.row.to_numpy(np.int32)), proposals[table["index"]]
 
 
 def threshold_of(model: IKD) -> float | None:

@@ -1,33 +1,35 @@
 """Blockwise against geodesic, and against other methods, on one similarity and one graph."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple, cast
+from multiprocessing import TimeoutError
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from scipy.stats import sem, t
 
 from .. import metrics, model_selection, strategies
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
-from .._base.dataset import encode_labels
+from .._base.dataset import Labels, encode_labels
 from .._base.progress import progress_bar
+from .._base.table import are_counts
 from .._base.types import Floats
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
-from ..similarity import AFFINITIES, GIVEN, are_ordered, unique_rows
+from ..similarity import AFFINITIES, GIVEN, unique_rows
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels
-from .used_settings import describe_settings
 
 __all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
 
@@ -76,13 +78,13 @@ class Row(NamedTuple):
     method: str
     refine: str | None
     noise: float  # added, in standard deviations of each column
-    score: float
-    error: float  # standard error of the score
-    seconds: float  # of a fit, median
-    labels: dict[str, float]  # see `score_labels`; those of further labels as "knn of site"
+    score: float = np.nan
+    error: float = np.nan  # standard error of the score
+    seconds: float = np.nan  # of a fit, median
+    labels: Mapping[str, float] = {}  # see `score_labels`; of further labels as "knn of site"
     failure: str = ""
-    values: Floats | None = None  # (draws, references) behind the score, the same for all methods
-    embedding: Floats | None = None  # (n, m), rigidly aligned and scaled to the first
+    values: Any = None  # (draws, references) behind the score, the same for all methods
+    embedding: Any = None  # (n, m), rigidly aligned and scaled to the first; None after a failure
     notes: tuple[str, ...] = ()  # warnings
 
 
@@ -140,8 +142,10 @@ class Comparison:
 
     @property
     def titles(self) -> list[str]:
-        """Methods that gave an embedding."""
-        return list(dict.fromkeys(row.title for row in self.rows if not row.failure))
+        """Methods that gave an embedding at every noise level."""
+        failed = {row.title for row in self.rows if row.failure}
+        titles = dict.fromkeys(row.title for row in self.rows)
+        return [title for title in titles if title not in failed]
 
     @property
     def levels(self) -> list[float]:
@@ -153,7 +157,7 @@ class Comparison:
         return next(row for row in self.rows if (row.title, row.noise) == (title, noise))
 
     def rows_at(self, noise: float) -> list[Row]:
-        """Rows at a noise level of all methods that gave an embedding."""
+        """Rows at a noise level of the methods of `titles`."""
         return [self.row(title, noise) for title in self.titles]
 
     def name_of(self, row: Row) -> str:
@@ -169,16 +173,13 @@ class Comparison:
         """
         a, b = (np.asarray(self.row(title, noise).values) for title in (first, second))
         gaps = a - b
-        variance, least = 0.0, np.inf
-        for axis, fraction in ((0, gaps.shape[0]), (1, 2)):
-            if gaps.shape[axis] > 1:
-                means = gaps.mean(axis=1 - axis)
-                variance += float(means.var(ddof=1)) / fraction
-                least = min(least, means.size - 1)
-        half = float(t.ppf(0.975, least) * np.sqrt(variance)) if np.isfinite(least) else np.nan
-        if np.isnan(half) and self.measure == "true":
-            # Noise 0 and a known truth leave nothing to chance.
-            half = 0.0
+        means = ((gaps.mean(axis=1), len(gaps)), (gaps.mean(axis=0), 2))
+        parts = [(each.var(ddof=1) / n, each.size - 1) for each, n in means if each.size > 1]
+        # Noise 0 and a known truth leave nothing to chance.
+        half = 0.0 if self.measure == "true" else np.nan
+        if parts:
+            variances, degrees = zip(*parts, strict=True)
+            half = float(t.ppf(0.975, min(degrees)) * np.sqrt(sum(variances)))
         return Difference(first, second, noise, float(gaps.mean()), half)
 
     @property
@@ -189,10 +190,8 @@ class Comparison:
 
     @property
     def tests(self) -> list[Difference]:
-        """The test of the pair at every noise level at which both ran."""
-        pair = self.pair or ()
-        failed = {row.noise for row in self.rows if row.title in pair and row.failure}
-        return [self.difference(*pair, s) for s in self.levels if pair and s not in failed]
+        """The test of the pair at every noise level."""
+        return [self.difference(*self.pair, level) for level in self.levels if self.pair]
 
     @property
     def disagreement(self) -> Floats | None:
@@ -201,11 +200,11 @@ class Comparison:
         They are aligned by a rigid motion and a scale; the unit is the root mean square distance
         from the center.
         """
-        both = [self.row(title, self.levels[0]).embedding for title in self.pair or ()]
-        if not both or both[0] is None or both[1] is None:
+        if self.pair is None:
             return None
-        centered = both[0] - both[0].mean(axis=0)
-        gap = np.linalg.norm(centered - aligned(both[1], centered), axis=1)
+        first, second = (self.row(title, self.levels[0]).embedding for title in self.pair)
+        centered = first - first.mean(axis=0)
+        gap = np.linalg.norm(centered - aligned(second, centered), axis=1)
         return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -219,9 +218,9 @@ class Comparison:
         table: dict[str, Any] = {self.data.row_title or "row": self.data.names}
         if self.disagreement is not None:
             table["disagreement"] = self.disagreement
-        table |= {labels.title or "label": labels.texts for labels in self.data.all_labels}
+        table |= {labels.title or "label": labels.texts for labels in self.data.labels}
         for row in self.rows_at(self.levels[0]):
-            for k, column in enumerate(() if row.embedding is None else row.embedding.T, 1):
+            for k, column in enumerate(row.embedding.T, 1):
                 table[f"{row.title} {k}"] = column
         return pd.DataFrame(table)
 
@@ -239,15 +238,14 @@ class Comparison:
             Of the scores.
         """
         rows = [row for level in self.levels for row in self.rows_at(level)]
-        hole = np.full((self.data.n_samples, 2), np.nan)
-        panels = {self.name_of(r): hole if r.embedding is None else r.embedding for r in rows}
+        panels = {self.name_of(row): row.embedding for row in rows}
         ax = plot.drawing_axes(ax, *self.figure_size)
         figure = plot.figure_of(ax)
         grid = plot.subplot_of(ax).subgridspec(2, 1, height_ratios=self._heights)
         # Names stay apart in the size that pictures have with everything around them.
         scores = plot.chart(self._chart(), ax=figure.add_subplot(grid[1]))
         plot.small_multiples(
-            panels, self.data.all_labels[0] if self.data.all_labels else None,
+            panels, next(iter(self.data.labels), None),
             points=plot.names_of_points(self.data.row_names),
             n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip
@@ -265,7 +263,7 @@ class Comparison:
         # Names need room.
         side = 4.6 if plot.names_of_points(self.data.row_names) else 2.4
         n_levels = len(self.levels)
-        return side * n_levels, max(1.2 + 0.16 * len(self.titles) * (1 + n_levels), 2.8)
+        return side * n_levels, 2.0 + 0.2 * len(self.titles) * n_levels
 
     def _chart(self) -> Chart:
         """Scores as lying bars with standard errors, noise levels side by side."""
@@ -276,7 +274,7 @@ class Comparison:
             at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
             lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
             name = f"noise {level:g}" if n > 1 else ""
-            bars.append(Bars(at, lengths, colors.class_color(k), name, 0.72 / n, errors))
+            bars.append(Bars(at, lengths, colors.class_color(k), name, 0.8 / n, errors))
         label = SCORES[self.measure]
         return Chart(f"{label} of each method", label, bars=tuple(bars), rows=tuple(self.titles))
 
@@ -320,22 +318,17 @@ def sentences(result: Comparison) -> list[str]:
     """Say what follows: the paired test, refinements, other methods, where they disagree."""
     level, several = result.levels[0], len(result.levels) > 1
     texts = [(f"At noise {test.noise:g} " if several else "") + str(test) for test in result.tests]
-    able = [row for row in result.rows_at(level) if not row.failure]
-    titles = [row.title for row in able]
-    refined = [row for row in able if row.refine and row.method in titles]
-    pairs = [(row.title, row.method) for row in refined]
-    if len(refined) > 1:
-        pairs.append((refined[0].title, refined[1].title))
+    rows, titles, gaps = result.rows_at(level), result.titles, result.disagreement
+    pairs = [(row.title, row.method) for row in rows if row.refine and row.method in titles]
+    if len(pairs) > 1:
+        pairs.append((pairs[0][0], pairs[1][0]))
     if pairs:
         gains = (str(result.difference(*pair, level)) for pair in pairs)
         texts.append(f"Refinement: {'; '.join(gains)}")
-    ours = [row for row in able if row.method not in PEERS]
-    peers = [row for row in able if row.method in PEERS]
-    if ours and peers:
-        best = [max(rows, key=lambda row: row.score).title for rows in (ours, peers)]
-        test = result.difference(best[0], best[1], level)
+    best = {row.method in PEERS: row.title for row in sorted(rows, key=lambda row: row.score)}
+    if len(best) > 1:
+        test = result.difference(best[False], best[True], level)
         texts.append(f"Best strategy against best other method: {test}")
-    gaps = result.disagreement
     if gaps is not None and result.pair is not None:
         worst = np.argsort(-gaps, kind="stable")[:5]
         named = ", ".join(f"{result.data.names[row]} ({gaps[row]:.2f})" for row in worst)
@@ -343,11 +336,9 @@ def sentences(result: Comparison) -> list[str]:
             f"Distance of a point between {' and '.join(result.pair)}, in root mean square radii: "
             f"median {np.median(gaps):.2f}; largest at {named}"
         )
-    heard: dict[str, list[str]] = {}
-    for row in able:
-        for note in row.notes:
-            heard.setdefault(note, []).append(row.title)
-    return texts + [f"{', '.join(titles)}: {note}" for note, titles in heard.items()]
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        texts.append(f"{', '.join(row.title for row in rows if note in row.notes)}: {note}")
+    return texts
 
 
 def compare(
@@ -358,17 +349,12 @@ def compare(
     noise: float | Sequence[float] = (0.0, 0.5, 1.0),
     labels: ArrayLike | None = None,
     truth: ArrayLike | None = None,
-    affinity: str = "auto",
-    graph: Any = "auto",
-    kernel: Any = "auto",
-    refine: Any = "auto",
     n_draws: int = 4,
     max_rows: int = 2000,
     time_limit: float | None = None,
     random_state: int = 0,
-    n_jobs: int | None = None,
     verbose: int = 0,
-    **more: Any,
+    **settings: Any,
 ) -> Comparison:
     """Compare strategies, and other methods, on the same table, similarity and graph.
 
@@ -391,9 +377,6 @@ def compare(
     truth : (n, m) or (n,) array_like of float64, optional
         The true latent coordinates, where they are known, as of a simulation: embeddings are
         scored against them. It replaces the latent of a `Dataset`.
-    affinity, graph, kernel, refine
-        As for `IKD`. What is "auto" is chosen once, on the table as given, for all strategies.
-        With a refinement, strategies on a graph are compared plain and refined.
     n_draws : int
         Draws of noise at every level above 0, and random splits of the columns into halves (half
         as many).
@@ -404,10 +387,12 @@ def compare(
         process of their own.
     random_state : int
         Seed of noise, halves and methods.
-    n_jobs, verbose
-        As for `IKD`.
-    **more
-        Further parameters of `IKD`, such as ``n_landmarks``.
+    verbose : int
+        1 shows a progress bar on a terminal.
+    **settings
+        Further parameters of `IKD`: ``affinity``, ``graph``, ``kernel``, ``refine``,
+        ``n_landmarks``, ``n_jobs``. What is "auto" is chosen once, on the table as given, for all
+        strategies. With a refinement, strategies on a graph are compared plain and refined.
 
     Returns
     -------
@@ -448,40 +433,46 @@ def compare(
             "noise must be finite fractions of a column's standard deviation, at least 0; got "
             f"{noise!r}"
         )
-    check.check_integer("n_draws", n_draws, 2)
-    check.check_integer("max_rows", max_rows, 3)
+    check.whole(2)("n_draws", n_draws)
+    check.whole(3)("max_rows", max_rows)
     if time_limit is not None:
-        check.check_positive("time_limit", time_limit)
-    if affinity in GIVEN:
+        check.positive("time_limit", time_limit)
+    settings = dict.fromkeys(("affinity", "graph", "kernel"), "auto") | settings
+    settings["random_state"], refine = random_state, settings.pop("refine", "auto")
+    if settings["affinity"] in GIVEN:
         raise ValueError(
-            f"affinity must compare rows of a table, got {affinity!r}; noise and halves of columns "
-            "need the table itself"
+            f"affinity must compare rows of a table, got {settings['affinity']!r}; noise and "
+            "halves of columns need the table itself"
         )
     data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
-    settings = {
-        "affinity": affinity, "graph": graph, "kernel": kernel, "random_state": random_state,
-        "n_jobs": n_jobs, **more,
-    }  # fmt: skip
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    model_based, chosen = False, None
+    model_based = False
     if any(name in STRATEGIES for name in names):
-        settings, chosen, model_based, words = _resolved(data.X, n_components, settings, refine)
-        head |= words
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)
+        chosen = model.settings_
+        model_based, refine = chosen.model_based, chosen.refine
+        settings |= {"affinity": chosen.affinity, "graph": chosen.graph}
+        head |= {
+            "similarity": AFFINITIES[chosen.affinity].summary,
+            "graph": chosen.describe_graph(),
+            "kernel": str(settings["kernel"]).replace("auto", "squared_exponential"),
+            "refinement": _name(refine) or "none",
+        }
     bench = _Bench(data, settings, model_based, n_components, n_draws, time_limit)
-    if bench.in_runs:
-        head["columns"] = "compared in runs, since they follow one another"
     used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
-    result = Comparison(data, bench.measure, head, [], used | {"refine": chosen})
-    plans = with_refinements(names, chosen)
+    result = Comparison(data, bench.measure, head, [], used | {"refine": refine})
+    plans = [(name, how) for name in names for how in _refinements(name, refine)]
     try:
-        for title, name, how in progress_bar(verbose, iterable=plans, desc="compare"):
-            result.rows.extend([bench.row(title, name, how, level) for level in levels])
+        for name, how in progress_bar(verbose, iterable=plans, desc="compare"):
+            result.rows.extend([bench.row(name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
         # What is finished took long, and is kept for those who catch the interrupt.
         stopped.finished = result if result.titles else None  # type: ignore[attr-defined]
         raise
     if not result.titles:
-        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows)
+        reasons = dict.fromkeys(f"{row.title} {row.failure}" for row in result.rows if row.failure)
         raise ValueError(f"no method gave an embedding: {'; '.join(reasons)}")
     return result
 
@@ -505,7 +496,6 @@ class _Bench:
         first, _ = unique_rows(X)
         self.rows = first[model_selection.sampled(first.size)]
         self.folds = parts = model_selection.folds(X[self.rows])
-        self.in_runs = len(parts) > 1 and are_ordered(X)
         self.measure, self.references = "held-out" if len(parts) > 1 else "embedded", []
         if self.data.latent is not None:
             self.measure, self.references = "true", [self.data.latent]
@@ -515,7 +505,7 @@ class _Bench:
             both = [mask for half in halves for mask in (half, ~half)]
             self.references = [self._most_likely(X[:, mask]) for mask in both]
         else:
-            self.predicted = model_selection.predicted_values(X[self.rows], X)
+            self.predicted = np.sqrt(X[self.rows]) if are_counts(X) else X[self.rows]
 
     def _most_likely(self, X: Floats) -> Floats:
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
@@ -533,16 +523,6 @@ class _Bench:
         # Roots are taken of counts, which noise must not make negative.
         return np.maximum(noisy, 0.0) if affinity is not None and affinity.square_roots else noisy
 
-    def trials(self, level: float) -> Iterator[tuple[Floats, NDArray[np.bool_] | None]]:
-        """Tables to embed for the scores of a level, and columns held out of each."""
-        still = 1 if self.references else len(self.folds)
-        for draw in range(self.n_draws if level else still):
-            fold = None if self.references else self.folds[draw % len(self.folds)]
-            X = self.table(level, draw)
-            if fold is not None:
-                X = X[self.rows][:, fold if fold.all() else ~fold]
-            yield X, fold
-
     def fit(self, name: str, refine: Any, X: Floats) -> Timed:
         """Coordinates (n, n_components) of a method, or why there are none."""
         if name in PEERS:
@@ -551,55 +531,47 @@ class _Bench:
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
 
-    def row(self, title: str, name: str, refine: Any, level: float) -> Row:
+    def row(self, name: str, refine: Any, level: float) -> Row:
         """Score a method at a noise level, and embed the first table."""
-        whole = done = self.fit(name, refine, self.table(level, 0))
-        seconds, scores = [whole.seconds], cast("list[list[float]]", [])
-        for X, fold in self.trials(level) if whole.value is not None else ():
-            # Against references the first draw has been embedded.
-            if fold is not None or scores:
-                done = self.fit(name, refine, X)
-                seconds.append(done.seconds)
-            if done.value is None:
+        kind = _name(refine)
+        row = Row(f"{name} + {kind}" if kind else name, name, kind, level)
+        fits = [self.fit(name, refine, self.table(level, 0))]
+        scores: list[list[float]] = []
+        n_tables = self.n_draws if level else 1 if self.references else len(self.folds)
+        for draw in range(n_tables) if fits[0].value is not None else ():
+            X, fold = self.table(level, draw), self.folds[draw % len(self.folds)]
+            if not self.references:
+                X = X[self.rows][:, fold if fold.all() else ~fold]
+            # Against references the first table has been embedded.
+            if scores or not self.references:
+                fits.append(self.fit(name, refine, X))
+            Z = fits[-1].value
+            if Z is None:
                 break
-            if fold is None:
-                scores.append([metrics.affine_r2(each, done.value) for each in self.references])
-            else:
-                held_out = self.predicted[:, fold]
-                scores.append([float(model_selection.held_out_r2(done.value, held_out).sum())])
-        kind = None if refine is None else type(refine).__name__.lower()
-        if done.value is None:
-            return Row(title, name, kind, level, np.nan, np.nan, np.nan, {}, done.failure)
+            scores.append(
+                [metrics.affine_r2(each, Z) for each in self.references]
+                or [float(model_selection.held_out_r2(Z, self.predicted[:, fold]).sum())]
+            )
+        if fits[-1].value is None:
+            return row._replace(failure=fits[-1].failure)
+        Z = fits[0].value
         # Scores of held-out columns are those of one draw against several references.
         values = np.array(scores) if self.references else np.array(scores).T
         if self.target is None:
-            self.target = whole.value - whole.value.mean(axis=0)
-        marks = {
-            mark + f" of {labels.title}" * (k > 0): value
-            for k, labels in enumerate(self.data.all_labels)
-            for mark, value in score_labels(whole.value, labels).items()
-        }
-        error = float(sem(values, axis=None)) if values.size > 1 else np.nan
-        return Row(
-            title, name, kind, level, float(values.mean()), error, float(np.median(seconds)), marks,
-            "", values, aligned(whole.value, self.target), whole.notes,
-        )  # fmt: skip
-
-
-def _resolved(
-    X: Floats, n_components: int, settings: dict[str, Any], refine: Any
-) -> tuple[dict[str, Any], Any, bool, dict[str, str]]:
-    """Return settings with nothing left to choose, for all strategies, and the words for them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(X)
-    chosen, kernel = model.settings_, settings["kernel"]
-    words = describe_settings(model) | {
-        "kernel": "squared_exponential" if kernel == "auto" else str(kernel),
-        "refinement": "none" if chosen.refine is None else type(chosen.refine).__name__.lower(),
-    }
-    settings = {**settings, "affinity": chosen.affinity, "graph": chosen.graph}
-    return settings, chosen.refine, chosen.model_based, words
+            self.target = Z - Z.mean(axis=0)
+        return row._replace(
+            score=float(values.mean()),
+            error=float(sem(values, axis=None)) if values.size > 1 else np.nan,
+            seconds=float(np.median([fit.seconds for fit in fits])),
+            labels={
+                mark + f" of {labels.title}" * (k > 0): value
+                for k, labels in enumerate(self.data.labels)
+                for mark, value in score_labels(Z, labels).items()
+            },
+            values=values,
+            embedding=aligned(Z, self.target),
+            notes=fits[0].notes,
+        )
 
 
 def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Dataset:
@@ -615,7 +587,7 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     )
     with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
-    check.check_magnitude("X", data.X)
+    check.magnitude()("X", data.X)
     if labels is not None:
         values = np.asarray(labels)
         if values.shape != (data.n_samples,):
@@ -623,14 +595,13 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
                 f"labels must have one value for each of {data.n_samples} rows, got shape "
                 f"{values.shape}"
             )
-        y, names = encode_labels(values)
-        data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
+        column = Labels(str(getattr(labels, "name", "")), *encode_labels(values))
+        data = replace(data, labels=(column, *data.labels[1:]))
     if truth is not None:
-        latent = check.quantities("truth", truth)
+        latent = np.asarray(check.numbers("truth", truth), dtype=np.float64)
         latent = latent[:, None] if latent.ndim == 1 else latent
-        check.check_rows("truth", latent, data.n_samples)
-        check.check_finite("truth", latent, "leave rows without one out of X and truth")
-        check.check_magnitude("truth", latent)
+        check.table_of(data.n_samples)("truth", latent)
+        check.magnitude()("truth", latent)
         data = replace(data, latent=latent)
     return data
 
@@ -643,9 +614,8 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
     return replace(
         data,
         X=data.X[rows],
-        y=None if data.y is None else data.y[rows],
         latent=None if data.latent is None else data.latent[rows],
-        other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
+        labels=tuple(replace(each, y=each.y[rows]) for each in data.labels),
         row_names=tuple(data.names[row] for row in rows),
     )
 
@@ -654,7 +624,7 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     """Names of single methods, each once; of the group "peers" those that are installed."""
     names: list[str] = []
     for name in [methods] if isinstance(methods, str) else methods:
-        check.check_choice("methods", name, METHODS)
+        check.one_of(METHODS)("methods", name)
         usual = [peer for peer in _USUAL if find_spec(PEERS[peer].module) is not None]
         names += usual if name == "peers" else [name]
     if not names:
@@ -662,27 +632,25 @@ def expand(methods: str | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def with_refinements(names: list[str], refine: Any) -> list[tuple[str, str, Any]]:
-    """Title, name and refinement of every row: strategies on a graph plain and refined."""
-    rows: list[tuple[str, str, Any]] = []
-    for name in names:
-        rows.append((name, name, None))
-        if refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph:
-            rows.append((f"{name} + {type(refine).__name__.lower()}", name, refine))
-    return rows
+def _refinements(name: str, refine: Any) -> list[Any]:
+    """Refinements that a method is compared with: strategies on a graph plain and refined."""
+    refined = refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph
+    return [None, refine] if refined else [None]
+
+
+def _name(refine: Any) -> str | None:
+    """Name of a refinement, None of none."""
+    return None if refine is None else type(refine).__name__.lower()
 
 
 def _run_within(seconds: float, work: Callable[[], Timed]) -> Timed:
     """Return result of work in a process that is ended after so many seconds."""
-    from joblib.externals.loky import TimeoutError, get_reusable_executor
-
-    executor = get_reusable_executor(max_workers=1)
     try:
-        return executor.submit(work).result(seconds)
+        # One job alone would run here.
+        return Parallel(n_jobs=2, timeout=seconds)([delayed(work)()])[0]
     except TimeoutError:
         failure = f"stopped after {seconds:g} s (time limit)"
     # A peer that ends its process.
     except Exception as error:
         failure = f"{type(error).__name__}: its process ended"
-    executor.shutdown(kill_workers=True)
     return Timed(None, seconds, 0.0, failure, ())

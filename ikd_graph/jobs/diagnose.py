@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.stats import t
+from scipy.stats import beta
 
 from .. import covariance, graph, model_selection
 from .. import missing as holes
@@ -20,6 +20,8 @@ from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.progress import Stages
+from .._base.setting import setting
+from .._base.table import random_rows
 from .._base.types import Floats, Integers
 from .._base.warn import warn
 from ..eigen import DOMINANT_FRACTION
@@ -28,10 +30,8 @@ from ..missing import Pairwise
 from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
-from ..refine import Likelihood
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
 from .chance import LEVEL, ChanceTest, chance_test
-from .used_settings import describe_settings, used_parameters
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -40,12 +40,21 @@ FIGURE_SIZE = (11.0, 5.6)
 
 _FEW = "too few features to tell"
 _MEASURES = {
-    "noise": "about {:.0%} of the variance is independent noise",
-    "agreement of halves": "two halves of the features, embedded separately, agree by R² {:.2f}",
-    "held-out R²": "{:.2f}: held-out features, predicted from an embedding of the others",
-    "reliability": "{:.2f}: the R² with the truth that the standard errors lead to expect",
-}
-"""What the measures of a diagnosis say, in words."""
+    "noise": ("noise_fraction", "about {:.0%} of the variance is independent noise"),
+    "agreement of halves": (
+        "agreement", "two halves of the features, embedded separately, agree by R² {:.2f}",
+    ),
+    "held-out R²": (
+        "held_out_r2", "{:.2f}: held-out features, predicted from an embedding of the others",
+    ),
+    "reliability": (
+        "reliability", "{:.2f}: the R² with the truth that the standard errors lead to expect",
+    ),
+}  # fmt: skip
+"""The measures of a diagnosis, and what they say in words."""
+
+_SETTINGS = ("strategy", "graph", "kernel", "affinity", "refine")
+"""Parameters of `IKD` that are good for all points where they are for those examined."""
 
 _DRAWN_PER_POINT = 5
 """Significant pairs that a map shows for each point, the strongest of all."""
@@ -78,8 +87,6 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
-    standard_error : float
-        Sampling error of a correlation of nothing over so many independent columns.
     mean_correlation : float
         Mean correlation of two rows, before means of columns are taken off.
     has_common_direction : bool
@@ -96,9 +103,9 @@ class Diagnosis:
         Components of the graph of the default fit.
     agreement : float
         Procrustes R² between embeddings of two halves of the columns; NaN with too few columns.
-    held_out_r2, held_out_error : float
-        R² of held-out columns, predicted from the embedding of the others, and its standard error;
-        NaN where none were held out.
+    held_out_r2 : float
+        R² of held-out columns, predicted from the embedding of the others; NaN where none were
+        held out.
     reliability : float
         R² with the truth that the standard errors lead to expect; NaN without them.
     noise_fraction : float
@@ -129,7 +136,6 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
-    standard_error: float
     mean_correlation: float
     has_common_direction: bool
     trusted_pairs: Integers = field(repr=False, compare=False)
@@ -140,7 +146,6 @@ class Diagnosis:
     graph_components: int
     agreement: float
     held_out_r2: float
-    held_out_error: float
     reliability: float
     noise_fraction: float
     moments: Moments
@@ -191,11 +196,9 @@ class Diagnosis:
             todo.append(Step(words, rest, "diagnose", {"remove_mean_row": True}))
         if self.n_trusted and self.halves_disagree:
             words = "Look at the significant correlations alone"
-            used = f"fdr={self.fdr:g}" + f", n_removed={self.n_removed}" * bool(self.n_removed)
-            python = f"IKD({m}, strategy='blockwise', graph=graph.Threshold({used}))"
             rule = graph.Threshold(fdr=self.fdr, n_removed=self.n_removed)
-            settings = {"n_components": m, "graph": rule}
-            todo.append(Step(words, python, "cliques", settings))
+            python = f"IKD({m}, strategy='blockwise', graph=graph.{rule!r})"
+            todo.append(Step(words, python, "cliques", {"n_components": m, "graph": rule}))
         same = "all the same" if self.chance.is_noise else "with these settings"
         used = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         settings = {"n_components": m, **self.parameters}
@@ -247,29 +250,27 @@ class Diagnosis:
         texts |= {"similarity": self.similarity, "graph": self.graph, "model": model}
         for name, value in self.measures.items():
             if np.isfinite(value) or name != "reliability":
-                texts[name] = _MEASURES[name].format(value) if np.isfinite(value) else _FEW
+                texts[name] = _MEASURES[name][1].format(value) if np.isfinite(value) else _FEW
         return texts
 
     @property
     def measures(self) -> dict[str, float]:
         """Numbers from 0 to 1 that the features say of the embedding, NaN where not known."""
-        numbers = self.noise_fraction, self.agreement, self.held_out_r2, self.reliability
-        return dict(zip(_MEASURES, numbers, strict=True))
+        return {name: getattr(self, field) for name, (field, _) in _MEASURES.items()}
 
     @property
     def _least(self) -> float:
         """Smallest significant correlation, rounded down: none but 1 is written as 1."""
-        return float(np.floor(1e3 * self.trusted_correlations[-1]) / 1e3)
+        steps = 1e3
+        return float(np.floor(steps * self.trusted_correlations[-1]) / steps)
 
     def charts(self) -> tuple[Chart, Chart]:
         """Describe the correlations of all pairs against chance, and what the features say."""
         edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
         at = 0.5 * (edges[1:] + edges[:-1])
-        # The correlation of unrelated rows, as that of Student's t.
-        free = max(self.n_effective - 2.0, 1.0)
-        with np.errstate(divide="ignore"):
-            quantiles = edges * np.sqrt(free / (1.0 - edges**2))
-        chance = np.diff(t.cdf(quantiles, free)) * numbers.sum()
+        # The correlation of unrelated rows has a beta distribution from -1 to 1.
+        free = 0.5 * max(self.n_effective - 2.0, 1.0)
+        chance = np.diff(beta.cdf(edges, free, free, -1.0, 2.0)) * numbers.sum()
         pairs = Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
@@ -298,6 +299,7 @@ class Diagnosis:
             Description of the map.
         """
         pairs = self.trusted_pairs[: _DRAWN_PER_POINT * self.n_used]
+        named = [str(names[row]) for row in self.rows] if names else []
         chart = charts.scatter(
             self.embedding,
             colors.paint(labels).take(self.rows),
@@ -306,13 +308,10 @@ class Diagnosis:
                 f"{self.n_trusted} significantly correlated pairs"
             ),
             fractions=charts.variance_fractions(self.embedding),
-            hover=[str(names[row]) if names else f"row {row}" for row in self.rows],
+            hover=named or [f"row {row}" for row in self.rows],
         )
-        assert chart.points is not None
-        at = chart.points.at[:, :2]
-        x, y = charts.with_gaps(at[np.searchsorted(self.rows, pairs)])
-        links = Curve("", x, y, colors.MUTED, width=0.5, opacity=0.5)
-        named = [str(names[row]) for row in self.rows] if names else []
+        at = charts.plane(self.embedding)
+        links = charts.lines(at[np.searchsorted(self.rows, pairs)], 0.5, 0.5)
         written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
 
@@ -341,7 +340,7 @@ class Diagnosis:
         chart = self.map(names, labels)
         # The last, since names stay apart in the size that the map has in the end.
         at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
-        at.set_title(fill(chart.title, 60), loc="left", fontsize=plot.SMALL, color=colors.INK)
+        at.set_title(fill(chart.title, 60), loc="left", fontsize="medium", color=colors.INK)
         return ax
 
     def __str__(self) -> str:
@@ -374,7 +373,7 @@ def diagnose(
     Parameters
     ----------
     X : (n_samples, n_features) array_like or scipy sparse of float64
-        Points in rows; beyond 1000 a fixed random sample of 500 is looked at.
+        Points in rows; of more than 1000 a fixed random sample of 1000 is looked at.
     n_components : int
         Number M of hidden coordinates.
     fdr : float
@@ -411,54 +410,50 @@ def diagnose(
     """
     with check.naming_rows(row_names(X)):
         known, table, numbers = _without_holes(as_table(X, dtype=np.float64).values, missing)
-        data, picked = _sampled(table)
-        picked = numbers[picked]
+        at = random_rows(len(numbers), limits.DIAGNOSED)
+        data, picked = table[at], numbers[at]
+        data = data.toarray() if sp.issparse(data) else data
         names = [check.few_rows(row) for row in picked[:, None]]
-    check.check_components(n_components, table.shape[0])
-    check.seed("random_state", random_state)
     stages = Stages(verbose)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
+        # It checks what all others are given.
+        with stages("fitting"), check.naming_rows(names):
+            model = IKD(n_components, random_state=random_state).fit(data)
         with stages("chance"):
             chance = chance_test(data, random_state=random_state)
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
-        with stages("fitting"), check.naming_rows(names):
-            model = IKD(n_components, random_state=random_state).fit(data)
     stages.close()
-    affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
-    parameters, words = used_parameters(model), cast("dict[str, Any]", describe_settings(model))
-    del parameters["n_components"]
-    if isinstance(model.settings_.refine, Likelihood):
-        # The likelihood chooses it.
-        parameters.pop("kernel", None)
-    noise, effective = np.nan, correlations["n_effective"]
+    settings, used = model.settings_, model.settings_.parameters()
+    affinity = AFFINITIES[settings.affinity]
+    noise = np.nan
     if data.shape[1] >= limits.FEWEST_COLUMNS:
-        noise = covariance.noise_fraction(affinity.modeled(data), effective)
+        noise = covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
     diagnosis = Diagnosis(
-        n_points=table.shape[0],
+        n_points=len(numbers),
         n_observed=data.shape[1],
         n_components=n_components,
         n_removed=n_removed,
         fdr=fdr,
         chance=chance,
-        **words,
+        similarity=affinity.summary,
+        graph=settings.describe_graph(),
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
         agreement=float(model.agreement_),
-        held_out_r2=np.nan if first is None else first.r2,
-        held_out_error=np.nan if first is None else first.r2_error,
+        held_out_r2=next((each.r2 for each in model.candidates_), np.nan),
         reliability=float(model.reliability_),
         noise_fraction=noise,
         moments=model_selection.moments(data),
-        parameters=parameters,
-        reasons=model.settings_.reasons_in_words(),
+        parameters={name: used[name] for name in _SETTINGS if name in used},
+        reasons=settings.reasons_in_words(),
         rows=picked,
         embedding=np.asarray(model.embedding_, dtype=np.float64),
         known=known,
     )
-    texts = (*model.settings_.warnings, *problems(diagnosis))
+    texts = (*settings.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
     return replace(diagnosis, warnings=texts)
@@ -469,7 +464,8 @@ def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers
     asked = holes.get(rule)
     if asked is not None and not isinstance(asked, Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
-    cure = "pass missing='pairwise', which examines a block without any, or fill them in"
+    pairwise = setting("missing", "pairwise")
+    cure = f"pass {pairwise}, which examines a block without any, or fill them in"
     check_known(table, "X", cure, holes=asked is not None)
     if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
         return "", table, np.arange(table.shape[0])
@@ -492,20 +488,6 @@ def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers
     return text, table[np.ix_(rows, columns)], rows
 
 
-def _sampled(table: Any) -> tuple[Floats, Integers]:
-    """Return the rows to examine, dense, and their numbers."""
-    n_points, n_observed = table.shape
-    picked = np.arange(n_points)
-    if n_points > limits.DIAGNOSED_WHOLE:
-        rng = np.random.default_rng(0)
-        picked = np.sort(rng.choice(n_points, limits.DIAGNOSED_SAMPLE, replace=False))
-    check.check_magnitude("X", table.data if sp.issparse(table) else table)
-    check.check_enough_rows(n_points)
-    check.check_enough_columns(n_observed, "correlation")
-    data = table[picked]
-    return (data.toarray() if sp.issparse(data) else data), picked
-
-
 def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) -> dict[str, Any]:
     """Return the fields of a diagnosis that say which correlations can be trusted."""
     rows = covariance.unit_rows(data, allow_flat=True)
@@ -522,7 +504,6 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
-        "standard_error": error,
         "mean_correlation": mean,
         "has_common_direction": bool(
             above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import cliques, graph
 from .._base.progress import progress_bar
 from .._base.types import Floats
-from .._base.validation import check_choice, check_fraction, check_integer
+from .._base.validation import fraction, one_of, whole
 from ..graph import CsrGraph
 from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
@@ -56,14 +56,14 @@ def threshold_scan(
     >>> levels.edges.tolist()[0] > levels.edges.tolist()[1]
     True
     """
-    check_integer("clique_limit", clique_limit, 1)
-    check_integer("n_components", n_components, 1)
-    check_choice("affinity", affinity, (*AFFINITIES, *GIVEN))
+    whole(1)("clique_limit", clique_limit)
+    whole(1)("n_components", n_components)
+    one_of((*AFFINITIES, *GIVEN))("affinity", affinity)
     similarity = compare(X, affinity, counts=True)
     if thresholds is None:
         thresholds = _even_levels(similarity)
-    chosen = [check_fraction("thresholds", float(each)) for each in thresholds]
-    levels = np.unique([*chosen, *(check_fraction("also", float(each)) for each in also)])
+    chosen = [fraction("thresholds", float(each)) for each in thresholds]
+    levels = np.unique([*chosen, *(fraction("also", float(each)) for each in also)])
     if levels.size == 0:
         raise ValueError("thresholds must name at least one, got none; None chooses them")
     base = graph.pairs_above(similarity, float(levels[0]))
@@ -74,31 +74,16 @@ def threshold_scan(
     names = ("edges", "components", "largest_component", "cliques", "largest_clique", "coverage")
     table = pd.DataFrame(rows, columns=pd.Index(names))
     table.insert(0, "threshold", levels)
-    table.attrs |= {"connected_up_to": connected_up_to(similarity), "n_points": base.n_nodes}
+    table.attrs |= {"connected_up_to": _connected_up_to(base), "n_points": base.n_nodes}
     return table
 
 
-def connected_up_to(similarity: Similarity) -> float:
-    """Threshold below which the graph of the pairs above it is connected, 0 if there is none.
-
-    It is the weakest edge of the strongest spanning tree of nearest neighbors and the links that
-    join them.
-    """
-    n = similarity.n_samples
-    if n < 2:
-        return 1.0
-    if similarity.is_graph:
-        g = graph.pairs_above(similarity, 0.0)
-        if graph.component_labels(g).any():
-            return 0.0
-    else:
-        g = graph.neighbor_graph(similarity, 15)
-        if graph.component_labels(g).any():
-            g = graph.join(g, similarity).graph
+def _connected_up_to(g: CsrGraph) -> float:
+    """Weakest edge of the strongest spanning tree of a graph, 0 if it is not connected."""
     # Lengths stay positive: what is not stored is no edge.
-    lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
-    link = 2.0 - sp.csgraph.minimum_spanning_tree(lengths).data.max()
-    return float(min(link, 1.0)) if link > graph.WEIGHT_FLOOR else 0.0
+    lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(g.n_nodes,) * 2)
+    tree = sp.csgraph.minimum_spanning_tree(lengths).data
+    return min(2.0 - float(tree.max(initial=1.0)), 1.0) if tree.size == g.n_nodes - 1 else 0.0
 
 
 def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:

@@ -1,6 +1,14 @@
 """What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
-from ._candidates import agreement_of_halves, candidates, compare_candidates
+from ._candidates import (
+    agreement_of_halves,
+    candidates,
+    compare_candidates,
+    direction_score,
+    folds,
+    held_out_r2,
+    principal_directions,
+)
 from ._facts import (
     ENOUGH_COLUMNS,
     Facts,
@@ -8,14 +16,6 @@ from ._facts import (
     complete_block,
     has_significant_correlation,
     moments,
-)
-from ._held_out import (
-    direction_score,
-    folds,
-    held_out_r2,
-    predicted_values,
-    principal_directions,
-    sample,
     sampled,
 )
 from ._plan import describe_effective_columns
@@ -24,6 +24,6 @@ from ._resolve import SUPPORTED, resolve
 __all__ = [
     "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves", "candidates",
     "compare_candidates", "complete_block", "describe_effective_columns", "direction_score",
-    "folds", "has_significant_correlation", "held_out_r2", "moments", "predicted_values",
-    "principal_directions", "resolve", "sample", "sampled",
+    "folds", "has_significant_correlation", "held_out_r2", "moments", "principal_directions",
+    "resolve", "sampled",
 ]  # fmt: skip

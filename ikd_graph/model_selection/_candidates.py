@@ -1,26 +1,32 @@
-"""Candidates for a table that is no sample of the model, and what columns say about them."""
+"""Candidates for a table that is no sample of the model, and what columns say about them.
 
-import warnings
+An embedding of some columns is scored by how well it predicts the others.
+"""
+
+import hashlib
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.spatial import procrustes
+from numpy.typing import NDArray
+from scipy.spatial import KDTree, procrustes
 
+from .. import covariance
 from .._base import limits
-from .._base.progress import Stages
+from .._base import validation as check
 from .._base.table import SparseTable
 from .._base.types import Floats
-from ..fit import fit
+from .._base.validation import validate
 from ..graph import CsrGraph
-from ..plan import Candidate, Request, is_auto
+from ..plan import Candidate, Request
 from ..refine import Likelihood, Stress
-from ..similarity import AFFINITIES, compare
+from ..similarity import AFFINITIES, are_ordered
 from ..strategies import Geodesic, Linear, Strategy
 from ._facts import Facts
-from ._held_out import direction_score, folds, held_out_r2, principal_directions, standard_error
-from ._plan import Choice, make_plan
+from ._plan import Choice, trial
+
+Mask = NDArray[np.bool_]
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""
@@ -29,18 +35,26 @@ MARGIN = 1.05
 """Factor by which another representation must score more than the table as it is, which nobody has
 touched (docs/decisions/003-one-rule-for-auto.md)."""
 
-OF_COUNTS = ("hellinger",)
-"""Counts have one unit and a variance that grows with the mean: roots of proportions."""
-
 _CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
 """Embeddings with their points exchanged, and standard deviations of their scores beyond which a
 score is no chance: scores are the best of several and never below zero, so that one table of noise
 in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 
-_HALVES = ((0, 1), (0, 2), (0, 3))  # folds that make one half: all three ways
+FOLDS = 4
+RUNS = 16
+"""Runs of autocorrelated columns, so that few are next to columns of another fold."""
+
+NEAREST = 10
+"""Rows whose mean predicts a row."""
+
+_NUMBERS = (5, 10, 20)
+"""Rows that the score averages over: few see what is near, many average noise."""
+
+_MOST_DIRECTIONS = 60
+"""Beyond these there is noise in all tables that were looked at."""
 
 
-def candidates(facts: Facts, request: Request) -> list[Choice]:
+def candidates(facts: Facts, request: Request) -> list[Request]:
     """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
@@ -52,28 +66,28 @@ def candidates(facts: Facts, request: Request) -> list[Choice]:
 
     Returns
     -------
-    list of Choice
+    list of Request
         A refinement that is "auto" is stress.
     """
-    rows = facts.rows
     names: tuple[str, ...] = (request.affinity,)
     if request.affinity == "auto":
-        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, rows))
+        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.rows))
         # Of a table too large for distances, correlations say which rows they cannot compare.
-        names = OF_COUNTS if facts.moments.are_counts else names or ("correlation",)
+        names = names or ("correlation",)
+        # Counts have one unit and a variance that grows with the mean: roots of proportions.
+        names = ("hellinger",) if facts.are_counts else names
     strategies: tuple[Strategy, ...] = (Geodesic(),)
     if not isinstance(request.strategy, str):
         strategies = (request.strategy,)
-    elif is_auto(request.graph) and is_auto(request.kernel) and request.refine in ("auto", None):
+    elif request.graph == "auto" and request.kernel == "auto" and request.refine in ("auto", None):
         # What has no graph is not tried where something on a graph was asked for.
         strategies = (Linear(), Geodesic())
-    options = []
-    for strategy, name in product(strategies, names):
-        refine = request.refine
-        if isinstance(refine, str):
-            refine = Stress() if strategy.uses_graph else None
-        options.append(Choice(strategy, name, refine))
-    return options
+    return [
+        request.filled(
+            strategy=strategy, affinity=name, refine=Stress() if strategy.uses_graph else None
+        )
+        for strategy, name in product(strategies, names)
+    ]
 
 
 def _is_possible(name: str, rows: Any) -> bool:
@@ -86,20 +100,16 @@ def _is_possible(name: str, rows: Any) -> bool:
 
 
 def compare_candidates(
-    table: Floats, values: Floats, options: list[Choice], request: Request
+    facts: Facts, options: list[Request]
 ) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
     Parameters
     ----------
-    table : (n, p) float64
-        Rows to fit.
-    values : (n, p) float64
-        The same columns as they are predicted: roots of counts.
-    options : list of Choice
+    facts : Facts
+        Of their sample columns are fitted, and predicted.
+    options : list of Request
         Candidates.
-    request : Request
-        What was asked for.
 
     Returns
     -------
@@ -110,16 +120,16 @@ def compare_candidates(
     predicts : bool
         Whether the best predicts better than its embeddings with their points exchanged do.
     """
-    n_options, n = len(options), len(table)
-    scores, r2 = np.zeros((n_options, n)), np.zeros((n_options, n))
-    parts, fits = folds(table), []
+    table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
+    fits = [list[tuple[Floats, Floats]]() for _ in options]
+    scores, r2 = np.zeros((2, len(options), len(table)))
     for held_out in parts:
         shown = held_out if held_out.all() else ~held_out
         directions = principal_directions(values[:, held_out])
         for at, option in enumerate(options):
-            points = embed(table[:, shown], option, request)
+            points = embed(table[:, shown], option)
             if directions.shape[1]:
-                fits.append((at, points, directions))
+                fits[at].append((points, directions))
                 scores[at] += direction_score(points, directions) / len(parts)
                 r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
     if len(parts) == 1:
@@ -128,22 +138,21 @@ def compare_candidates(
     best = int(np.argmax(scores.sum(axis=1) * np.where(as_it_is, MARGIN, 1.0)))
     tried = [
         Candidate(
-            affinity=option.affinity,
-            strategy=option.strategy.name,
-            refine=None if option.refine is None else type(option.refine).__name__.lower(),
-            score=float(scores[at].sum()),
-            score_error=standard_error(scores[at]),
-            difference=float((scores[at] - scores[best]).sum()),
-            difference_error=standard_error(scores[at] - scores[best]),
-            r2=float(r2[at].sum()),
-            r2_error=standard_error(r2[at]),
+            option.affinity,
+            option.solver.name,
+            None if option.refine is None else type(option.refine).__name__.lower(),
+            *_with_error(scores[at]), *_with_error(scores[at] - scores[best]), *_with_error(r2[at]),
             chosen=at == best,
         )
         for at, option in enumerate(options)
-    ]
-    of_best = [(points, directions) for at, points, directions in fits if at == best]
-    predicts = _beyond_chance(float(scores[best].sum()) * len(parts), of_best)
+    ]  # fmt: skip
+    predicts = _beyond_chance(float(scores[best].sum()) * len(parts), fits[best])
     return best, tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score))), predicts
+
+
+def _with_error(by_point: Floats) -> tuple[float, float]:
+    """Sum over points, and its standard error."""
+    return float(by_point.sum()), float(by_point.std() * np.sqrt(by_point.size))
 
 
 def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
@@ -156,17 +165,17 @@ def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
     return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
-def agreement_of_halves(table: Floats, option: Choice, request: Request) -> float:
+def agreement_of_halves(table: Floats, option: Request, model_based: bool = False) -> float:
     """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
 
     Parameters
     ----------
     table : (n, p) float64
         Rows.
-    option : Choice
+    option : Request
         A closed form.
-    request : Request
-        What was asked for.
+    model_based : bool
+        Whether similarities estimate the kernel of the model.
 
     Returns
     -------
@@ -176,32 +185,117 @@ def agreement_of_halves(table: Floats, option: Choice, request: Request) -> floa
     parts, r2 = folds(table), []
     if len(parts) == 1:
         return np.nan
-    for first, second in _HALVES:
-        half = parts[first] | parts[second]
-        points = [embed(table[:, columns], option, request) for columns in (half, ~half)]
+    for second in parts[1:]:
+        half = parts[0] | second
+        points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
         spread = all(each.any() for each in points)
         r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
     return float(np.mean(r2))
 
 
-def embed(table: Floats, option: Choice, request: Request) -> Floats:
+def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
     """Solve some columns under a candidate in closed form.
 
     Strategies on a graph are compared by their geodesics. A row that is constant in these columns
     is an isolated point.
     """
-    strategy = option.strategy
-    strategy = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
-    if isinstance(option.refine, Likelihood):
-        option = replace(option, refine=Stress())
-    if isinstance(request.graph, CsrGraph):
-        request = replace(request, graph="auto")
-    request = replace(request, n_landmarks=None)
-    size = 5 if request.n_components == "auto" else request.n_components
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        plan, _ = make_plan(
-            Facts(table), request, replace(option, strategy=strategy), min(size, len(table) - 1)
-        )
-        similarity = compare(table, option.affinity, counts=True)
-        return fit(similarity, table, plan, Stages()).coordinates
+    strategy, size = option.solver, option.n_components
+    settings = replace(
+        option,
+        strategy=Geodesic(strategy.path) if strategy.uses_graph else type(strategy)(),
+        refine=Stress() if isinstance(option.refine, Likelihood) else option.refine,
+        graph="auto" if isinstance(option.graph, CsrGraph) else option.graph,
+        n_landmarks=None,
+        n_components=min(5 if size == "auto" else size, len(table) - 1),
+    )
+    return trial(Facts(table), Choice(settings, model_based)).coordinates
+
+
+def folds(table: Floats) -> list[Mask]:
+    """Columns of each of four folds; of fewer than eight different columns all are in the one.
+
+    Folds are of equal size. Which a column is in depends on the values of the columns, not on
+    their units, nor on the order of columns or rows; equal columns are in one fold. Columns that
+    follow one another are taken in runs: a column would know the one before it.
+    """
+    columns = np.sort(table.T.astype(np.float64), axis=1)
+    extent = columns[:, -1:] - columns[:, :1]
+    columns = (columns - columns[:, :1]) / np.where(extent > 0.0, extent, 1.0)
+    digests = [hashlib.blake2b(column.round(6).tobytes(), digest_size=8) for column in columns]
+    keys = np.array([int.from_bytes(each.digest(), "little") for each in digests], dtype=np.uint64)
+    different, number = np.unique(keys, return_inverse=True)
+    if different.size < 2 * FOLDS:
+        return [np.ones(number.size, dtype=np.bool_)]
+    if number.size >= 2 * RUNS and are_ordered(table):
+        order = np.random.default_rng(0).permutation(RUNS)
+        number = order[np.arange(number.size) * RUNS // number.size]
+    return [number % FOLDS == fold for fold in range(FOLDS)]
+
+
+def principal_directions(X: NDArray[np.floating]) -> Floats:
+    """Principal coordinates of the columns scaled to one variance, each of unit length.
+
+    Returns
+    -------
+    (n, r) ndarray of float64
+        Directions with the most variance, at most 60; none where no column varies.
+    """
+    units = covariance.column_units(X)
+    columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
+    if not columns.size:
+        return np.empty((len(X), 0))
+    columns = columns - columns.mean(axis=0, dtype=np.float64)
+    if columns.shape[1] < len(columns):
+        values, vectors = np.linalg.eigh(columns.T @ columns)
+        directions = columns @ vectors
+    else:
+        values, directions = np.linalg.eigh(columns @ columns.T)
+    keep = np.flatnonzero(values > np.sqrt(np.finfo(np.float64).eps) * values[-1])
+    directions = directions[:, keep[-_MOST_DIRECTIONS:]]
+    return np.ascontiguousarray(directions / np.linalg.norm(directions, axis=0))
+
+
+def direction_score(points: Floats, directions: Floats) -> Floats:
+    """Score each point by what it adds to the mean R² over directions, predicted by its nearest.
+
+    A direction counts by its R², averaged over 5, 10 and 20 nearest points, or as nothing where
+    that is below zero. All count alike, however little variance they have: what is large in a
+    table, such as levels, is often no structure.
+    """
+    n, width = directions.shape
+    counts = sorted({max(1, min(k, (n - 1) // 4)) for k in _NUMBERS})
+    near = _nearest(points, counts[-1])
+    error, total = np.zeros((n, width)), np.zeros((n, width))
+    for k in range(counts[-1]):
+        total += directions[near[:, k]]
+        if k + 1 in counts:
+            error += (directions - total / (k + 1)) ** 2
+    error /= len(counts)
+    better = error.sum(axis=0) < 1.0
+    by_point = np.count_nonzero(better) / n - error[:, better].sum(axis=1)
+    return np.asarray(by_point / width)
+
+
+@validate(k=check.count)
+def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST) -> Floats:
+    """Score each point by what it adds to the R² of columns that its nearest points predict.
+
+    Their sum is 1 - residual / deviation from the mean of each column, both summed over all
+    columns: a column counts by its variance. NaN where none varies.
+    """
+    n = len(points)
+    values = columns.astype(np.float64) / (float(np.abs(columns).max(initial=0.0)) or 1.0)
+    predicted = values[_nearest(points, min(k, n - 1))].mean(axis=1)
+    total = float(((values - values.mean(axis=0)) ** 2).sum())
+    if not total > 0.0:
+        return np.full(n, np.nan)
+    return np.asarray(1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total)
+
+
+def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
+    """Nearest other points of every point, (n, k)."""
+    near = KDTree(points).query(points, k + 1)[1]
+    # A point is the first of its own list, but among equal ones any of them may be.
+    distinct = near != np.arange(len(points))[:, None]
+    distinct[:, -1] &= ~distinct.all(axis=1)
+    return np.asarray(near[distinct].reshape(-1, k))

@@ -15,11 +15,10 @@ from scipy import special
 
 from .. import covariance
 from .._base import limits
-from .._base.table import are_counts, dense_rows, some_columns
+from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
 from .._base.types import Floats, Integers
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
-from ._held_out import sample
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -50,10 +49,27 @@ class Facts:
         """How well the columns, those of the block, fit the model."""
         return moments(self.block)
 
+    def fit_the_model(self, fewest: int = ENOUGH_COLUMNS) -> bool:
+        """Whether so many columns are independent, and look like samples of the model."""
+        # No more are independent than there are.
+        enough = self.block.shape[1] >= fewest
+        return enough and self.moments.is_plausible and self.moments.n_effective >= fewest
+
+    @cached_property
+    def are_counts(self) -> bool:
+        """Whether the table holds small counts."""
+        return are_counts(self.block)
+
     @cached_property
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense."""
-        return sample(self.rows)
+        chosen = some_rows(self.rows, sampled(self.rows.shape[0]))
+        return np.asarray(dense_rows(some_columns(chosen)))
+
+    @property
+    def predicted(self) -> Floats:
+        """The same as it is predicted where it was held out: roots of counts."""
+        return np.sqrt(self.sample) if self.are_counts else self.sample
 
 
 class Moments(NamedTuple):
@@ -208,3 +224,8 @@ def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
         else:
             holes[:n] -= ~known[:, worst - n]
     return np.flatnonzero(left[:n]), np.flatnonzero(left[n:])
+
+
+def sampled(n: int) -> NDArray[np.int64]:
+    """Numbers of the rows that are compared: all of them, or 400 at random."""
+    return random_rows(n, limits.COMPARED)

@@ -1,23 +1,22 @@
 """The plan of a fit: numbers of graph, weights, kernel and landmarks once the method is chosen."""
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .. import covariance, eigen, graph, kernels
+from .. import covariance, graph, kernels
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
-from .._base.types import Floats
-from ..fit import fit
-from ..graph import CsrGraph, Neighbors, Threshold
-from ..plan import Candidate, GraphRule, Plan, Refinement, Request
-from ..refine import Likelihood
+from ..fit import Result, fit
+from ..graph import CsrGraph, Neighbors, Rule, Threshold
+from ..plan import Candidate, Plan, Request
+from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
-from ..strategies import Blockwise, Geodesic, Strategy, number_of_landmarks
+from ..strategies import Geodesic, number_of_landmarks
 from ._facts import Facts
 
 N_NEIGHBORS = 10
@@ -30,134 +29,108 @@ _BLOCKWISE_FLOOR, _FLOOR_FROM = 0.15, 2000
 """Least automatic threshold of blockwise, and the independent columns from which it holds
 (docs/decisions/014-threshold.md)."""
 
-_N_LEADING = 15
-"""Leading eigenvalues by which the number of coordinates is chosen."""
 
-
-@dataclass(frozen=True)
+@dataclass
 class Choice:
-    """How rows are compared, solved and refined, and why; the plan follows from it and the table.
+    """Settings as they are chosen, one after the other, and why."""
 
-    Reasons of what was asked for are dropped when the report is made.
-    """
-
-    strategy: Strategy
-    affinity: str
-    refine: Refinement
-    graph: GraphRule | None = None  # None follows from the table
+    settings: Request
     model_based: bool = False
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
     agreement: float = np.nan
     warnings: tuple[str, ...] = ()
 
-    def explain(self, **reasons: str) -> "Choice":
-        """Return the choice with more reasons."""
-        return replace(self, reasons={**self.reasons, **reasons})
+    def take(self, why: str, **settings: Any) -> None:
+        """Take settings for a reason; what was asked for, or taken before, stays."""
+        before, self.settings = self.settings, self.settings.filled(**settings)
+        self.reasons |= {name: why for name in settings if getattr(before, name) == "auto"}
 
 
-def make_plan(
-    facts: Facts, request: Request, choice: Choice, size: int
-) -> tuple[Plan, dict[str, str]]:
-    """Choose the numbers of a graph, weights, kernel and landmarks.
+def make_plan(facts: Facts, choice: Choice) -> Plan:
+    """Choose the numbers of a graph, weights, kernel and landmarks, for reasons that are added.
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    request : Request
-        What was asked for.
     choice : Choice
-        The method.
-    size : int
-        Number of coordinates.
+        The method and the number of coordinates.
 
     Returns
     -------
-    plan : Plan
+    Plan
         Nothing is left to choose.
-    reasons : dict of str
-        Why, for each that was "auto".
     """
-    euclidean = choice.affinity == "precomputed_distance" or (
-        facts.has_rows and AFFINITIES[choice.affinity].euclidean
+    request, strategy, size = choice.settings, choice.settings.solver, choice.settings.n_components
+    assert size != "auto"
+    assert request.refine != "auto"
+    euclidean = request.affinity == "precomputed_distance" or (
+        facts.has_rows and AFFINITIES[request.affinity].euclidean
     )
     # Of rows with holes correlations are all that is known.
     by_value = choice.model_based or (facts.has_holes and not euclidean)
-    rule, reasons = _graph(facts, request, choice, by_value, euclidean)
-    refine = choice.refine
-    if refine is not None:
-        refine = refine.resolve(weights="precision" if by_value else "uniform")
+    rule = _graph(facts, choice, by_value, euclidean) if strategy.uses_graph else None
+    refine = request.refine
+    if isinstance(refine, Stress) and refine.weights == "auto":
+        refine = replace(refine, weights="precision" if by_value else "uniform")
     kernel = likelihood_kernel = request.kernel
     if isinstance(kernel, str):
         kernel = kernels.SquaredExponential()
         # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
         likelihood_kernel = "auto" if choice.model_based else kernels.RationalQuadratic()
+    elif euclidean and not isinstance(refine, Likelihood):
+        choice.reasons["kernel"] = "distances are taken as they are: no kernel bends them"
     count = None
-    if choice.strategy.uses_graph and choice.strategy.holds_distances:
+    if isinstance(strategy, Geodesic):
         count, why = number_of_landmarks(request.n_landmarks, facts.rows.shape[0], size)
-        reasons |= {"n_landmarks": why} if why else {}
-    plan = Plan(
-        size, choice.strategy, rule, kernel, choice.affinity, refine, count,
+        choice.reasons |= {"n_landmarks": why} if why else {}
+    return Plan(
+        size, strategy, rule, kernel, request.affinity, refine, count,
         request.random_state, likelihood_kernel, choice.model_based,
     )  # fmt: skip
-    if request.kernel != "auto" and euclidean and not isinstance(refine, Likelihood):
-        reasons["kernel"] = "distances are taken as they are: no kernel bends them"
-    return plan, reasons
 
 
-def _graph(
-    facts: Facts, request: Request, choice: Choice, by_value: bool, euclidean: bool
-) -> tuple[GraphRule | CsrGraph | None, dict[str, str]]:
-    """Rule of the graph with its numbers, and the reasons."""
-    rows, rule = facts.rows, request.graph
-    reasons: dict[str, str] = {}
-    if not choice.strategy.uses_graph:
-        return None, reasons
-    if rule == "auto" and sp.issparse(rows) and not facts.has_rows:
-        return Threshold(0.0, prune=False), reasons
-    if rule == "auto" and choice.graph is not None:
-        rule = choice.graph
-    elif rule == "auto" and by_value and rows.shape[0] <= limits.SOLVED_WHOLE:
-        rule = Threshold()
-        reasons["graph"] = (
-            "correlations estimate the kernel of the model, so that small ones are left out"
-            if choice.model_based
-            else "a pair is an edge where its own columns show it"
-        )
-    elif rule == "auto":
-        rule = Neighbors()
-        reasons["graph"] = "the order of similarities is more reliable than their values"
+def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rule | CsrGraph:
+    """Rule of the graph with its numbers."""
+    rows, affinity = facts.rows, choice.settings.affinity
+    if choice.settings.graph == "auto" and sp.issparse(rows):
+        return Threshold(0.0, prune=False)
+    if by_value and rows.shape[0] <= limits.SOLVED_WHOLE:
+        why = "a pair is an edge where its own columns show it"
+        if choice.model_based:
+            why = "correlations estimate the kernel of the model, so that small ones are left out"
+        choice.take(why, graph=Threshold())
+    why = "the order of similarities is more reliable than their values"
+    choice.take(why, graph=Neighbors())
+    rule = choice.settings.graph
     if isinstance(rule, Neighbors) and rule.k == "auto":
         rule = rule.replace(k=N_NEIGHBORS)
     by_fdr = isinstance(rule, Threshold) and rule.fdr is not None
     if isinstance(rule, Threshold) and rule.s0 == "auto" and not by_fdr:
-        free = _effective_columns(facts, choice.affinity, rule.n_removed)
-        width = rows.shape[1]
+        free, width = _effective_columns(facts, affinity, rule.n_removed), rows.shape[1]
         if free is not None and free < width - rule.n_removed and not facts.has_holes:
-            reasons["columns"] = describe_effective_columns(width, free)
-        s0 = _threshold(facts, request, choice, free, euclidean)
+            choice.reasons["columns"] = describe_effective_columns(width, free)
+        s0 = _threshold(facts, choice.settings, free, euclidean)
         rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
-    if isinstance(rule, graph.Rule) and rule.prune == "auto":
+    if isinstance(rule, Rule) and rule.prune == "auto":
         complete = facts.has_rows and not facts.has_holes
         rule = rule.replace(prune=complete and not by_value and not by_fdr)
-    return rule, reasons
+    return rule
 
 
-def _threshold(
-    facts: Facts, request: Request, choice: Choice, free: float | None, euclidean: bool
-) -> float:
+def _threshold(facts: Facts, request: Request, free: float | None, euclidean: bool) -> float:
     """Threshold of similarities that stand for so many independent columns."""
-    s0 = graph.auto_threshold(free)
-    if request.kernel != "auto" and not euclidean and not facts.has_holes:
-        of_kernel = graph.auto_threshold(free, request.kernel)
-        if free is not None and of_kernel > s0:
+    if request.kernel == "auto" or euclidean or facts.has_holes:
+        s0 = graph.auto_threshold(free)
+    else:
+        noise = 0.0
+        if free is not None:
             few = evenly_spaced(facts.rows.shape[0], limits.SIZED)
-            table = AFFINITIES[choice.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
+            table = AFFINITIES[request.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
             noise = covariance.noise_fraction(table, free)
-            of_kernel = graph.auto_threshold(free, request.kernel, noise)
-        s0 = of_kernel
-    floored = choice.strategy.name == "blockwise" and free is not None and free >= _FLOOR_FROM
+        s0 = graph.auto_threshold(free, request.kernel, noise)
+    floored = request.solver.name == "blockwise" and free is not None and free >= _FLOOR_FROM
     return max(s0, _BLOCKWISE_FLOOR) if floored else s0
 
 
@@ -183,33 +156,10 @@ def describe_effective_columns(n_observed: int, free: float) -> str:
     )
 
 
-def size_by_spectrum(facts: Facts, request: Request, choice: Choice) -> tuple[int, Floats]:
-    """Find the number of coordinates at the last wide gap of the leading eigenvalues, and these.
-
-    Parameters
-    ----------
-    facts : Facts
-        What is fitted.
-    request : Request
-        What was asked for.
-    choice : Choice
-        The method.
-
-    Returns
-    -------
-    size : int
-        Number of coordinates.
-    spectrum : (n_leading,) ndarray of float64
-        Eigenvalues of the closed form, descending.
-    """
-    # Merged cliques have no spectrum, the paths of their graph have.
-    strategy = Geodesic() if isinstance(choice.strategy, Blockwise) else choice.strategy
-    n, width = facts.rows.shape
-    leading = min(_N_LEADING, n - 1 if strategy.uses_kernel else min(n - 1, width))
-    trial, _ = make_plan(facts, request, replace(choice, strategy=strategy, refine=None), leading)
+def trial(facts: Facts, choice: Choice) -> Result:
+    """Return a fit that decides something, and says nothing."""
     with warnings.catch_warnings():
         # There may be fewer positive eigenvalues than are computed, and the fit says the rest.
         warnings.simplefilter("ignore", UserWarning)
-        similarity = compare(facts.rows, choice.affinity, counts=True)
-        spectrum = fit(similarity, None, trial, Stages()).solution.embedding.eigenvalues
-    return int(eigen.eigengap(spectrum)) if leading > 1 else 1, spectrum
+        similarity = compare(facts.rows, choice.settings.affinity, counts=True)
+        return fit(similarity, facts.rows, make_plan(facts, choice), Stages())

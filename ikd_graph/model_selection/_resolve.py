@@ -14,22 +14,24 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
-from .. import dimension
+from .. import covariance, dimension, eigen, graph, kernels
 from .._base import limits
 from .._base.progress import Stages
+from .._base.rounding import SINGLE
 from .._base.setting import setting
 from .._base.table import dense_rows, evenly_spaced, some_rows
+from .._base.types import Floats
 from ..gplvm import MOST_WORK, work_of
-from ..plan import Candidate, Refinement, Report, Request, is_auto
+from ..graph import Threshold
+from ..plan import Candidate, Report, Request
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
-from ..strategies import Eigen, Geodesic, Strategy
+from ..strategies import Blockwise, Eigen, Geodesic
 from ._candidates import agreement_of_halves, candidates, compare_candidates
-from ._exact import exact_rule
-from ._facts import Facts, has_significant_correlation
-from ._held_out import predicted_values
-from ._plan import Choice, make_plan, size_by_spectrum
+from ._facts import ENOUGH_COLUMNS, Facts, has_significant_correlation
+from ._plan import MIN_NEIGHBORS, Choice, make_plan, trial
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -38,15 +40,22 @@ SUPPORTED = 0.4
 _MOST_DIMENSIONS = 3
 """Coordinates up to which the likelihood sharpens neighborhoods; in more they are sharp already."""
 
+_MOST_NEIGHBORS = 200
+"""Neighbors of a point, in the mean, in graphs of exact covariances: more cost time and tell no
+more."""
 
-def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
+_N_LEADING = 15
+"""Leading eigenvalues by which the number of coordinates is chosen."""
+
+
+def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
     """Resolve every setting that is "auto".
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    asked : Request
+    request : Request
         What was asked for.
     stages : Stages
         Clock of the fit.
@@ -58,60 +67,56 @@ def resolve(facts: Facts, asked: Request, stages: Stages) -> Report:
         reason of each choice, the candidates, the agreement of two halves of the columns and what
         the user has to be told.
     """
-    request = asked
-    reasons: dict[str, str] = {}
-    spectrum = None
-    if asked.n_components == "auto" and facts.has_rows:
-        request, reasons = _with_estimated_size(facts, asked, stages)
+    choice, spectrum = Choice(request), None
+    if request.n_components == "auto" and facts.has_rows:
+        _estimate_size(facts, choice, stages)
     if not facts.has_rows:
-        choice = _of_values(facts.rows, request)
+        _of_values(facts.rows, choice)
     elif facts.has_holes:
-        choice = _of_holes(facts, request)
+        _of_holes(facts, choice)
     else:
         with stages("choosing"):
-            choice = _of_rows(facts, request)
-    size = request.n_components
-    if size == "auto":
+            _of_rows(facts, choice)
+    if choice.settings.n_components == "auto":
         with stages("spectrum"):
-            size, spectrum = size_by_spectrum(facts, request, choice)
+            spectrum = _leading_eigenvalues(facts, choice)
+        size = int(eigen.eigengap(spectrum)) if spectrum.size > 1 else 1
         why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
-        reasons["n_components"] = why
-    plan, numbers = make_plan(facts, request, choice, size)
-    named = {name for name, value in vars(asked).items() if not is_auto(value)}
-    chosen = {name: why for name, why in choice.reasons.items() if name not in named}
+        choice.take(why, n_components=size)
+    plan = make_plan(facts, choice)
     return Report(
         **vars(plan), candidates=choice.candidates, agreement=choice.agreement,
-        warnings=choice.warnings, spectrum=spectrum, reasons={**reasons, **chosen, **numbers},
+        warnings=choice.warnings, spectrum=spectrum, reasons=choice.reasons,
     )  # fmt: skip
 
 
-def _with_estimated_size(
-    facts: Facts, request: Request, stages: Stages
-) -> tuple[Request, dict[str, str]]:
-    """Request for a number of coordinates that is estimated, if the rows have enough columns."""
+def _estimate_size(facts: Facts, choice: Choice, stages: Stages) -> None:
+    """Take the number of coordinates that held-out columns have, if the rows have enough."""
     rows = facts.block
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
     if len(few) >= 2 and np.count_nonzero(np.ptp(few, axis=0)) >= limits.FEWEST_COLUMNS:
         with stages("dimensions"):
             result = dimension.estimate(few)
         of_block = " of a block without holes" if facts.has_holes else ""
-        reasons = {"n_components": f"{result} by held-out columns{of_block}"}
-        return replace(request, n_components=result.dimension), reasons
-    if facts.has_holes:
+        why = f"{result} by held-out columns{of_block}"
+        choice.take(why, n_components=result.dimension)
+    elif facts.has_holes:
         raise ValueError(
             "n_components must be a number for a table with holes whose largest block without "
             f"any has {rows.shape[0]} rows and {rows.shape[1]} columns, got 'auto'; name it"
         )
-    return request, {}
 
 
-def _choice(request: Request, strategy: Strategy, affinity: str, refine: Refinement) -> Choice:
-    """Choice of defaults, or of what was asked for in place of them."""
-    return Choice(
-        strategy if isinstance(request.strategy, str) else request.strategy,
-        affinity if request.affinity == "auto" else request.affinity,
-        refine if isinstance(request.refine, str) else request.refine,
-    )
+def _leading_eigenvalues(facts: Facts, choice: Choice) -> Floats:
+    """Leading eigenvalues of the closed form, descending."""
+    strategy = choice.settings.solver
+    if isinstance(strategy, Blockwise):
+        # Merged cliques have no spectrum, the paths of their graph have.
+        strategy = Geodesic()
+    n, width = facts.rows.shape
+    size = min(_N_LEADING, n - 1 if strategy.uses_kernel else min(n - 1, width))
+    settings = replace(choice.settings, strategy=strategy, refine=None, n_components=size)
+    return trial(facts, Choice(settings, choice.model_based)).solution.embedding.eigenvalues
 
 
 def _may_use_graph(request: Request) -> bool:
@@ -119,143 +124,160 @@ def _may_use_graph(request: Request) -> bool:
     return isinstance(request.strategy, str) or request.strategy.uses_graph
 
 
-def _of_values(values: Any, request: Request) -> Choice:
-    """Return the method of values between points."""
-    # A graph, or a strategy that has one, asks for a manifold.
-    free = is_auto(request.graph) and not sp.issparse(values)
-    distances = request.affinity == "precomputed_distance"
-    if free and distances and isinstance(request.strategy, str):
-        why = "every pair is known: stress over all pairs where classical scaling is not exact"
-        choice = _choice(request, Eigen(), request.affinity, Stress())
-        return choice.explain(strategy=why, refine=why)
-    unknown = "the table behind given values is not known"
-    if free and not distances and _may_use_graph(request):
-        rule = exact_rule(values, request)
-        if rule is not None:
-            why = "the covariances agree with the kernel"
-            choice = replace(_choice(request, Eigen(), request.affinity, None), graph=rule)
-            return choice.explain(strategy=why, graph=why, refine=unknown)
-    why = "the default: it needs no more than a connected graph"
-    choice = _choice(request, Geodesic(), request.affinity, None)
-    return choice.explain(strategy=why, refine=unknown)
+def _of_values(values: Any, choice: Choice) -> None:
+    """Choose the method of values between points."""
+    request = choice.settings
+    if request.graph == "auto" and not sp.issparse(values):
+        # A graph, or a strategy that has one, asks for a manifold.
+        if request.affinity == "precomputed_distance" and request.strategy == "auto":
+            why = "every pair is known: stress over all pairs where classical scaling is not exact"
+            choice.take(why, strategy=Eigen(), refine=Stress())
+        elif request.affinity == "precomputed" and _may_use_graph(request):
+            rule = _exact_rule(values, request)
+            if rule is not None:
+                why = "the covariances agree with the kernel"
+                choice.take(why, strategy=Eigen(), graph=rule)
+    choice.take("the default: it needs no more than a connected graph", strategy=Geodesic())
+    choice.take("the table behind given values is not known", refine=None)
 
 
-def _of_holes(facts: Facts, request: Request) -> Choice:
-    """Return the method of rows with holes: pairs of them may be unknown."""
-    enough = facts.rows.shape[1] >= limits.FEWEST_COLUMNS
-    choice = _choice(request, Geodesic(), "correlation" if enough else "euclidean", None).explain(
-        strategy="of a table with holes some pairs of rows are unknown: paths on a graph need no "
-        "more",
-        affinity="rows share different columns, and a correlation needs no common scale"
-        if enough
-        else "rows share different columns, too few for correlations",
-    )
-    strategy = choice.strategy
+def _exact_rule(cov: Floats, request: Request) -> Threshold | None:
+    """Return the graph of covariances that are exactly those of the kernel, else None.
+
+    Some points are solved in M dimensions by the closed form of all pairs: the coordinates have to
+    imply what was given, to rounding.
+    """
+    n, size = len(cov), request.n_components
+    few = evenly_spaced(n, limits.SIZED)
+    if size == "auto" or size >= few.size or cov.min() <= 0.0:
+        return None
+    kernel = kernels.SquaredExponential() if request.kernel == "auto" else request.kernel
+    corr = covariance.to_correlation(cov[np.ix_(few, few)])
+    corr = 0.5 * (corr + corr.T)
+    points = eigen.coordinates(kernel.sq_distance(corr), size).coordinates
+    implied = kernel.covariance(cdist(points, points, "sqeuclidean"))
+    if np.abs(implied - corr).max() > SINGLE:
+        return None
+    # Of the smallest covariances, and of too many, none is needed.
+    crowded = float(np.quantile(corr, 1.0 - min(_MOST_NEIGHBORS / n, 1.0)))
+    s0 = min(graph.auto_threshold(None), max(covariance.FLOOR, crowded))
+    return Threshold(s0, n_neighbors=MIN_NEIGHBORS)
+
+
+def _of_holes(facts: Facts, choice: Choice) -> None:
+    """Choose the method of rows with holes: pairs of them may be unknown."""
+    why = "of a table with holes some pairs of rows are unknown: paths on a graph need no more"
+    choice.take(why, strategy=Geodesic())
+    if facts.rows.shape[1] >= limits.FEWEST_COLUMNS:
+        why = "rows share different columns, and a correlation needs no common scale"
+        choice.take(why, affinity="correlation")
+    why = "rows share different columns, too few for correlations"
+    choice.take(why, affinity="euclidean")
+    request = choice.settings
+    strategy, refine = request.solver, request.refine
     if not strategy.uses_graph and not strategy.uses_kernel:
         raise ValueError(
             f"strategy must be 'geodesic' or 'blockwise' for {setting('missing', 'pairwise')}, got "
             f"{strategy.name!r}, which projects whole rows; {setting('missing', 'impute')} fills "
             "them in"
         )
-    if request.refine is None or isinstance(request.refine, Stress):
-        return choice
+    if refine is None or isinstance(refine, Stress):
+        return
     costly = work_of(np.isfinite(facts.rows)) > MOST_WORK
-    if isinstance(request.refine, Likelihood):
-        text = (
-            "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "
-            "the same columns for the likelihood of the known entries; missing='impute' fills them"
-        )
-        return replace(choice, refine=Stress(), warnings=(text,)) if costly else choice
+    if isinstance(refine, Likelihood):
+        if costly:
+            choice.settings = replace(request, refine=Stress())
+            choice.warnings = (
+                f"{setting('refine', 'likelihood')} became 'stress': the holes leave too many sets "
+                "of rows that know the same columns for the likelihood of the known entries; "
+                f"{setting('missing', 'impute')} fills them",
+            )
+        return
     if not strategy.uses_graph:
-        return choice.explain(refine="all pairs are known")
-    modeled = AFFINITIES[choice.affinity].over_pairs == "correlation"
-    if modeled and not costly and facts.moments.fit_the_model:
+        choice.take("all pairs are known", refine=None)
+        return
+    modeled = AFFINITIES[request.affinity].over_pairs == "correlation"
+    if modeled and not costly and facts.fit_the_model():
         why = "a block without holes looks like samples of a Gaussian process"
-        text = f"{why}: likelihood of the known entries"
-        return replace(choice, refine=Likelihood()).explain(refine=text)
+        choice.take(f"{why}: likelihood of the known entries", refine=Likelihood())
     why = "the holes leave no block that fits the model of the likelihood, or cost too much"
-    return replace(choice, refine=Stress()).explain(refine=why)
+    choice.take(why, refine=Stress())
 
 
-def _of_rows(facts: Facts, request: Request) -> Choice:
-    """Return the method of a whole table."""
-    observed = facts.moments
-    # Who asks for the likelihood says that the columns are samples, if nothing speaks against it.
-    plausible = isinstance(request.refine, Likelihood) and observed.is_plausible
+def _of_rows(facts: Facts, choice: Choice) -> None:
+    """Choose the method of a whole table."""
+    request = choice.settings
     affinity = AFFINITIES["correlation" if request.affinity == "auto" else request.affinity]
-    estimates = not (affinity.euclidean or affinity.square_roots or affinity.shared)
-    model_like = (observed.fit_the_model or plausible) and estimates
-    choice = _of_model(facts, request) if model_like else _of_table(facts, request)
+    likely = isinstance(request.refine, Likelihood)
+    if not (affinity.euclidean or affinity.square_roots or affinity.shared):
+        # Who asks for the likelihood says that the columns are samples, if nothing speaks against.
+        fewest = limits.FEWEST_COLUMNS if likely else ENOUGH_COLUMNS
+        choice.model_based = facts.fit_the_model(fewest)
+    if choice.model_based:
+        _of_model(facts, choice)
+    elif "auto" in (request.strategy, request.affinity, request.refine) or likely:
+        _of_table(facts, choice)
     if np.isfinite(choice.agreement):
         weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
-        choice = choice.explain(
-            agreement="two halves of the columns, embedded separately, agree by "
-            f"R² {choice.agreement:.2f}{weak}"
+        choice.reasons["agreement"] = (
+            f"two halves of the columns, embedded separately, agree by R² {choice.agreement:.2f}"
+            f"{weak}"
         )
-    if choice.refine is None:
-        return choice
-    # From many starts, or from the closed form alone.
-    local = choice.agreement >= SUPPORTED and not (model_like or observed.fit_the_model)
-    return replace(choice, refine=choice.refine.resolve(descent="local" if local else "annealed"))
+    refine = choice.settings.refine
+    if isinstance(refine, Likelihood) and refine.descent == "auto":
+        # From the closed form alone, or from many starts.
+        local = choice.agreement >= SUPPORTED and not choice.model_based
+        local = local and not facts.fit_the_model()
+        refine = replace(refine, descent="local" if local else "annealed")
+        choice.settings = replace(choice.settings, refine=refine)
 
 
-def _of_model(facts: Facts, request: Request) -> Choice:
-    """Return the method of a table that looks like samples of the model."""
+def _of_model(facts: Facts, choice: Choice) -> None:
+    """Choose the method of a table that looks like samples of the model."""
     n, width = facts.rows.shape
-    why = f"the {width} columns look like samples of a Gaussian process"
-    refinement = Likelihood() if _may_use_graph(request) else None
-    choice = _choice(request, Geodesic(), "correlation", refinement)
-    choice = replace(choice, model_based=True).explain(strategy=why, affinity=why, refine=why)
+    request, why = choice.settings, f"the {width} columns look like samples of a Gaussian process"
+    refine = Likelihood() if _may_use_graph(request) else None
+    method = {"strategy": Geodesic(), "affinity": "correlation", "refine": refine}
     if not has_significant_correlation(facts.rows):
         text = (
             f"no two of {min(n, limits.SAMPLED)} rows are correlated more than unrelated rows are "
             f"by chance: the {width} columns carry no distance between rows, and the embedding is "
             "noise; measure more columns, or average rows that belong together"
         )
-        refinement = None if isinstance(request.refine, str) else request.refine
-        choice = replace(choice, refine=refinement, warnings=(text,))
-        return choice.explain(refine="no rows are significantly correlated")
-    if "auto" not in (request.affinity, request.refine) and not isinstance(
-        choice.refine, Likelihood
-    ):
-        return choice
-    choice = replace(choice, agreement=agreement_of_halves(facts.sample, choice, request))
-    if choice.agreement < SUPPORTED:
-        why = (
-            f"nothing in the {width} columns speaks against a Gaussian process, but two halves of "
-            "them do not agree"
-        )
-    return choice.explain(strategy=why, affinity=why, refine=why)
+        choice.warnings = (text,)
+        choice.take("no rows are significantly correlated", refine=None)
+    elif "auto" in (request.affinity, request.refine) or isinstance(request.refine, Likelihood):
+        choice.agreement = agreement_of_halves(facts.sample, request.filled(**method), True)
+        if choice.agreement < SUPPORTED:
+            why = (
+                f"nothing in the {width} columns speaks against a Gaussian process, but two halves "
+                "of them do not agree"
+            )
+    choice.take(why, **method)
 
 
-def _of_table(facts: Facts, request: Request) -> Choice:
-    """Return the method of a table that is no sample of the model."""
-    options = candidates(facts, request)
-    choice = options[0]
-    why = f"the default of the {choice.strategy.name} strategy"
-    if len(options) == 1 and (request.refine is None or isinstance(request.refine, Stress)):
-        return choice.explain(strategy=why, affinity=why)
-    values = predicted_values(facts.sample, facts.rows)
-    best, tried, predicts = compare_candidates(facts.sample, values, options, request)
-    agreement = agreement_of_halves(facts.sample, options[best], request)
-    choice = replace(options[best], candidates=tried, agreement=agreement)
-    why = _why(tried) if len(tried) > 1 else why
-    choice = choice.explain(strategy=why, affinity=why, refine=why)
-    if not predicts and not agreement >= SUPPORTED:
-        text = (
-            "no method predicts held-out columns better than their mean: there may be nothing to "
-            "see"
-        )
-        return replace(choice, warnings=(text,)).explain(warning=text)
-    size = request.n_components
-    plain = size == "auto" or size <= _MOST_DIMENSIONS
-    enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
-    if isinstance(request.refine, str) and enough and plain and agreement < SUPPORTED:
-        weak = "the closed forms of two halves of the columns disagree"
-        strategy = _choice(request, Geodesic(), choice.affinity, None).strategy
-        choice = replace(choice, strategy=strategy, refine=Likelihood())
-        choice = choice.explain(strategy=weak, refine=weak)
-    return choice
+def _of_table(facts: Facts, choice: Choice) -> None:
+    """Choose the method of a table that is no sample of the model."""
+    request, size = choice.settings, choice.settings.n_components
+    best, *others = options = candidates(facts, request)
+    why = f"the default of the {best.solver.name} strategy"
+    if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
+        at, choice.candidates, predicts = compare_candidates(facts, options)
+        best = options[at]
+        choice.agreement = agreement_of_halves(facts.sample, best)
+        why = _why(choice.candidates) if others else why
+        plain = size == "auto" or size <= _MOST_DIMENSIONS
+        enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+        if not predicts and not choice.agreement >= SUPPORTED:
+            text = (
+                "no method predicts held-out columns better than their mean: there may be nothing "
+                "to see"
+            )
+            choice.warnings, choice.reasons["warning"] = (text,), text
+        elif request.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
+            weak = "the closed forms of two halves of the columns disagree"
+            choice.take(weak, strategy=Geodesic(), refine=Likelihood())
+    choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
 
 
 def _why(tried: tuple[Candidate, ...]) -> str:

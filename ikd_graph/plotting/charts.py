@@ -1,18 +1,26 @@
 """Charts, described once: `plot` draws them for papers, `figures` for pages."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import spatial
 
 from .._base.types import Floats
 from . import colors
 from .colors import Paint
 
+MANY = 4000
+"""More points are drawn as pixels, by the graphics card on pages; fewer print better."""
+MOST_BARS = 40
+"""Bars of a histogram."""
 MOST_ELLIPSES = 400
 """Points around which ellipses can still be told apart; of more the uncertain ones are pale."""
+
+
+OPACITY = 0.8
+"""Of points, so that those below others are seen."""
 
 
 class Points(NamedTuple):
@@ -21,9 +29,8 @@ class Points(NamedTuple):
     at: Floats  # (n, 2), or (n, 3) to be turned
     paints: tuple[Paint, ...] = (Paint(),)  # the first is drawn, a page offers the others
     size: float | Floats = 4.0  # diameter in points, of all or (n,) of each
-    opacity: float | Floats = 0.8  # of all or (n,) of each
-    rows: NDArray[np.intp] | None = None  # (n,) which of the points that a page describes
-    hover: Sequence[str] = ()  # what is said of each, where the page does not describe it
+    opacity: float | Floats = OPACITY  # of all or (n,) of each
+    hover: Sequence[str] = ()  # what is said of each, where a page does not describe it
 
 
 class Curve(NamedTuple):
@@ -56,6 +63,7 @@ class Names(NamedTuple):
 
     at: Floats  # (k, 2)
     texts: Sequence[str]  # k
+    dots: bool = False  # where no point of the chart stands
 
 
 class Chart(NamedTuple):
@@ -68,25 +76,10 @@ class Chart(NamedTuple):
     curves: tuple[Curve, ...] = ()
     bars: tuple[Bars, ...] = ()
     rows: tuple[str, ...] = ()  # names of rows of lying bars; without them bars stand
-    mark: tuple[float, str] | None = None  # dashed upright line with its text
+    mark: tuple[float, str] | None = None  # dashed upright line with its name
     log_y: bool = False
     equal: bool = False  # both axes have one scale and no unit
     names: Names | None = None
-
-    @property
-    def has_dots(self) -> bool:
-        """Whether positions with names need dots, because they are not those of the points."""
-        if self.names is None or self.points is None:
-            return False
-        return not np.array_equal(self.names.at, self.points.at)
-
-    @property
-    def mark_edge(self) -> Literal["left", "right"]:
-        """Edge of its text that stands at the mark: the other one has more room."""
-        drawn = (*(line.x for line in self.curves), *(bars.at for bars in self.bars))
-        at = np.concatenate([*drawn, np.zeros(0)])
-        mark = self.mark[0] if self.mark else 0.0
-        return "right" if at.size and mark > at.mean() else "left"
 
 
 def scatter(
@@ -100,27 +93,22 @@ def scatter(
 ) -> Chart:
     """Points of an embedding in two or three of its dimensions, with their error bars.
 
-    ``errors`` are standard errors, (n, m), or covariances, (n, m, m), of the coordinates, NaN where
-    unknown; ``fractions`` are written next to the axes; ``points`` are further fields of `Points`.
-    One coordinate is drawn against the rows.
+    ``errors`` are standard errors of the coordinates, (n, m), NaN where unknown; ``fractions`` are
+    written next to the axes; ``points`` are further fields of `Points`. One coordinate is drawn
+    against the rows.
     """
     at = columns(Z)
     axes = [axis_name(dim, fractions) for dim in dims if dim < at.shape[1]]
-    covariances = None if errors is None else _covariances(columns(errors))
+    sd = np.zeros_like(at) if errors is None else columns(errors)
     if at.shape[1] == 1:
-        at, axes = np.column_stack([np.arange(len(at)), at]), ["row", *axes]
-        if covariances is not None:
-            covariances = np.pad(covariances, ((0, 0), (1, 0), (1, 0)))
-    at = at[:, dims]
-    looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.1, 5.8))}
+        at, axes, sd = plane(at), ["row", *axes], np.pad(sd, ((0, 0), (1, 0)))
+    at, sd = at[:, dims], sd[:, dims]
+    looks: dict[str, Any] = {"size": float(np.clip(126.0 / np.sqrt(len(at) + 1), 1.0, 6.0))}
     curves: tuple[Curve, ...] = ()
-    if covariances is not None:
-        covariances = covariances[:, dims][:, :, dims]
-        if len(at) > MOST_ELLIPSES:
-            sizes = np.sqrt(np.einsum("nkk->n", covariances))
-            looks["opacity"], curves = _faded(sizes), _error_bar(at, sizes / np.sqrt(len(dims)))
-        elif len(dims) == 2:
-            curves = (_ellipses(at, covariances),)
+    if errors is not None and len(at) > MOST_ELLIPSES:
+        looks["opacity"], curves = _faded(at, np.sqrt((sd**2).mean(axis=1)))
+    elif errors is not None and len(dims) == 2:
+        curves = (_ellipses(at, sd),)
     drawn = Points(at, paints or (Paint(),), **looks | points)
     return Chart(title, axes[0], axes[1], drawn, curves, equal=axes[0] != "row")
 
@@ -129,6 +117,18 @@ def columns(Z: ArrayLike) -> Floats:
     """Coordinates as (n, m); a flat list is one coordinate."""
     coordinates = np.asarray(Z, dtype=np.float64)
     return coordinates[:, None] if coordinates.ndim == 1 else coordinates
+
+
+def plane(Z: ArrayLike) -> Floats:
+    """Where points are drawn, (n, 2): the first two coordinates, or a single one against the rows.
+
+    Examples
+    --------
+    >>> plane([5.0, 7.0]).tolist()
+    [[0.0, 5.0], [1.0, 7.0]]
+    """
+    at = columns(Z)
+    return at[:, :2] if at.shape[1] > 1 else np.column_stack([np.arange(len(at)), at])
 
 
 def axis_name(dim: int, fractions: ArrayLike | None = None) -> str:
@@ -150,58 +150,46 @@ def variance_fractions(latent: ArrayLike) -> Floats:
     return np.asarray(spread / (spread.sum() or 1.0))
 
 
-def _covariances(errors: Floats) -> Floats:
-    """Covariances of coordinates, (n, m, m), given as such or as standard errors, (n, m)."""
-    if errors.ndim == 3:
-        return errors
-    return np.asarray(errors[:, :, None] ** 2 * np.eye(errors.shape[1]))
+def _faded(at: Floats, errors: Floats) -> tuple[Floats, tuple[Curve, ...]]:
+    """Opacity of points, (n,), and a bar below them of twice their median error, if it fits.
 
-
-def _faded(errors: Floats) -> Floats:
-    """Opacity of points, (n,): those with large or unknown errors are pale, if any are known."""
+    Points with large or unknown errors are pale, if any are known.
+    """
     known = np.isfinite(errors)
     if not known.any():
-        return np.full(errors.shape, 0.8)
-    return np.clip(0.8 * np.median(errors[known]) / np.where(known, errors, np.inf), 0.1, 0.8)
-
-
-def _error_bar(at: Floats, errors: Floats) -> tuple[Curve, ...]:
-    """Bar below the points of twice their median standard error, if that is known and fits."""
-    half = np.median(errors[np.isfinite(errors)]) if np.isfinite(errors).any() else np.inf
+        return np.full(errors.shape, OPACITY), ()
+    half = np.median(errors[known])
+    opacity = OPACITY * np.clip(half / np.where(known, errors, np.inf), 0.1, 1.0)
     low, extent = np.nanmin(at, axis=0), np.ptp(at, axis=0)
     if at.shape[1] != 2 or not 2.0 * half < extent[0]:
-        return ()
-    x = low[0] + half * np.arange(3.0)
-    y = np.full(3, low[1] - 0.05 * extent[1])
-    return (Curve("± 1 standard error", x, y, colors.MUTED, dots=True),)
+        return opacity, ()
+    x, y = low[0] + half * np.arange(3.0), np.full(3, low[1] - 0.05 * extent[1])
+    return opacity, (Curve("± 1 standard error", x, y, colors.MUTED, dots=True),)
 
 
 _BEYOND = 0.3
 """Fraction of the longer side of all points up to which ellipses around them are drawn."""
 
 
-def _ellipses(at: Floats, covariances: Floats) -> Curve:
+def _ellipses(at: Floats, errors: Floats) -> Curve:
     """Ellipses of one standard error around points, as one curve with gaps."""
-    values, axes = np.linalg.eigh(np.nan_to_num(covariances))
     turns = np.linspace(0.0, 2.0 * np.pi, 25)
-    circle = np.column_stack([np.cos(turns), np.sin(turns)])
-    around = circle @ np.swapaxes(axes * np.sqrt(np.maximum(values, 0.0))[:, None], 1, 2)
-    around[~np.isfinite(covariances).all(axis=(1, 2))] = np.nan
-    around += at[:, None]
+    around = at[:, None] + errors[:, None] * np.column_stack([np.cos(turns), np.sin(turns)])
     # Error bars much larger than the map would leave nothing to be seen of it.
     finite = at[np.isfinite(at).all(axis=1)]
     low, high = finite.min(axis=0, initial=np.inf), finite.max(axis=0, initial=-np.inf)
     reach = _BEYOND * (high - low).max() or np.inf
     around[((around < low - reach) | (around > high + reach)).any(axis=2)] = np.nan
-    x, y = with_gaps(around)
     # Many that overlap leave the points to be seen.
-    strong = float(np.clip(100.0 / (len(at) + 1), 0.25, 1.0))
-    return Curve("± 1 standard error", x, y, colors.MUTED, width=0.7 * strong, opacity=0.7 * strong)
+    strong = min(OPACITY, 70.0 / (len(at) + 1))
+    return lines(around, strong, strong, "± 1 standard error")
 
 
-def with_gaps(paths: Floats) -> Floats:
-    """Paths, (k, n, 2), as one line of (2, k (n + 1)) with a gap after each."""
-    return np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
+def lines(paths: Floats, width: float, opacity: float, name: str = "") -> Curve:
+    """Paths, (k, n, 2), as one curve with a gap after each."""
+    gaps = np.pad(paths, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
+    x, y = gaps.reshape(-1, 2).T
+    return Curve(name, x, y, colors.MUTED, width=width, opacity=opacity)
 
 
 def network(
@@ -216,8 +204,8 @@ def network(
     """
     at = np.asarray(positions, dtype=float)[:, :2]
     sizes = np.array([float(size) for _, size in graph.nodes.data("size", default=1)])
-    widest = float(np.clip(110.0 / np.sqrt(len(at) + 1), 4.5, 20.0))
-    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.3)
+    widest = float(np.clip(110.0 / np.sqrt(len(at) + 1), 4.0, 20.0))
+    diameters = np.maximum(widest * np.sqrt(sizes / sizes.max(initial=1.0)), 3.0)
     every = at if names is None else np.vstack([at, names.at])
     extent = float(np.ptp(every, axis=0).max()) if len(every) else 0.0
     at = _discs_apart(at, diameters, (extent or 1.0) / _LONGER_SIDE)
@@ -225,50 +213,45 @@ def network(
     edges = sorted(graph.edges.data("overlap", default=1), key=lambda edge: edge[2])[-5 * len(at) :]
     ends = np.array([(row_of[a], row_of[b]) for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
     shared = np.array([float(weight) for *_, weight in edges])
-    strength = np.clip(3.0 * shared / shared.max(initial=1.0), 0.0, 2.0).astype(int)
-    curves = []
-    for level in range(3):
-        x, y = with_gaps(at[ends[strength == level]])
-        width, opacity = 0.6 + 0.9 * level, 0.2 * (level + 1)
-        curves.append(Curve("", x, y, colors.MUTED, width=width, opacity=opacity))
+    strength = np.ceil(3.0 * shared / shared.max(initial=1.0))
+    curves = tuple(
+        lines(at[ends[strength == level]], level - 0.5, 0.2 * level) for level in (1, 2, 3)
+    )
     drawn = Points(at, paints or (Paint(),), **{"size": diameters, **points})
-    title = "graph of cliques"
-    return Chart(title, points=drawn, curves=tuple(curves), equal=True, names=names)
+    return Chart("graph of cliques", points=drawn, curves=curves, equal=True, names=names)
 
 
 _LONGER_SIDE = 330.0
 """Points of the page on which the longer side of a picture of discs is drawn at least."""
 
 
-def _discs_apart(at: Floats, diameters: Floats, unit: float, n_rounds: int = 300) -> Floats:
+def _discs_apart(at: Floats, diameters: Floats, unit: float) -> Floats:
     """Middles of discs, (n, 2), moved apart until none hides another.
 
     ``diameters``, (n,), are in points of the page; ``unit`` is how much of the axes one is.
     """
     # Discs in one place need some way to go.
     middles = at / unit + 1e-3 * np.random.default_rng(0).normal(size=at.shape)
-    for _ in range(n_rounds):
+    for _ in range(300):
         tree = spatial.cKDTree(middles)
         first, second = tree.query_pairs(diameters.max(initial=1.0), output_type="ndarray").T
         gap = middles[first] - middles[second]
         distance = np.linalg.norm(gap, axis=1)
-        overlap = 0.5 * (diameters[first] + diameters[second]) - distance
-        if not (overlap > 0.01).any():
-            break
-        push = (0.25 * np.maximum(overlap, 0.0) / np.maximum(distance, 1e-9))[:, None] * gap
+        overlap = np.maximum(0.5 * (diameters[first] + diameters[second]) - distance, 0.0)
+        push = (0.25 * overlap / distance)[:, None] * gap
         np.add.at(middles, first, push)
         np.add.at(middles, second, -push)
     moved = np.linalg.norm(middles - at / unit, axis=1) > 0.1
     return np.where(moved[:, None], middles * unit, at)
 
 
-def counts(values: ArrayLike, xlabel: str, ylabel: str, most_bars: int = 40) -> Chart:
+def counts(values: ArrayLike, xlabel: str, ylabel: str) -> Chart:
     """Histogram of whole numbers: a bar for each while they are few, in bins beyond."""
     numbers = np.asarray(values, dtype=np.int64)
     if not numbers.size:
         return Chart(xlabel, xlabel, ylabel)
     low, high = int(numbers.min()), int(numbers.max())
-    step = -(-(high - low + 1) // most_bars)
+    step = -(-(high - low + 1) // MOST_BARS)
     edges = np.arange(low, high + step + 1, step) - 0.5
     heights = np.histogram(numbers, edges)[0].astype(float)
     bars = Bars(0.5 * (edges[1:] + edges[:-1]), heights, width=0.8 * step)
@@ -292,20 +275,17 @@ def level_bars(
 
 
 def noise_curves(
-    levels: ArrayLike,
-    scores: Mapping[str, Any],
-    ylabel: str = "R² after affine alignment",
-    xlabel: str = "noise",
+    levels: ArrayLike, scores: Mapping[str, Any], ylabel: str = "R² after affine alignment"
 ) -> Chart:
     """Several methods against noise: the mean over seeds with its standard deviation.
 
     ``scores`` has a value or several for each of the levels, by method; NaN where a run failed.
     """
-    curves = []
+    import pandas as pd
+
+    at, curves = np.asarray(levels, dtype=float), []
     for code, (name, runs) in enumerate(scores.items()):
-        finite = [values[np.isfinite(values)] for values in map(np.ravel, runs)]
-        mean = np.array([values.mean() if values.size else np.nan for values in finite])
-        spread = np.array([values.std() if values.size else 0.0 for values in finite])
-        color = colors.class_color(code)
-        curves.append(Curve(name, np.asarray(levels, float), mean, color, spread, dots=True))
-    return Chart(f"{ylabel} against {xlabel}", xlabel, ylabel, curves=tuple(curves))
+        table = pd.DataFrame([*map(np.ravel, runs)], dtype=float)
+        mean, sd = table.mean(axis=1).to_numpy(), table.std(axis=1, ddof=0).fillna(0.0).to_numpy()
+        curves.append(Curve(name, at, mean, colors.class_color(code), sd, dots=True))
+    return Chart(f"{ylabel} against noise", "noise", ylabel, curves=tuple(curves))

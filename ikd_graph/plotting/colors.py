@@ -31,48 +31,30 @@ _CYCLE = (
 # Lightness rises evenly, so that it reads in gray as well.
 _SEQUENCE = ("#2c3172", "#2e5c9c", "#25859c", "#41aa8a", "#8fc774", "#e2d76f")
 
-MARKERS = {
-    "o": "circle",
-    "s": "square",
-    "^": "triangle-up",
-    "D": "diamond",
-    "v": "triangle-down",
-    "P": "cross",
-}
+MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross"}
 """Markers in matplotlib's letters, and plotly's names of the same."""
-
-
-class Groups(NamedTuple):
-    """Labels as classes: their names in order, and the class of each point."""
-
-    names: tuple[str, ...]  # in natural order
-    codes: NDArray[np.intp]  # (n,) position in names, -1 where the label is missing
-    palette: tuple[str, ...] = ()  # colors of the first classes, where they came with the labels
-
-    def color(self, code: int) -> str:
-        """Color of a class: its own, or one of ours; gray for what is missing (-1)."""
-        return self.palette[code] if 0 <= code < len(self.palette) else class_color(code)
-
-    def items(self) -> list[tuple[int, str]]:
-        """Code and name of each class that has points, the missing one last."""
-        present = sorted(np.unique(self.codes).tolist(), key=lambda code: (code < 0, code))
-        return [(code, self.names[code] if code >= 0 else "no label") for code in present]
 
 
 class Paint(NamedTuple):
     """How points look: by class, by a quantity, or all the same."""
 
     title: str = ""
-    groups: Groups | None = None
-    values: NDArray[np.float64] | None = None  # (n,) quantity
+    y: NDArray[Any] | None = None  # (n,) quantity, or positions in names, -1 where missing
+    names: tuple[str, ...] = ()  # of classes, in natural order; none for a quantity
+    palette: tuple[str, ...] = ()  # colors of the first classes, where they came with the labels
     period: float | None = None  # of a quantity that runs around a circle
+
+    @property
+    def is_quantity(self) -> bool:
+        """Whether a scale explains the colors."""
+        return self.y is not None and not self.names
 
     @property
     def ends(self) -> tuple[float, float]:
         """Values at the ends of the scale of a quantity."""
         if self.period is not None:
             return 0.0, self.period
-        finite = np.zeros(0) if self.values is None else self.values[np.isfinite(self.values)]
+        finite = np.zeros(0) if self.y is None else self.y[np.isfinite(self.y)]
         return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
 
     @property
@@ -80,11 +62,23 @@ class Paint(NamedTuple):
         """Colors of the scale, least first; of a circle the last is the first."""
         return _SEQUENCE if self.period is None else _CYCLE
 
+    def codes(self, n: int) -> NDArray[np.intp]:
+        """Class of each of n points, (n,); one class where there are none."""
+        return np.zeros(n, dtype=np.intp) if self.y is None or not self.names else self.y
+
+    def classes(self) -> list[tuple[int, str]]:
+        """Code and name of each class that has points, the missing one last."""
+        present = sorted(set(self.codes(1).tolist()), key=lambda code: (code < 0, code))
+        names = self.names or ("",)
+        return [(code, names[code] if code >= 0 else "no label") for code in present]
+
+    def color(self, code: int) -> str:
+        """Color of a class: its own, or one of ours; gray for what is missing (-1)."""
+        return self.palette[code] if 0 <= code < len(self.palette) else class_color(code)
+
     def take(self, rows: NDArray[np.intp]) -> Paint:
         """Return the colors of some of the points."""
-        groups = self.groups and self.groups._replace(codes=self.groups.codes[rows])
-        values = None if self.values is None else self.values[rows]
-        return self._replace(groups=groups, values=values)
+        return self if self.y is None else self._replace(y=self.y[rows])
 
 
 def paint(
@@ -103,11 +97,11 @@ def paint(
 
     Examples
     --------
-    >>> paint(["b", "a"]).groups.names, paint([0.5, 1.5]).values
+    >>> paint(["b", "a"]).names, paint([0.5, 1.5]).y
     (('a', 'b'), array([0.5, 1.5]))
     """
     if labels is None or isinstance(labels, Paint):
-        return labels or Paint(title)
+        return labels or Paint()
     if not isinstance(labels, Labels):
         y = np.asarray(labels)
         if names is None:
@@ -116,12 +110,12 @@ def paint(
             names = (*names, NO_LABEL)
             y = np.where(np.isfinite(y) & (y >= 0), y, len(names) - 1)
         labels = Labels(title, y, tuple(map(str, names)), period, tuple(palette))
-    numbers = labels.numbers if len(labels.names) > MOST_CLASSES or not labels.names else None
+    numbers = None if 0 < len(labels.names) <= MOST_CLASSES else labels.numbers
     if numbers is not None:
         values = numbers if labels.period is None else numbers % labels.period
-        return Paint(labels.title, None, values, labels.period)
+        return Paint(labels.title, values, period=labels.period)
     codes = np.where(labels.known, labels.y, -1).astype(np.intp)
-    return Paint(labels.title, Groups(labels.names, codes, labels.palette))
+    return Paint(labels.title, codes, labels.names, labels.palette)
 
 
 def class_color(code: int) -> str:
@@ -131,4 +125,4 @@ def class_color(code: int) -> str:
 
 def class_marker(code: int) -> str:
     """Marker of a class in matplotlib's letters: beyond 12 classes color alone is not enough."""
-    return tuple(MARKERS)[max(code, 0) // 12 % len(MARKERS)]
+    return tuple(MARKERS)[max(code, 0) // (len(CLASSES) // 2) % len(MARKERS)]

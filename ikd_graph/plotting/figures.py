@@ -1,6 +1,7 @@
 """Charts as plotly draws them on pages: plain mappings, so that no library is loaded."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import partial
 from html import escape as _escape
 from typing import Any
@@ -9,11 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import colors
-from .charts import Bars, Chart, Curve, Names, Points
+from .charts import MANY, OPACITY, Bars, Chart, Curve, Names, Points
 from .colors import Paint
-
-MANY = 4000
-"""More points are drawn by the graphics card, fewer in a way that prints better."""
 
 escape = partial(_escape, quote=False)
 """Text that plotly takes for no markup; it shows quotes as they are."""
@@ -55,44 +53,38 @@ def figure(chart: Chart) -> dict[str, Any]:
         names = {"tickvals": [*range(len(chart.rows))], "ticktext": [*map(escape, chart.rows)]}
         layout["yaxis"] |= {"autorange": "reversed", "showgrid": False, **names}
     if chart.mark is not None:
-        layout["shapes"] = [_upright(chart)]
+        at, name = chart.mark
+        line = {"color": colors.SECOND, "dash": "dash"}
+        place = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain"}
+        layout["shapes"] = [{**place, "line": line, "name": escape(name), "showlegend": True}]
+    traces: list[Trace] = []
     if points is not None:
+        # Points come first, so that those of other charts have the same numbers.
+        painted = [_paint(points, paint) for paint in points.paints]
+        traces += [trace | {"visible": k == 0} for k, some in enumerate(painted) for trace in some]
         layout["legend"] = {"itemsizing": "constant"}
-        if points.at.shape[1] == 3:
-            layout |= _scene()
-        if len(points.paints) > 1:
-            layout["updatemenus"] = [_menu(points)]
+        if len(painted) > 1:
+            layout["updatemenus"] = [_menu(points.paints, [*map(len, painted)])]
         else:
             layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
-    return {"data": _traces(chart), "layout": layout}
-
-
-def _traces(chart: Chart) -> list[Trace]:
-    """Everything that a chart draws; points come first, so that others of the same are alike."""
-    traces = []
-    if chart.points is not None:
-        for number, paint in enumerate(chart.points.paints):
-            painted = _paint(chart.points, paint)
-            traces += [trace | {"visible": number == 0} for trace in painted]
-    if chart.names is not None and chart.has_dots:
+    if chart.names is not None and chart.names.dots:
         traces.append(_named(chart.names))
     traces += [_bars(bars, lying=bool(chart.rows)) for bars in chart.bars]
-    return traces + [_curve(curve) for curve in chart.curves]
+    return {"data": traces + [_curve(curve) for curve in chart.curves], "layout": layout}
 
 
 def _paint(points: Points, paint: Paint) -> list[Trace]:
     """Return a trace for each class, or one of a quantity and one of what has no value."""
-    if paint.groups is not None:
-        traces = []
-        for code, name in paint.groups.items():
-            trace = _dots(points, paint.groups.codes == code, paint.groups.color(code))
+    if not paint.is_quantity:
+        traces, codes = [], paint.codes(len(points.at))
+        for code, name in paint.classes():
+            trace = _dots(points, codes == code, paint.color(code))
             trace["marker"]["symbol"] = colors.MARKERS[colors.class_marker(code)]
-            traces.append(trace | {"name": escape(name), "showlegend": True})
+            traces.append(trace | {"name": escape(name), "showlegend": bool(name)})
         return traces
-    if paint.values is None:
-        return [_dots(points, np.full(len(points.at), True), colors.ACCENT)]
-    finite = np.isfinite(paint.values)
-    quantity = _dots(points, finite, packed(paint.values[finite]))
+    assert paint.y is not None
+    finite = np.isfinite(paint.y)
+    quantity = _dots(points, finite, packed(paint.y[finite]))
     quantity["marker"] |= {
         "cmin": paint.ends[0],
         "cmax": paint.ends[1],
@@ -120,58 +112,36 @@ def _dots(points: Points, rows: NDArray[np.bool_], color: Any) -> Trace:
         **{axis: packed(column) for axis, column in zip("xyz", at.T, strict=False)},
     }
     if at.shape[1] == 3:
-        trace |= {"type": "scatter3d", "marker": {"color": color, "size": 3, "opacity": 0.8}}
+        trace |= {"type": "scatter3d", "marker": {"color": color, "size": 3, "opacity": OPACITY}}
     elif trace["type"] == "scatter":
         # Above the lines, which come later.
         trace["zorder"] = 1
     if points.hover:
         trace["text"] = [escape(points.hover[row]) for row in np.flatnonzero(rows).tolist()]
-    elif points.rows is not None:
+    else:
         # The page's script looks up what it says of them.
-        trace["customdata"] = packed(points.rows[rows])
+        trace["customdata"] = packed(np.flatnonzero(rows))
     return trace
 
 
 def _named(names: Names) -> Trace:
     """Small dots that say their names."""
     points = Points(names.at, size=3.0, hover=names.texts)
-    return _dots(points, np.full(len(names.at), True), colors.INK) | {"zorder": 2}
+    return _dots(points, np.full(len(names.at), True), colors.MUTED) | {"zorder": 2}
 
 
-def _scene() -> dict[str, Any]:
-    """Layout of a cloud that is turned."""
-    axes = {
-        f"{letter}axis": {"showticklabels": False, "title": {"text": f"dimension {k}"}}
-        for k, letter in enumerate("xyz", 1)
-    }
-    return {"scene": {"aspectmode": "data", **axes}, "dragmode": "orbit"}
-
-
-def _menu(points: Points) -> dict[str, Any]:
-    """Menu of the columns that can color points."""
-    n_traces = [len(_paint(points, paint)) for paint in points.paints]
-    owner = np.repeat(np.arange(len(n_traces)), n_traces)
+def _menu(paints: Sequence[Paint], n_traces: Sequence[int]) -> dict[str, Any]:
+    """Menu of the columns that can color points, each by some of the traces."""
+    owner = np.repeat(np.arange(len(paints)), n_traces)
     buttons = [
         {
             "label": "color: " + (escape(paint.title) or "labels"),
             "method": "restyle",
             "args": [{"visible": (owner == k).tolist()}, [*range(owner.size)]],
         }
-        for k, paint in enumerate(points.paints)
+        for k, paint in enumerate(paints)
     ]
     return {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
-
-
-def _upright(chart: Chart) -> dict[str, Any]:
-    """Dashed upright line with its text above, where there is more room."""
-    assert chart.mark is not None
-    at, text = chart.mark
-    return {
-        "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain",
-        "line": {"color": colors.SECOND, "width": 1.5, "dash": "dash"},
-        "label": {"text": escape(text), "textposition": "end", "textangle": 0, "yanchor": "bottom",
-                  "xanchor": chart.mark_edge, "font": {"color": colors.SECOND}},
-    }  # fmt: skip
 
 
 def _bars(bars: Bars, lying: bool) -> Trace:
@@ -185,11 +155,9 @@ def _bars(bars: Bars, lying: bool) -> Trace:
         f"error_{along}": _errors(bars.errors),
         "width": bars.width,
         "text": [*map(escape, bars.texts)],
-        "textposition": "outside",
         "name": escape(bars.name),
         "marker": {"color": bars.color},
         "showlegend": bool(bars.name),
-        "cliponaxis": False,
     }
 
 
@@ -197,13 +165,13 @@ def _curve(curve: Curve) -> Trace:
     """Line, with dots and errors or without."""
     return {
         "type": "scatter",
-        "mode": "+".join(["lines"] * (curve.width > 0) + ["markers"] * curve.dots),
+        "mode": "lines+markers" if curve.dots else "lines",
         "name": escape(curve.name),
         "x": packed(curve.x),
         "y": packed(curve.y),
         "error_y": _errors(curve.errors),
         "line": {"color": curve.color, "width": curve.width},
-        "marker": {"color": curve.color, "size": 5},
+        "marker": {"color": curve.color},
         "opacity": curve.opacity,
         "showlegend": bool(curve.name),
         "hoverinfo": "skip" if curve.opacity < 1.0 else "x+y+name",
@@ -213,6 +181,4 @@ def _curve(curve: Curve) -> Trace:
 
 def _errors(errors: NDArray[np.float64] | None) -> dict[str, Any]:
     """Error bars; none without errors."""
-    if errors is None:
-        return {"visible": False}
-    return {"array": packed(np.nan_to_num(errors)), "thickness": 1, "width": 0}
+    return {} if errors is None else {"array": packed(np.nan_to_num(errors))}

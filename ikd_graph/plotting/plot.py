@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from .._base import validation as check
 from .._base.files import write_whole
@@ -21,8 +23,8 @@ from .._base.types import Floats
 from .._base.validation import validate
 from .._base.warn import warn
 from . import charts, colors
-from .charts import Bars, Chart, Curve, Names, Points
-from .colors import INK, MUTED, RULE, Groups, Paint
+from .charts import Bars, Chart, Names, Points
+from .colors import INK, MUTED, RULE, Paint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +35,13 @@ __all__ = [
     "small_multiples", "surfaces",
 ]  # fmt: skip
 
-TEXT = 11.0
-SMALL = 9.5
+WIDTH, HEIGHT = 6.4, 4.6
+RESOLUTION = check.whole(10, 2400)
 MOST_NAMED = 100
 """Points that are named one by one in a picture."""
 
 
-def axes(width: float = 6.4, height: float = 4.6) -> Axes:
+def axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Axes of a new figure that pyplot knows nothing of, for pictures that go to a file.
 
     Parameters
@@ -57,7 +59,7 @@ def axes(width: float = 6.4, height: float = 4.6) -> Axes:
     return _axes_of_new("figure", "Figure", width, height)
 
 
-@validate(dpi=check.whole(10, 2400))
+@validate(dpi=RESOLUTION)
 def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     """Save the figure of an Axes, whole or not at all.
 
@@ -79,7 +81,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     return write_whole(path, partial(_draw, ax, form, dpi))
 
 
-@validate(dpi=check.whole(10, 2400))
+@validate(dpi=RESOLUTION)
 def png(ax: Axes, dpi: int = 160) -> bytes:
     """Draw the figure of an Axes as PNG in memory.
 
@@ -104,9 +106,7 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
     """Draw a figure without empty margins, and say in one line which letters no font has."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.filterwarnings("always", "Glyph")
-        figure_of(ax).savefig(
-            out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=0.12
-        )
+        figure_of(ax).savefig(out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight")
     said = {str(warning.message) for warning in heard}
     if missing := [text for text in said if "Glyph" in text]:
         warn(
@@ -115,12 +115,12 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
         )
 
 
-def drawing_axes(ax: Axes | None, width: float = 6.4, height: float = 4.6) -> Axes:
+def drawing_axes(ax: Axes | None, *size: float) -> Axes:
     """Return the Axes given, or one in a new pyplot figure, which notebooks show by themselves."""
-    return _axes_of_new("pyplot", "figure", width, height) if ax is None else ax
+    return _axes_of_new("pyplot", "figure", *size) if ax is None else ax
 
 
-def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
+def _axes_of_new(module: str, make: str, width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Axes of a new figure, with white space around it, that a module of matplotlib makes."""
     try:
         import_module("matplotlib")
@@ -130,7 +130,6 @@ def _axes_of_new(module: str, make: str, width: float, height: float) -> Axes:
             'pictures need matplotlib, which is not installed; pip install "ikd_graph[plot]"'
         ) from error
     figure = getattr(made_by, make)(figsize=(width, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.14, h_pad=0.14)
     return figure.add_subplot()
 
 
@@ -139,11 +138,9 @@ def quiet(ax: Axes, grid: Literal["x", "y"] | None = "y") -> None:
     ax.set_facecolor("none")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(RULE)
-    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK, pad=6)
-    for label in (ax.xaxis.label, ax.yaxis.label):
-        label.set(fontsize=TEXT, color=INK)
+    ax.tick_params(which="both", length=0, labelcolor=INK)
     if grid:
-        ax.grid(axis=grid, color=RULE, linewidth=0.8)
+        ax.grid(axis=grid, color=RULE)
         ax.set_axisbelow(True)
 
 
@@ -171,12 +168,11 @@ def _families() -> list[str]:
     """Return the usual font and fonts of this machine with the letters of Asia."""
     from matplotlib import font_manager, rcParams
 
-    names = sorted({font.name for font in font_manager.fontManager.ttflist})
-    asian = [name for name in names if any(word in name for word in _ASIAN)]
-    return [*rcParams["font.family"], *asian[:4]]
+    asian = [name for name in font_manager.get_font_names() if re.search(_ASIAN, name)]
+    return [*rcParams["font.family"], *sorted(asian)[:4]]
 
 
-_ASIAN = ("CJK", "Hei", "Gothic", "Ming", "YaHei", "Unicode MS")
+_ASIAN = "CJK|Hei|Gothic|Ming|YaHei|Unicode MS"
 
 
 def subplot_of(ax: Axes) -> Any:
@@ -229,12 +225,16 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     >>> plot.chart(charts.counts([3, 4, 4], "points", "cliques"), ax=plot.axes()).get_xlabel()
     'points'
     """
-    ax = drawing_axes(ax, 6.4, 4.6 if what.points is not None else 4.0)
+    ax = drawing_axes(ax)
     ax.set_axis_on()
     for bars in what.bars:
         _draw_bars(ax, bars, lying=bool(what.rows))
     for curve in what.curves:
-        _draw_curve(ax, curve, named=what.points is not None and curve.dots)
+        ax.errorbar(
+            curve.x, curve.y, curve.errors, color=curve.color, linewidth=curve.width, elinewidth=1,
+            marker="o" if curve.dots else "", markersize=4, alpha=curve.opacity,
+            label=shortened(curve.name) if curve.name and curve.opacity == 1.0 else "_",
+        )  # fmt: skip
     (bare if what.equal else quiet)(ax, *(["x"] if what.rows else []))
     ax.set(xlabel=what.xlabel, ylabel=what.ylabel)
     if what.log_y:
@@ -244,24 +244,19 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
         ax.invert_yaxis()
         ax.margins(x=0.16)
     if what.equal:
-        ax.margins(0.04)
         # A line would be a strip: it has all of its panel, and names have.
         ax.set_aspect("equal", adjustable="datalim" if _is_narrow(what) else "box")
     if what.mark is not None:
-        _draw_mark(ax, what)
+        at, name = what.mark
+        ax.axvline(at, color=colors.SECOND, linestyle="--", label=name)
     if what.points is not None:
         _draw_points(ax, what.points)
-        if legend:
-            _explain(ax, what.points.paints[0])
-    elif legend and len(ax.get_legend_handles_labels()[1]) > 1:
-        # Above what is drawn, and above the text of a mark.
-        height = 1.0 if what.mark is None else 1.1
-        ax.legend(frameon=False, fontsize=SMALL, labelcolor=INK, loc="lower center",
-                  bbox_to_anchor=(0.5, height), ncols=3, borderaxespad=0.1)  # fmt: skip
+    if legend:
+        _explain(ax, Paint() if what.points is None else what.points.paints[0])
     if what.names is not None:
-        if what.has_dots:
+        if what.names.dots:
             x, y = what.names.at.T
-            ax.scatter(x, y, 5.0, color=INK, linewidths=0, zorder=2.5)
+            ax.scatter(x, y, 4, color=INK, linewidths=0, zorder=3)
         _write_names(ax, what.names, None if what.points is None else what.points.at)
     return ax
 
@@ -275,40 +270,13 @@ def _is_narrow(what: Chart) -> bool:
 
 def _draw_bars(ax: Axes, bars: Bars, lying: bool) -> None:
     """Bars with their errors and texts, upright or lying."""
-    look: dict[str, Any] = {"color": bars.color, "label": bars.name or "_"}
-    look["error_kw"] = {"ecolor": INK, "elinewidth": 1}
-    if lying:
-        ax.barh(bars.at, bars.lengths, bars.width, xerr=bars.errors, **look)
-    else:
-        ax.bar(bars.at, bars.lengths, bars.width, yerr=bars.errors, **look)
-    for text, length, at in zip(bars.texts, bars.lengths, bars.at, strict=False):
-        _write(ax, text, (length, at), (5, 0))
-
-
-def _draw_curve(ax: Axes, curve: Curve, named: bool) -> None:
-    """Line, with dots and errors or without; its name at its end, or for a legend."""
-    ax.errorbar(
-        curve.x, curve.y, curve.errors, color=curve.color, linewidth=curve.width, elinewidth=1,
-        marker="o" if curve.dots else "", markersize=4, alpha=curve.opacity, zorder=1.5,
-        label=shortened(curve.name) or "_",
+    look: dict[str, Any] = {"xerr" if lying else "yerr": bars.errors}
+    drawn = (ax.barh if lying else ax.bar)(
+        bars.at, bars.lengths, bars.width, color=bars.color, label=bars.name or "_",
+        error_kw={"ecolor": INK, "elinewidth": 1}, **look,
     )  # fmt: skip
-    if named:
-        _write(ax, curve.name, (curve.x[-1], curve.y[-1]), (8, 0), color=curve.color)
-
-
-def _draw_mark(ax: Axes, what: Chart) -> None:
-    """Dashed upright line with its text above."""
-    assert what.mark is not None
-    at, text = what.mark
-    ax.axvline(at, color=colors.SECOND, linewidth=1.4, linestyle=(0, (4, 3)))
-    above = {"xycoords": ("data", "axes fraction"), "va": "bottom", "ha": what.mark_edge}
-    _write(ax, text, (at, 1.0), (0, 2), **above)
-
-
-def _write(ax: Axes, text: str, at: Any, shift: tuple[float, float], **look: Any) -> Any:
-    """Text at a position, shifted by points of the page."""
-    look = {"fontsize": SMALL, "color": INK, "va": "center", **look}
-    return _as_word(ax.annotate(text, at, xytext=shift, textcoords="offset points", **look))
+    if bars.texts:
+        ax.bar_label(drawn, bars.texts, padding=4, color=INK)
 
 
 def _draw_points(ax: Axes, points: Points) -> None:
@@ -316,29 +284,21 @@ def _draw_points(ax: Axes, points: Points) -> None:
     paint, n = points.paints[0], len(points.at)
     alpha, sizes = (np.broadcast_to(value, n) for value in (points.opacity, points.size))
     # More points than this make a vector file that no reader opens.
-    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > 5000, "zorder": 2}
+    look: dict[str, Any] = {"linewidths": 0, "rasterized": n > charts.MANY, "zorder": 3}
     if np.ndim(points.size):
         # Discs at the edge are drawn whole.
-        look |= {"linewidths": 0.7, "edgecolors": "white", "clip_on": False}
-    codes = np.zeros(n, dtype=np.intp) if paint.groups is None else paint.groups.codes
-    markers = np.array([colors.class_marker(code) for code in codes.tolist()])
-    shades, order = _shades(paint, n), np.random.default_rng(0).permutation(n)
+        look |= {"linewidths": 0.5, "edgecolors": "white", "clip_on": False}
+    codes = paint.codes(n).tolist()
+    markers = np.array([colors.class_marker(code) for code in codes])
+    shades = np.array([paint.color(code) for code in codes])
+    if paint.is_quantity:
+        shades = _color_scale(paint).to_rgba(paint.y)
+    order = np.random.default_rng(0).permutation(n)
     for marker in dict.fromkeys(markers.tolist()):
         rows = order[markers[order] == marker]
         x, y = points.at[rows, :2].T
         shape = {"s": sizes[rows] ** 2, "marker": marker}
         ax.scatter(x, y, c=shades[rows], alpha=alpha[rows], **shape, **look)
-
-
-def _shades(paint: Paint, n: int) -> NDArray[np.float64]:
-    """Color of each of n points, (n, 4)."""
-    from matplotlib.colors import to_rgba_array
-
-    if paint.values is not None:
-        return np.asarray(_color_scale(paint).to_rgba(paint.values))
-    if paint.groups is None:
-        return np.asarray(to_rgba_array([colors.ACCENT] * n))
-    return np.asarray(to_rgba_array([paint.groups.color(k) for k in paint.groups.codes.tolist()]))
 
 
 def _color_scale(paint: Paint) -> Any:
@@ -351,34 +311,38 @@ def _color_scale(paint: Paint) -> Any:
 
 
 def _explain(ax: Axes, paint: Paint) -> None:
-    """Explain colors by a scale or by a legend."""
-    if paint.groups is not None:
-        class_legend(ax, paint.groups, paint.title)
-    if paint.values is None:
-        return
-    bar = figure_of(ax).colorbar(_color_scale(paint), ax=ax, fraction=0.035, pad=0.03, aspect=28)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
-    bar.set_label(shortened(paint.title), size=TEXT, color=INK, parse_math=False)
+    """Explain a quantity by a scale, and classes, lines and bars that have names by a legend."""
+    if paint.is_quantity:
+        scale = _color_scale(paint)
+        bar = figure_of(ax).colorbar(scale, ax=ax)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0, labelcolor=INK)
+        bar.set_label(shortened(paint.title), color=INK, parse_math=False)
+    handles, classes = ax.get_legend_handles_labels()[0], _class_handles(paint)
+    if classes:
+        n_columns = 1 + (len(classes) - 1) // 20
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1), "ncols": n_columns}
+        _legend(ax, classes + handles, paint.title, **beside)
+    elif handles:
+        _legend(ax, handles, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
 
 
-def class_legend(ax: Any, groups: Groups, title: str = "", **where: Any) -> None:
-    """Classes that have points next to a picture, or where the options of a legend put them.
-
-    ``ax`` is an Axes or a figure.
-    """
+def _class_handles(paint: Paint) -> list[Any]:
+    """Return a marker for each class that has a name and points."""
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D([], [], linestyle="", marker=colors.class_marker(code), color=groups.color(code),
+    return [
+        Line2D([], [], linestyle="", marker=colors.class_marker(code), color=paint.color(code),
                label=shortened(name))
-        for code, name in groups.items()
+        for code, name in paint.classes() if name
     ]  # fmt: skip
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+
+
+def _legend(ax: Any, handles: list[Any], title: str = "", **where: Any) -> None:
+    """Draw a legend of an Axes or of a figure."""
     legend = ax.legend(
-        handles=handles, title=shortened(title) or None, frameon=False, fontsize=SMALL,
-        labelcolor=INK, handletextpad=0.1, alignment="left",
-        **(where or {**beside, "ncols": 1 + (len(handles) - 1) // 20}),
+        handles=handles, title=shortened(title) or None, frameon=False,
+        labelcolor=INK, alignment="left", **where,
     )  # fmt: skip
     for text in (*legend.get_texts(), legend.get_title()):
         _as_word(text)
@@ -391,59 +355,47 @@ def _write_names(ax: Axes, names: Names, others: Floats | None = None) -> None:
     should not cover either.
     """
     from matplotlib.patheffects import withStroke
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
 
     if ax.get_aspect() != "auto":
         ax.set_adjustable("datalim")
     # Names stay apart in the size that the picture has: it is laid out first.
-    figure_of(ax).draw_without_rendering()
-    figure_of(ax).set_layout_engine("none")
-    # Many names are small.
-    size = SMALL if len(names.texts) <= 25 else 6.5
-    words = [shortened(text) for text in names.texts]
-    boxes = np.array([[0.65 * size * len(word) + 4.0, 1.5 * size] for word in words])
-    points_of_page = 72.0 / figure_of(ax).dpi
-    at = ax.transData.transform(names.at) * points_of_page
-    dots = at if others is None else ax.transData.transform(others[:, :2]) * points_of_page
-    panel = ax.get_window_extent().get_points() * points_of_page
-    for row, shift in _room_beside(at, boxes.reshape(-1, 2), panel, np.vstack([at, dots])).items():
-        line = {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2}
-        look = {"fontsize": size, "ha": "center", "zorder": 3, "annotation_clip": False}
-        text = _write(ax, words[row], names.at[row], shift, arrowprops=line, **look)
-        text.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
-
-
-_DISTANCES = (3.0, 10.0, 20.0, 32.0, 44.0)
-"""Points of the page by which the edge of a name may lie away from its point."""
-_SIDES = (
-    *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)),
-    *product((-1, 1), (-0.5, 0.5)),
-    *product((-0.5, 0.5), (-1, 1)),
-)
-
-
-def _room_beside(
-    at: Floats, boxes: Floats, panel: Floats, dots: Floats
-) -> dict[int, tuple[float, float]]:
-    """Shifts of names from their points that cover no other name and no dot, by row.
-
-    ``boxes`` are widths and heights, (k, 2), and ``panel`` the lower left and the upper right
-    corner, (2, 2). Names whose points have the fewest neighbors choose first, the nearest room.
-    """
-    near = np.linalg.norm(at[:, None] - at, axis=2) < _DISTANCES[-1]
-    taken = np.stack([dots - 1.5, dots + 1.5], axis=1)  # lower left and upper right corners
-    shifts = {}
-    for row in np.argsort(near.sum(axis=1), kind="stable").tolist():
-        half = 0.5 * boxes[row]
-        for distance, side in product(_DISTANCES, _SIDES):
-            shift = np.multiply(side, half + distance)
-            box = np.array([at[row] + shift - half, at[row] + shift + half])
-            apart = (box[1] <= taken[:, 0]) | (box[0] >= taken[:, 1])
-            inside = (box[0] >= panel[0]) & (box[1] <= panel[1])
-            if inside.all() and apart.any(axis=1).all():
-                shifts[row] = (float(shift[0]), float(shift[1]))
-                taken = np.append(taken, [box], axis=0)
+    figure = figure_of(ax)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    point, panel = figure.dpi / 72.0, ax.get_window_extent()
+    at = ax.transData.transform(names.at)
+    dots = at if others is None else np.vstack([at, ax.transData.transform(others[:, :2])])
+    taken = [*np.stack([dots - 2.0 * point, dots + 2.0 * point], axis=1)]
+    look: dict[str, Any] = {
+        # Many names are small.
+        "fontsize": "small" if len(names.texts) <= 25 else "x-small",
+        "color": INK, "ha": "center", "va": "center", "zorder": 4, "annotation_clip": False,
+        "path_effects": [withStroke(linewidth=2, foreground="white")],
+        "xytext": (0, 0), "textcoords": "offset points",
+        "arrowprops": {"arrowstyle": "-", "lw": 0.5, "color": MUTED, "shrinkA": 0, "shrinkB": 2},
+    }  # fmt: skip
+    # Those with the fewest neighbors choose first, the nearest room.
+    n_near = np.count_nonzero(cdist(at, at) < _FARTHEST * point, axis=1)
+    for row in np.argsort(n_near, kind="stable").tolist():
+        text = _as_word(ax.annotate(shortened(names.texts[row]), names.at[row], **look))
+        half = 0.5 * np.array(Text.get_window_extent(text).size) + point
+        for distance, side in product(np.arange(3.0, _FARTHEST, 10.0), _SIDES):
+            shift = np.multiply(side, half + distance * point)
+            box = Bbox([at[row] + shift - half, at[row] + shift + half])
+            inside = np.all(box.min >= panel.min) and np.all(box.max <= panel.max)
+            if inside and not box.count_overlaps(np.array(taken)):
+                text.xyann = tuple(shift / point)
+                taken.append(box.get_points())
                 break
-    return shifts
+        else:
+            text.remove()
+
+
+_FARTHEST = 45.0
+"""Points of the page by which the edge of a name may lie away from its point."""
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), *product((1, -1), repeat=2))
 
 
 def embedding(
@@ -470,10 +422,10 @@ def embedding(
         Coordinates.
     labels : array-like of shape (n,), optional
         Classes (whole numbers or text) or a quantity (other numbers).
-    errors : array-like of shape (n, m) or (n, m, m), optional
-        Standard errors of the coordinates, in their units, or their covariances; NaN where unknown.
-        Ellipses of one standard error around up to 400 points; of more, the uncertain are pale, and
-        a bar below them is twice as long as the median point is uncertain.
+    errors : array-like of shape (n, m), optional
+        Standard errors of the coordinates, in their units; NaN where unknown. Ellipses of one
+        standard error around up to 400 points; of more, the uncertain are pale, and a bar below
+        them is twice as long as the median point is uncertain.
     points : mapping of int to str, or iterable of int
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
@@ -505,30 +457,26 @@ def embedding(
     """
     coordinates = charts.columns(Z)
     paint = colors.paint(labels, names, title=label_title, palette=palette, period=period)
-    values = paint.values if paint.groups is None else paint.groups.codes
-    if values is not None and values.shape != coordinates.shape[:1]:
+    if paint.y is not None and paint.y.shape != coordinates.shape[:1]:
         raise ValueError(
             f"labels must be one for each of the {len(coordinates)} rows of Z, got an array of "
-            f"shape {values.shape}"
+            f"shape {paint.y.shape}"
         )
-    n, m = coordinates.shape
-    shape = (n, m) if errors is None else charts.columns(errors).shape
-    if shape not in ((n, m), (n, m, m)):
+    if errors is not None and charts.columns(errors).shape != coordinates.shape:
         raise ValueError(
-            f"errors must have the shape of Z, {(n, m)}, or be covariances {(n, m, m)}, got "
-            f"{shape}; pass model.standard_errors_"
+            f"errors must have the shape of Z, {coordinates.shape}, got {np.shape(errors)}; pass "
+            "model.standard_errors_"
         )
     what = charts.scatter(coordinates, paint, fractions=fractions, errors=errors)
-    return chart(what._replace(names=_names_of(what, points)), ax=ax, legend=legend)
+    return chart(what._replace(names=_names_of(Z, points)), ax=ax, legend=legend)
 
 
-def _names_of(what: Chart, points: Mapping[int, str] | Iterable[int] | None) -> Names | None:
-    """Names of the rows of a chart that are to be named, or their numbers."""
+def _names_of(Z: ArrayLike, points: Mapping[int, str] | Iterable[int] | None) -> Names | None:
+    """Names of the rows that are to be named, or their numbers."""
     if not points:
         return None
     named = points if isinstance(points, Mapping) else {row: str(row) for row in points}
-    assert what.points is not None
-    return Names(what.points.at[[*named], :2], [*named.values()])
+    return Names(charts.plane(Z)[[*named]], [*named.values()])
 
 
 @validate(n_columns=check.count)
@@ -539,7 +487,6 @@ def small_multiples(
     captions: Mapping[str, str] | None = None,
     points: Mapping[int, str] | None = None,
     n_columns: int = 3,
-    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Small scatters of the same points, each with its name above, in the same colors.
@@ -559,8 +506,6 @@ def small_multiples(
         Names of points, by row, to write next to them in every picture where there is room.
     n_columns : int
         Pictures in a row.
-    legend : bool
-        Whether to name the classes.
     ax : matplotlib.axes.Axes, optional
         Axes whose position the pictures take.
 
@@ -570,23 +515,22 @@ def small_multiples(
         The first picture.
     """
     n_rows = -(-len(panels) // n_columns)
-    ax = drawing_axes(ax, 3.0 * n_columns, 2.9 * n_rows)
+    ax = drawing_axes(ax, 3.0 * n_columns, 3.0 * n_rows)
     grid, captions, paint = subplot_of(ax).subgridspec(n_rows, n_columns), captions or {}, Paint()
     drawn = []
     for cell, (name, Z) in zip(grid, panels.items(), strict=False):
         paint = colors.paint(labels[name] if isinstance(labels, Mapping) else labels)
         what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
         assert what.points is not None
-        points_of_it = what.points._replace(size=0.6 * what.points.size)
+        points_of_it = what.points._replace(size=0.5 * what.points.size)
         what = what._replace(points=points_of_it, xlabel=captions.get(name, ""), ylabel="")
         bare(chart(what, ax=panel, legend=False))
-        _as_word(panel.set_title(shortened(name), loc="left", fontsize=SMALL, color=INK))
+        _as_word(panel.set_title(shortened(name), loc="left", fontsize="medium", color=INK))
         drawn.append((panel, Z))
-    if paint.groups is not None and legend:
-        where = {"loc": "outside lower center", "ncols": 6}
-        class_legend(figure_of(ax), paint.groups, paint.title, **where)
+    if classes := _class_handles(paint):
+        _legend(figure_of(ax), classes, paint.title, loc="outside lower center", ncols=6)
     for panel, Z in drawn:
-        names = _names_of(charts.scatter(Z), points)
+        names = _names_of(Z, points)
         if names is not None and np.isfinite(names.at).all():
             _write_names(panel, names)
     return drawn[0][0]
@@ -620,13 +564,10 @@ def surfaces(
     matplotlib.axes.Axes
         The first picture.
     """
-    smooth = np.asarray(fitted)
-    parts = dict(zip(names, smooth.T, strict=True))
-    parts |= {
-        f"{name}, residual": part for name, part in zip(names, (values - smooth).T, strict=True)
-    }
-    paints = {name: Paint(name, None, part) for name, part in parts.items()}
-    return small_multiples(dict.fromkeys(parts, Z), paints, n_columns=len(names), ax=ax)
+    titles = [*names, *(f"{name}, residual" for name in names)]
+    parts = np.hstack([fitted, np.subtract(values, fitted)]).T
+    paints = {title: Paint(title, part) for title, part in zip(titles, parts, strict=True)}
+    return small_multiples(dict.fromkeys(titles, Z), paints, n_columns=len(names), ax=ax)
 
 
 def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) -> Axes:
@@ -648,7 +589,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     matplotlib.axes.Axes
         The Axes given.
     """
-    at, ways = _in_the_plane(Z), np.asarray(directions, dtype=np.float64)[:, :2]
+    at, ways = charts.plane(Z), np.asarray(directions, dtype=np.float64)[:, :2]
     if charts.columns(Z).shape[1] == 1:
         ways = np.column_stack([np.zeros(len(ways)), ways])
     longest = float(np.linalg.norm(ways, axis=1).max(initial=0.0))
@@ -656,26 +597,17 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
         return ax
     center = at.mean(axis=0)
     tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
-    for tip in tips:
-        ax.annotate(
-            "", tuple(tip), xytext=tuple(center), zorder=3,
-            arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.3, "shrinkA": 0, "shrinkB": 0},
-        )  # fmt: skip
+    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
+    x, y = np.broadcast_to(center, tips.shape).T
+    ax.quiver(x, y, *(tips - center).T, color=INK, zorder=4, **look)
     ax.update_datalim(tips)
     _write_names(ax, Names(tips, names))
     return ax
 
 
-def _in_the_plane(Z: ArrayLike) -> Floats:
-    """Where `embedding` draws points, (n, 2)."""
-    points = charts.scatter(Z).points
-    assert points is not None
-    return points.at
-
-
 def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:
     """Draw an open circle around points that nothing fixes."""
     if is_open.any():
-        x, y = _in_the_plane(points)[is_open].T
-        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e", "linewidths": 0.8}
+        x, y = charts.plane(points)[is_open].T
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e"}
         ax.scatter(x, y, 70, label="not fixed", zorder=4, **ring)

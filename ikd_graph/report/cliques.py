@@ -7,10 +7,10 @@ import numpy as np
 from ..jobs.cliques import CliqueInspection, threshold_of
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Curve, Names
-from ..plotting.colors import Groups, Paint
+from ..plotting.colors import Paint
 from ..plotting.plot import names_of_points
 from . import page
-from .points import DrawnPoints, paint_points
+from .page import DrawnPoints, paint_points
 
 _DISAGREEMENT = "disagreement of cliques"
 
@@ -74,28 +74,23 @@ def clique_chart(result: CliqueInspection) -> Chart:
         Its description.
     """
     nodes = list(result.links)
-    paints = [Paint(_DISAGREEMENT, None, result.of_cliques[nodes])]
+    paints = [Paint(_DISAGREEMENT, result.of_cliques[nodes])]
     paint = paint_points(result.data)
-    if paint.groups is not None:
-        codes = np.array([_commonest(paint.groups, result.cliques[node]) for node in nodes], int)
-        groups = paint.groups._replace(codes=codes)
-        paints.insert(0, Paint(paint.title or "most members", groups))
+    if paint.names:
+        of_points = paint.codes(result.data.n_samples)
+        members = (of_points[result.cliques[node]] for node in nodes)
+        codes = np.array([np.bincount(some + 1).argmax() - 1 for some in members], dtype=np.intp)
+        paints.insert(0, paint._replace(title=paint.title or "most members", y=codes))
     # A second coordinate that is missing is 0.
     plane = np.column_stack([result.model.embedding_, np.zeros(result.data.n_samples)])[:, :2]
     centers = [plane[result.cliques[node]].mean(axis=0) for node in nodes]
     points: dict[str, Any] = {"hover": [_said(result, node) for node in nodes]}
     if result.stability is not None:
-        points["opacity"] = 0.1 + 0.8 * result.stability.of_cliques[nodes]
+        points["opacity"] = 0.1 + charts.OPACITY * result.stability.of_cliques[nodes]
     named = names_of_points(result.data.row_names)
-    names = Names(plane, [*named.values()]) if named else None
+    names = Names(plane, [*named.values()], dots=True) if named else None
     at = np.reshape(centers, (-1, 2))
     return charts.network(result.links, at, *paints, names=names, **points)
-
-
-def _commonest(groups: Groups, rows: Any) -> int:
-    """Most frequent class of some rows, -1 where none has a class."""
-    codes = groups.codes[rows]
-    return int(np.bincount(codes[codes >= 0]).argmax()) if (codes >= 0).any() else -1
 
 
 def _said(result: CliqueInspection, node: int) -> str:

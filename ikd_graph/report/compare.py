@@ -8,7 +8,7 @@ from ..jobs.compare import RULE, SCORES, Comparison, label_words, sentences
 from ..plotting import charts
 from ..plotting.charts import Chart, Points
 from . import page
-from .points import DrawnPoints
+from .page import DrawnPoints
 
 
 def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
@@ -84,15 +84,9 @@ def _panels(result: Comparison, drawn: DrawnPoints) -> list[page.Block]:
 
 def _scores(result: Comparison) -> page.Block:
     """Return a row for each method and noise level."""
-    marks = dict.fromkeys(name for row in result.rows for name in row.labels)
-    heads = {
-        "title": "method",
-        "noise": "noise",
-        "score": SCORES[result.measure],
-        **{name: label_words(name) for name in marks},
-        "seconds": "seconds",
-        "failure": "failure",
-    }
+    heads = {"title": "method", "noise": "noise", "score": SCORES[result.measure]}
+    heads |= {name: label_words(name) for row in result.rows for name in row.labels}
+    heads |= {"seconds": "seconds", "failure": "failure"}
     return page.table(result.to_pandas(), heads, {"score": "error"}, "{:.3f}".format)
 
 
@@ -100,10 +94,8 @@ def _noise(result: Comparison) -> list[page.Block]:
     """Scores against noise, each draw a value."""
     if len(result.levels) < 2:
         return []
-    curves: dict[str, list[Any]] = {title: [] for title in result.titles}
-    for level in result.levels:
-        for row in result.rows_at(level):
-            curves[row.title].append(() if row.values is None else row.values)
-    chart = charts.noise_curves(result.levels, curves, SCORES[result.measure])
+    levels = result.levels
+    runs = {name: [result.row(name, level).values for level in levels] for name in result.titles}
+    chart = charts.noise_curves(levels, runs, SCORES[result.measure])
     caption = "The mean with one standard deviation; click a name to hide it."
     return [page.figures(page.drawing(chart, caption=caption))]

@@ -5,7 +5,7 @@ from typing import Any
 from ..datasets import Dataset
 from ..jobs.diagnose import Diagnosis
 from . import page
-from .points import paint_points
+from .page import paint_points
 
 
 def diagnosis_page(

@@ -15,7 +15,7 @@ from ..jobs.label_scores import format_scores
 from ..plotting import charts
 from ..plotting.charts import Chart
 from . import page
-from .points import DrawnPoints
+from .page import DrawnPoints
 
 _EMBEDDING_NOTE = (
     "Ellipses, where errors are known, are one standard error; of many points the uncertain ones "
@@ -152,15 +152,8 @@ def _tried(model: IKD) -> list[page.Block]:
 
     if not model.candidates_:
         return []
-    heads = {
-        "affinity": "affinity",
-        "strategy": "strategy",
-        "refine": "refinement",
-        "score": "score",
-        "difference": "difference",
-        "r2": "held-out R²",
-        "chosen": "chosen",
-    }
+    heads = {"affinity": "affinity", "strategy": "strategy", "refine": "refinement"}
+    heads |= {"score": "score", "difference": "difference", "r2": "held-out R²", "chosen": "chosen"}
     errors = {name: f"{name}_error" for name in ("score", "difference", "r2")}
     tried = pd.DataFrame(model.candidates_).fillna({"refine": "none"})
     table = page.table(tried, heads, errors, "{:.3f}".format)

@@ -1,15 +1,23 @@
-"""One HTML file that needs nothing else: a template, plotly and the page's own script in it."""
+"""One HTML file that needs nothing else: what pages show, their template, plotly and script."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from hashlib import sha256
 from math import isfinite
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._base.format import format_number, versions
+from ..datasets import Dataset
+from ..plotting import charts
 from ..plotting.charts import Chart
-from ..plotting.figures import figure
+from ..plotting.colors import Paint, paint
+from ..plotting.figures import escape, figure
+from ..plotting.plot import shortened
 
 PLOTLY = "plotly.min.js"
 Block = dict[str, Any]
@@ -83,25 +91,27 @@ def table(
     ``heads`` are the columns that are shown, with the words above them; ``errors`` are those with
     the standard errors of others. ``write`` writes a number; what is not finite is a dash.
     """
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
     heads, errors = heads or {name: name for name in frame}, errors or {}
-    columns: list[list[tuple[str, str | None]]] = []
-    numeric: list[bool] = []
+    columns = []
     for name in heads:
         values = frame[name].tolist()
-        numeric.append(is_numeric_dtype(frame[name]) and not is_bool_dtype(frame[name]))
-        if not numeric[-1]:
-            columns.append([("" if v is None else format_number(v), None) for v in values])
-            continue
-        texts = [write(value) if isfinite(value) else "–" for value in values]
-        if name in errors:
-            spreads = map(write, frame[errors[name]])
-            texts = [f"{text} ± {spread}" for text, spread in zip(texts, spreads, strict=True)]
-        sorted_by: list[str | None] = [repr(value) if isfinite(value) else "" for value in values]
-        columns.append(list(zip(texts, sorted_by, strict=True)))
-    words = list(zip(heads.values(), numeric, strict=True))
-    return {"kind": "table", "heads": words, "items": list(zip(*columns, strict=True))}
+        spreads = frame[errors[name]].tolist() if name in errors else [None] * len(values)
+        columns.append([_cell(*pair, write) for pair in zip(values, spreads, strict=True)])
+    rows = list(zip(*columns, strict=True))
+    return {
+        "kind": "table",
+        "heads": list(zip(heads.values(), *rows[:1], strict=True)),
+        "items": rows,
+    }
+
+
+def _cell(value: Any, error: Any, write: Callable[[Any], str]) -> tuple[str, str | None]:
+    """Text of a cell, and what a number is sorted by."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return ("" if value is None else format_number(value)), None
+    if not isfinite(value):
+        return "–", ""
+    return write(value) + ("" if error is None else f" ± {write(error)}"), repr(value)
 
 
 @cache
@@ -144,3 +154,76 @@ def share_plotly(files: Mapping[str, str | bytes | None]) -> dict[str, str | byt
 def _fingerprint(script: str) -> str:
     """Return what lets a script run: the policy of a page names those that are ours."""
     return "sha256-" + b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+MOST_POINTS = 50_000
+"""Points of one picture of a page, which stays below 10 MB and does not stutter."""
+
+
+def paint_points(data: Dataset) -> Paint:
+    """Choose the colors of the points of a data set, by its first column of labels."""
+    return paint(data.labels[0]) if data.labels else Paint()
+
+
+@dataclass(frozen=True)
+class DrawnPoints:
+    """Points of a data set that a page draws.
+
+    Attributes
+    ----------
+    data : Dataset
+        Names and labels of all points.
+    most : int
+        Largest number of points of a picture; of more each class is drawn in proportion.
+    """
+
+    data: Dataset
+    most: int = MOST_POINTS
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """Rows that are drawn, ascending."""
+        n = self.data.n_samples
+        n_drawn, codes = min(n, self.most), paint_points(self.data).codes(n)
+        shuffled = np.random.default_rng(0).permutation(n)
+        by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+        return np.sort(by_class[np.arange(n_drawn) * n // n_drawn])
+
+    @cached_property
+    def paints(self) -> list[Paint]:
+        """Colors of the points drawn, by each column of labels."""
+        return [paint(labels).take(self.rows) for labels in self.data.labels]
+
+    @property
+    def note(self) -> str:
+        """Sentence that says how many points are left out; empty where all are drawn."""
+        n, drawn = self.data.n_samples, self.rows.size
+        text = f" {drawn:,} of {n:,} points are drawn, every class in proportion."
+        return text if drawn < n else ""
+
+    def quantity(self, title: str, values: NDArray[np.float64]) -> Paint:
+        """Return the colors of the points drawn by a quantity of all points."""
+        return Paint(title, values).take(self.rows)
+
+    def scatter(self, Z: NDArray[np.float64], *paints: Paint, **options: Any) -> Chart:
+        """Return the chart of the points drawn, of which the page says what they are."""
+        options = {"fractions": charts.variance_fractions(Z), **options}
+        return charts.scatter(Z[self.rows], *paints, **options)
+
+    def described(self, more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
+        """Names of the points drawn, and what a page says of each: labels and ``more``, by row."""
+        names = self.data.names
+        texts: dict[str, Any] = {each.title or "label": each.texts for each in self.data.labels}
+        texts |= more or {}
+        title = "" if self.data.row_names else "row "
+        said = [
+            [title + _short(names[row])]
+            + [f"{_short(name)}: {_short(text[row])}" for name, text in texts.items()]
+            for row in self.rows
+        ]
+        return {"names": [names[row] for row in self.rows], "hover": ["<br>".join(s) for s in said]}
+
+
+def _short(text: Any) -> str:
+    """Text that is no markup and not too long to read."""
+    return escape(shortened(str(text), 80))

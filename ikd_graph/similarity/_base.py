@@ -1,22 +1,97 @@
-"""What every similarity between points offers to graphs, strategies and placement."""
+"""Affinities by name, and what every similarity offers to graphs, strategies and placement."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base.setting import setting
+from .._base.table import SparseTable
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
-from ._affinity import Affinity
-from ._correlations import FLOOR, clip_correlations
-from ._dense import symmetric_matrix
-from ._neighbors import block_neighbors, nearest_values
+from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
+from ._neighbors import block_neighbors
 
 _SEARCHED = 25
 """Neighbors that are searched at once: a second graph of the same points asks for as many."""
 
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Affinity:
+    """What a name of an affinity stands for.
+
+    Rows are compared by their inner products after each was scaled ("correlation", "cosine"), or by
+    Euclidean distance as 1 - |x_i - x_j|^2 / (2 sigma^2), with sigma^2 half the mean squared
+    distance.
+    """
+
+    name: str
+    summary: str  # what is compared, in words that end a sentence
+    euclidean: bool = False  # squared distances; else products of rows of unit length
+    centers_rows: bool = True  # the likelihood takes the mean of each row off first
+    square_roots: bool = False  # of counts
+    scales_columns: bool = False  # every column over its standard deviation
+    shared: bool = False  # edges weigh the fraction of common neighbors: named only
+
+    @property
+    def over_pairs(self) -> str:
+        """What is compared: "euclidean" distances, "correlation" or "cosine"."""
+        if self.euclidean:
+            return "euclidean"
+        return "correlation" if self.centers_rows else "cosine"
+
+    def modeled(self, X: Any, units: Floats | None = None) -> Any:
+        """Table whose columns the likelihood takes for samples of a Gaussian process."""
+        if self.square_roots:
+            sparse = isinstance(X, SparseTable)
+            # Missing values have no least.
+            least = float(np.fmin.reduce(X.stored.data if sparse else X, None, initial=0.0))
+            if least < 0.0:
+                raise ValueError(
+                    f"X must not be negative for {setting('affinity', self.name)}, which takes the "
+                    f"roots of counts, got {least:.3g}; use {setting('affinity', 'cosine')} for a "
+                    "table of measurements"
+                )
+            return X.map(np.sqrt) if sparse else np.sqrt(X)
+        if not self.scales_columns:
+            return X
+        units = column_units(X) if units is None else units
+        return np.asarray(X / units, dtype=X.dtype)
+
+
+_ALL = (
+    Affinity("correlation", "Pearson correlations between rows"),
+    Affinity("cosine", "cosines between rows, which are not centered", centers_rows=False),
+    Affinity("covariance", "covariances between rows over the standard deviations of both"),
+    Affinity("euclidean", "Euclidean distances between rows", euclidean=True),
+    Affinity(
+        "standardized_euclidean",
+        "Euclidean distances between rows, every column scaled to one variance",
+        euclidean=True,
+        scales_columns=True,
+    ),
+    Affinity(
+        "shared_neighbors",
+        "correlations between rows, weighted by the fraction of neighbors in common",
+        shared=True,
+    ),
+    Affinity(
+        "hellinger",
+        "cosines between the square roots of counts",
+        centers_rows=False,
+        square_roots=True,
+    ),
+)
+
+AFFINITIES = {affinity.name: affinity for affinity in _ALL}
+"""Every affinity between rows, by the name that `IKD` calls it."""
+
+GIVEN = ("precomputed", "precomputed_distance")
+"""Affinities whose values are X itself."""
 
 
 class Similarity(ABC):
@@ -28,7 +103,7 @@ class Similarity(ABC):
     affinity: Affinity
     n_samples: int
     n_observed: int | None  # number N of columns, None where only covariances were given
-    has_rows = True
+    rows: Any = None  # (n, q) whose squared distances are those of the similarities, None without
     is_graph = False  # whether what is stored is the graph, so that no neighbors are chosen
     least_neighbor = -np.inf  # similarity that a neighbor must exceed
     search: str = "auto"  # how neighbors are searched, see `row_neighbors`
@@ -40,11 +115,6 @@ class Similarity(ABC):
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
         self.centers_rows = affinity.centers_rows and not affinity.euclidean
 
-    @property
-    def name(self) -> str:
-        """What `IKD` calls it."""
-        return self.affinity.name
-
     def inverse(self, kernel: StationaryKernel) -> StationaryKernel:
         """Kernel that turns weights of edges into squared distances.
 
@@ -53,14 +123,11 @@ class Similarity(ABC):
         """
         return SquaredExponential(length_scale=self.unit) if self.affinity.euclidean else kernel
 
-    def weights(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Weights of edges between points of given similarities."""
-        return np.exp(values - 1.0) if self.affinity.euclidean else values
-
-    @property
-    def floor(self) -> float:
-        """Least weight of an edge that is there whatever its similarity."""
-        return _TINY if self.affinity.euclidean else FLOOR
+    def weights(self, values: Floats) -> Floats:
+        """Weights of edges that are there whatever the similarities of their ends: positive."""
+        if self.affinity.euclidean:
+            return np.clip(np.exp(values - 1.0), _TINY, 1.0)
+        return np.clip(values, FLOOR, 1.0)
 
     def sq_distances(self, kernel: StationaryKernel) -> Floats:
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
@@ -93,8 +160,12 @@ class Similarity(ABC):
         """Similarities of pairs of points, the same bits either way round; -inf if not known."""
 
     def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
-        """Weights of points from ``start`` to ``stop`` with those from ``start`` on."""
-        return self.weights(self.block(np.arange(start, stop), start))
+        """Weights of points from ``start`` to ``stop`` with those from ``start`` on.
+
+        A pair is an edge where its weight exceeds a threshold.
+        """
+        block = self.block(np.arange(start, stop), start)
+        return np.exp(block - 1.0) if self.affinity.euclidean else block
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
@@ -112,7 +183,7 @@ class Similarity(ABC):
 
     def _search(self, k: int) -> NDArray[np.int32]:
         """Neighbors of every point, (n, k), from blocks of similarities."""
-        return block_neighbors(self.block, self.n_samples, k)
+        return block_neighbors(self.block, self.n_samples, k)[0]
 
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """Points nearest to new rows, whatever other rows come with them.
@@ -121,7 +192,9 @@ class Similarity(ABC):
         (b, n) values with the points where those were given. Returns (b, k) indices, best first,
         of equals the lower, and their similarities.
         """
-        return nearest_values(self.factor_of(X), k)
+        values, n = self.factor_of(X), self.n_samples
+        near, values = block_neighbors(values.__getitem__, n, min(k, n), len(values))
+        return near.astype(np.int64), values
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""
@@ -131,10 +204,6 @@ class Similarity(ABC):
         """Which of the points near to a new row are known to it and to one another, (k,)."""
         return np.ones(near.size, dtype=np.bool_)
 
-    def factor(self) -> Any:
-        """Rows (n, q) whose squared distances are those of the similarities, None without rows."""
-        return None
-
     def factor_of(self, X: Any) -> Floats:
-        """Return the same of new rows, (b, q), or their similarities with all points."""
+        """Return such rows of new ones, (b, q), or their similarities with all points."""
         raise NotImplementedError

@@ -1,14 +1,17 @@
 """Covariances on the scale where the variance is 1, and what sampling makes of them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
 
 from .._base import validation as check
 from .._base.rounding import SINGLE, rounding
-from .._base.threads import block_rows
+from .._base.setting import setting
+from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import validate
 from .._base.warn import warn
@@ -60,32 +63,32 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
     array([[1. , 0.4],
            [0.4, 1. ]])
     """
-    spread = _spread(cov, variance)
-    if sp.issparse(cov):
-        entries, every = sp.coo_array(cov, dtype=np.float64), np.arange(cov.shape[0])
-        off = entries.row != entries.col
-        row, column, data = (each[off] for each in (entries.row, entries.col, entries.data))
-        data = _bounded(data / (spread[row] * spread[column]), variance)
-        indices = np.concatenate([row, every]), np.concatenate([column, every])
-        return sp.csr_array((np.concatenate([data, np.ones(every.size)]), indices), cov.shape)
-    corr = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
-    np.fill_diagonal(corr, 1.0)
-    return _bounded(corr, variance)
-
-
-def _spread(cov: Any, variance: str) -> Floats:
-    """Return standard deviations that the covariances of every point are divided by."""
-    each = standard_deviations(cov)
-    variances = np.asarray(cov.diagonal(), dtype=np.float64)
-    without = int(np.count_nonzero(~(variances > 0.0)))
-    if sp.issparse(cov) and without and variances.any():
+    spread, there = standard_deviations(cov), np.asarray(cov.diagonal()) > 0.0
+    if sp.issparse(cov) and there.any() and not there.all():
         raise ValueError(
-            f"cov must have a positive variance for every point on its diagonal, got {without} "
-            "points without; store no diagonal at all if the entries are correlations"
+            "cov must have a positive variance for every point on its diagonal, got "
+            f"{np.count_nonzero(~there)} points without; store no diagonal at all if the entries "
+            "are correlations"
         )
-    if variance == "each" or not (variances > 0.0).any():
-        return each
-    return np.full_like(each, float(np.mean(variances)) ** 0.5)
+    what, cure = "variances", "check that the diagonal holds the variances"
+    if variance == "mean":
+        what, cure = "mean variance", "variance='each' divides by those of both points"
+        if there.any():
+            spread = np.full_like(spread, np.mean(cov.diagonal(), dtype=np.float64) ** 0.5)
+    if sp.issparse(cov):
+        corr = sp.coo_array(cov, dtype=np.float64, copy=True)
+        corr.data /= spread[corr.row] * spread[corr.col]
+        corr.setdiag(1.0)
+        corr = corr.tocsr()
+        values = corr.data
+    else:
+        corr = values = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
+        np.fill_diagonal(corr, 1.0)
+    count = int(np.count_nonzero(values > 1.0 + SINGLE))
+    if count:
+        warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
+    np.clip(values, -1.0, 1.0, out=values)
+    return corr
 
 
 def standard_deviations(cov: Any) -> Floats:
@@ -97,17 +100,6 @@ def standard_deviations(cov: Any) -> Floats:
             f"the diagonal of a covariance must not be negative, got {least:.3g}: variances"
         )
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
-
-
-def _bounded(corr: Floats, variance: str) -> Floats:
-    """Return correlations with what lies beyond [-1, 1] taken off, and warn of it, in place."""
-    count = int(np.count_nonzero(corr > 1.0 + SINGLE))
-    if count:
-        what, cure = "variances", "check that the diagonal holds the variances"
-        if variance == "mean":
-            what, cure = "mean variance", "variance='each' divides by those of both points"
-        warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
-    return np.clip(corr, -1.0, 1.0, out=corr)
 
 
 @validate(corr=check.square)
@@ -148,7 +140,7 @@ def clip_correlations(corr: Floats) -> Floats:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
             f"variance; they were set to {FLOOR:g} and 1. Such pairs carry no distance: "
-            "strategy='geodesic' or 'blockwise' does without them"
+            f"{setting('strategy', 'geodesic')} or 'blockwise' does without them"
         )
     lifted = np.clip(corr, FLOOR if below else None, 1.0)
     np.fill_diagonal(lifted, 1.0)
@@ -182,9 +174,9 @@ def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / np.asarray(n_observed)
 
 
-@validate(X=check.table)
+@validate(X=check.quantities)
 def column_units(X: NDArray[np.floating]) -> Floats:
-    """Compute the standard deviation of every column, infinite where a column has one value.
+    """Compute the standard deviation of what is known of columns, infinite for one value.
 
     Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
     as any.
@@ -206,11 +198,6 @@ def column_units(X: NDArray[np.floating]) -> Floats:
     >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([ 1., inf])
     """
-    return known_column_units(X)
-
-
-def known_column_units(X: Any) -> Floats:
-    """Compute the standard deviation of what is known of columns, (p,), infinite for one value."""
     _, deviation, largest = column_moments(X)
     return np.where(deviation > rounding(largest), deviation, np.inf)
 
@@ -220,21 +207,80 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
-    n, p = X.shape
-    blocks = [slice(start, start + block_rows(p)) for start in range(0, n, block_rows(p))]
-    largest = np.zeros(p)
+    blocks, largest = list(gen_batches(X.shape[0], block_rows(X.shape[1]))), np.zeros(X.shape[1])
     for rows in blocks:
         largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
     unit = np.where(largest > 0.0, largest, 1.0)
-    total, squares, count = np.zeros((3, p))
+    total, count, squares = np.zeros((3, largest.size))
     for rows in blocks:
-        known = np.isfinite(X[rows])
-        total += np.where(known, X[rows] / unit, 0.0).sum(axis=0)
-        count += known.sum(axis=0)
+        total += np.nansum(X[rows] / unit, axis=0)
+        count += np.isfinite(X[rows]).sum(axis=0)
     count = np.maximum(count, 1.0)
     mean = total / count
     for rows in blocks:
-        gaps = X[rows] / unit - mean
-        gaps[np.isnan(gaps)] = 0.0
-        squares += np.einsum("ij,ij->j", gaps, gaps)
+        squares += np.nansum((X[rows] / unit - mean) ** 2, axis=0)
     return mean * unit, np.sqrt(squares / count) * unit, largest
+
+
+@validate(rows=check.table)
+def gram(rows: NDArray[np.floating]) -> Floats:
+    """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
+
+    Parameters
+    ----------
+    rows : (n, p) ndarray of float
+        Scaled rows, see `unit_rows`.
+
+    Returns
+    -------
+    (n, n) ndarray of float64
+        ``rows @ rows.T``, exactly symmetric.
+    """
+    return symmetric_matrix(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows))
+
+
+def symmetric_matrix(block_of: Callable[[int, int], NDArray[np.floating]], n: int) -> Floats:
+    """Return a matrix (n, n), exactly symmetric, from blocks of rows from the diagonal on."""
+    out = np.empty((n, n))
+
+    def fill(start: int, stop: int) -> None:
+        # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
+        block = block_of(start, stop)
+        square = block[:, : stop - start]
+        block[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
+        out[start:stop, start:] = block
+        out[start:, start:stop] = block.T
+
+    map_blocks(fill, n, block_rows(n))
+    return out
+
+
+@validate(X=check.table, centered=check.flag)
+def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
+    """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+    centered : bool
+        Subtract the mean of each row and divide by ``n_features - 1``; else take the mean as
+        known to be zero and divide by ``n_features``.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Covariances, in the units of X squared.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.covariance([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    rows = np.array(X, dtype=np.float64, order="C")
+    n_features = rows.shape[1]
+    if centered:
+        rows -= rows.mean(axis=1, keepdims=True)
+    return gram(rows) / max(n_features - centered, 1)

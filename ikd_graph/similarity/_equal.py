@@ -1,13 +1,12 @@
 """Rows that are equal: found by digests, so that tables of any width cost one pass."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import gen_batches
 
 from .._base.rounding import DECIMALS, rounding
 from .._base.threads import block_rows
@@ -23,36 +22,24 @@ def row_keys(X: Any) -> Integers:
         columns, ends = table.indices.astype(np.int64), itertools.pairwise(table.indptr)
         rows = (columns[i:j].tobytes() + table.data[i:j].tobytes() for i, j in ends)
     else:
-        step = block_rows(4 * X.shape[1])
         # + 0.0 makes -0.0 the zero it equals.
-        blocks = (X[start : start + step] + 0.0 for start in range(0, X.shape[0], step))
+        blocks = (X[batch] + 0.0 for batch in gen_batches(X.shape[0], block_rows(4 * X.shape[1])))
         rows = (np.ascontiguousarray(row) for block in blocks for row in block)
     digests = [hashlib.blake2b(row, digest_size=8).digest() for row in rows]
     return np.frombuffer(b"".join(digests), np.int64)
 
 
-class KnownRows(NamedTuple):
-    """Which training row a row equals, if any: digests of the rows, which are not kept."""
+def find_rows(keys: Integers, known: Integers) -> Integers:
+    """First training row that each of (b,) rows equals by its key, -1 where there is none.
 
-    digests: Integers  # (n,)
-
-    @classmethod
-    def of(cls, rows: Any) -> KnownRows:
-        """Remember the rows of a table."""
-        return cls(row_keys(rows))
-
-    def find(self, rows: Any) -> Integers:
-        """First training row that each of (b, p) rows equals, -1 where there is none.
-
-        The training rows as a whole are each its own, equal ones too: a graph may have put these in
-        different places.
-        """
-        keys, known = row_keys(rows), self.digests
-        if np.array_equal(keys, known):
-            return np.arange(keys.size)
-        distinct, first = np.unique(known, return_index=True)
-        at = np.minimum(np.searchsorted(distinct, keys), distinct.size - 1)
-        return np.where(distinct[at] == keys, first[at], -1)
+    The training rows as a whole are each its own, equal ones too: a graph may have put these in
+    different places.
+    """
+    if np.array_equal(keys, known):
+        return np.arange(keys.size)
+    distinct, first = np.unique(known, return_index=True)
+    at = np.minimum(np.searchsorted(distinct, keys), distinct.size - 1)
+    return np.where(distinct[at] == keys, first[at], -1)
 
 
 def unique_rows(X: Any) -> tuple[Integers, Integers]:
@@ -99,9 +86,7 @@ def _order_keys(X: Any, rows: Integers) -> tuple[Floats, Floats]:
     # Cosines of whole numbers are linearly independent over the rationals (Lindemann and
     # Weierstrass), so that no two rows of whole numbers have one projection.
     axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
-    step = block_rows(4 * X.shape[1])
-    for start in range(0, rows.size, step):
-        batch = slice(start, start + step)
+    for batch in gen_batches(rows.size, block_rows(4 * X.shape[1])):
         # Holes are as good as any value: rows that differ by them differ in their digests.
         block = np.nan_to_num(X[rows[batch]].astype(np.float64))
         along[batch] = (block * axis).sum(axis=1)

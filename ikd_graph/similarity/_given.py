@@ -6,12 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._base import validation as check
 from .._base.rounding import DECIMALS, SINGLE
+from .._base.setting import setting
+from .._base.table import evenly_spaced
 from .._base.types import Floats, Integers
-from .._base.validation import check_finite, check_sparse, check_symmetric, few_rows, symmetric
+from .._base.validation import few_rows, symmetric, well_formed
 from .._base.warn import warn
-from ._affinity import Affinity
-from ._base import Similarity
+from ._base import Affinity, Similarity
 from ._correlations import standard_deviations, to_correlation
 
 COVARIANCES = Affinity(
@@ -25,24 +27,32 @@ _SOURCES = 100  # points from which the mean squared distance on a graph is meas
 class Correlations(Similarity):
     """Similarities of every pair of points, (n, n), as they are."""
 
-    has_rows = False
     _values: Any
 
-    def __init__(self, values: NDArray[np.floating], affinity: Affinity = COVARIANCES) -> None:
-        super().__init__(affinity, len(values), None)
+    def __init__(self, values: Any, affinity: Affinity = COVARIANCES) -> None:
+        super().__init__(affinity, values.shape[0], None)
         self._values = values
 
     def block(self, points: Integers, first: int = 0) -> Floats:
         """See `Similarity.block`."""
-        return np.asarray(self._values[points, first:])
+        values = self._values[points, first:]
+        return np.asarray(values.toarray() if sp.issparse(values) else values)
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._values[first, second])
+        return np.asarray(self._values[first, second]).ravel()
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
-        return np.asarray(self._values)
+        sparse, every = sp.issparse(self._values), self.n_samples**2
+        known = self._values.nnz if sparse else np.count_nonzero(np.isfinite(self._values))
+        if known < every:
+            raise ValueError(
+                f"{setting('strategy', 'eigen')} must know every pair of points, got "
+                f"{(every - known) // 2} pairs that are not known; use "
+                f"{setting('strategy', 'geodesic')} or 'blockwise'"
+            )
+        return np.asarray(self._values.toarray() if sparse else self._values)
 
 
 def as_similarity(name: str, value: Any) -> Similarity:
@@ -53,37 +63,20 @@ def as_similarity(name: str, value: Any) -> Similarity:
 class Precomputed(Correlations):
     """Covariances of every pair over both standard deviations, or squared distances as 1 - d^2 / s.
 
-    ``s`` is the mean squared distance of two points, as for Euclidean rows.
+    ``s`` is the mean squared distance of two points, as for Euclidean rows. Where X holds
+    similarities that were made before, ``scale`` is what values were divided by.
     """
 
-    _scale: float | Floats
-
     def __init__(self, X: Any, *, distances: bool = False, scale: Any = None) -> None:
-        Similarity.__init__(self, DISTANCES if distances else COVARIANCES, X.shape[0], None)
+        X = _both_ways(X, 1.0 if scale is not None else 0.0 if distances else X.diagonal())
+        self._scale = scale
+        if scale is None:
+            self._scale = _mean_square(X) if distances else standard_deviations(X)
+            X = _near(X, self._scale) if distances else to_correlation(X)
+        super().__init__(X, DISTANCES if distances else COVARIANCES)
         self.least_neighbor = -np.inf if distances else 0.0
-        if scale is not None:
-            self._scale, self._values = scale, self._made(X)
-        else:
-            self._scale, self._values = self._measured(X) if distances else self._divided(X)
         if distances:
             self.unit = float(np.sqrt(0.5 * self._scale))
-
-    def _made(self, X: Any) -> Any:
-        """Return similarities that were made before."""
-        return symmetric("X", X)
-
-    def _divided(self, X: Any) -> tuple[Any, Any]:
-        """Return standard deviations (n,) and correlations."""
-        corr = to_correlation(X)
-        return standard_deviations(X), 0.5 * (corr + corr.T)
-
-    def _measured(self, X: Any) -> tuple[Any, Any]:
-        """Mean squared distance, and similarities."""
-        squares = np.square(0.5 * (X + X.T))
-        np.fill_diagonal(squares, 0.0)
-        n = self.n_samples
-        mean = (float(np.mean(squares)) * n / max(n - 1, 1)) or 1.0
-        return mean, 1.0 - squares / mean
 
     def neighbors(self, k: int) -> NDArray[np.int32]:
         """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
@@ -104,12 +97,13 @@ class Precomputed(Correlations):
         if not self.affinity.euclidean:
             values = X.toarray() if sp.issparse(X) else X
             return np.asarray(values / (self._scale * np.sqrt(np.mean(self._scale**2))))
+        near = _near(X, self._scale)
         if not sp.issparse(X):
-            return np.asarray(1.0 - np.square(X) / self._scale)
+            return np.asarray(near)
         # What is not stored is as far as two points are in the mean.
-        near = X.tocoo()
+        near = near.tocoo()
         values = np.zeros(X.shape)
-        values[near.row, near.col] = 1.0 - near.data**2 / self._scale
+        values[near.row, near.col] = near.data
         return values
 
 
@@ -120,72 +114,53 @@ class SparsePrecomputed(Precomputed):
     """
 
     is_graph = True
-    _pairs: tuple[Integers, Integers, Floats]
-
-    def _divided(self, X: Any) -> tuple[Any, Any]:
-        # What is stored one way round, or rounded in float32, is made the same both ways first.
-        cov = _symmetric(*stored_pairs(X), self.n_samples, X.diagonal())
-        return standard_deviations(X), self._made(to_correlation(cov))
-
-    def _measured(self, X: Any) -> tuple[Any, Any]:
-        first, second, values = stored_pairs(X)
-        sources = np.linspace(0, self.n_samples - 1, min(self.n_samples, _SOURCES)).astype(np.int64)
-        lengths = _symmetric(first, second, values, self.n_samples)
-        squares = sp.csgraph.dijkstra(lengths, indices=sources) ** 2
-        reached = np.isfinite(squares)
-        mean = float(squares[reached].sum()) / max(int(reached.sum()) - sources.size, 1) or 1.0
-        return mean, self._stored(first, second, 1.0 - values**2 / mean)
-
-    def _made(self, X: Any) -> Any:
-        return self._stored(*stored_pairs(X))
-
-    def _stored(self, first: Integers, second: Integers, values: Floats) -> sp.csr_array:
-        """Symmetric matrix of what is known, zeros included, with ones on the diagonal."""
-        self._pairs = first, second, values
-        return _symmetric(first, second, values, self.n_samples, 1.0)
 
     def edges(self) -> tuple[Integers, Integers, Floats]:
         """Pairs that are edges, the smaller point first, and their weights."""
-        first, second, values = self._pairs
-        there = values > self.least_neighbor
-        weights = np.maximum(self.weights(values[there]), np.finfo(np.float64).tiny)
-        return first[there], second[there], weights
-
-    def block(self, points: Integers, first: int = 0) -> Floats:
-        """See `Similarity.block`."""
-        return np.asarray(self._values[points].toarray())[:, first:]
-
-    def between(self, first: Integers, second: Integers) -> Floats:
-        """See `Similarity.between`."""
-        return np.asarray(self._values[first, second]).ravel()
-
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        stored, every = self._values.nnz, self.n_samples**2
-        if stored < every:
-            raise ValueError(
-                "strategy='eigen' must know the covariance of every pair, got a sparse X with "
-                f"{stored} of {every} entries stored; use strategy='geodesic' or 'blockwise', or "
-                "pass a dense X"
-            )
-        return np.asarray(self._values.toarray())
+        pairs = sp.triu(self._values, 1)
+        there = pairs.data > self.least_neighbor
+        weights = pairs.data[there]
+        if self.affinity.euclidean:
+            weights = self.weights(weights)
+        return pairs.row[there], pairs.col[there], weights
 
 
-def _symmetric(
-    first: Integers, second: Integers, values: Floats, n: int, diagonal: Any = 0.0
-) -> sp.csr_array:
-    """Sparse matrix of values of pairs, both ways round, zeros among them."""
-    own = np.arange(n)
-    ends = np.concatenate([first, second, own]), np.concatenate([second, first, own])
+def _both_ways(X: Any, diagonal: Any) -> Any:
+    """Return values of pairs, dense or sparse, that are the same both ways to the last bit."""
+    if not sp.issparse(X):
+        values = 0.5 * (X + symmetric("X", X).T)
+        np.fill_diagonal(values, diagonal)
+        return values
+    first, second, values = stored_pairs(X)
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
     # Older searches for paths take no wider numbers.
     places = tuple(each.astype(np.int32) for each in ends)
-    data = np.concatenate([values, values, np.broadcast_to(diagonal, n)])
-    return sp.csr_array((data, places), shape=(n, n))
+    both = sp.coo_array((np.tile(values, 2), places), shape=X.shape)
+    both.setdiag(diagonal)
+    return both.tocsr()
 
 
-def stored_pairs(
-    matrix: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _near(distances: Any, mean_square: float) -> Any:
+    """Return similarities of points at given distances, sparse ones sparse."""
+    if not sp.issparse(distances):
+        return 1.0 - np.square(distances) / mean_square
+    near = sp.csr_array(distances, copy=True)
+    near.data = 1.0 - near.data**2 / mean_square
+    return near
+
+
+def _mean_square(distances: Any) -> float:
+    """Mean squared distance of two points, along the shortest paths where few are known."""
+    n = distances.shape[0]
+    if not sp.issparse(distances):
+        return float(np.square(distances).sum()) / max(n * (n - 1), 1) or 1.0
+    sources = evenly_spaced(n, _SOURCES)
+    squares = sp.csgraph.dijkstra(distances, indices=sources) ** 2
+    squares = squares[np.isfinite(squares)]
+    return float(squares.sum()) / max(squares.size - sources.size, 1) or 1.0
+
+
+def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
     """Pairs of points that a sparse matrix has a value for, zeros among them, each once.
 
     Parameters
@@ -214,28 +189,22 @@ def stored_pairs(
     >>> low.tolist(), high.tolist(), values.tolist()
     ([0], [1], [1.0])
     """
-    check_sparse("matrix", matrix)
+    well_formed("matrix", matrix)
     n = matrix.shape[0]
     if n != matrix.shape[-1]:
         raise ValueError(
             f"a matrix of pairs must be square, got shape {tuple(matrix.shape)}; entry (i, j) "
             "belongs to points i and j"
         )
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(
-            f"a matrix of pairs must hold real numbers, got {matrix.dtype}; abs(matrix) or "
-            "matrix.real makes them of complex ones"
-        )
-    entries = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    entries = sp.coo_array(matrix, copy=True)
     entries.sum_duplicates()
-    check_finite("matrix", entries.data, "leave out pairs that are not known")
-    entries = entries.tocoo()
+    entries.data = check.numbers("the entries of a matrix of pairs", entries.data)
     off = entries.row != entries.col
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
     keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: NDArray[np.float64] = sums / counts
+    values: Floats = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
     if worst > SINGLE * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
@@ -248,7 +217,7 @@ def stored_pairs(
 def check_pairs(X: Any, affinity: str) -> None:
     """Raise where distances were given and covariances are due, or the other way round."""
     if not sp.issparse(X):
-        check_symmetric("a precomputed X", X)
+        symmetric("a precomputed X", X)
     # A covariance is at most as large as both variances.
     stored = X.tocoo() if sp.issparse(X) else None
     values: NDArray[np.float64] = X if stored is None else stored.data
@@ -259,9 +228,9 @@ def check_pairs(X: Any, affinity: str) -> None:
     zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
     if affinity == "precomputed" and zeros and rounding > 0.0:
         raise ValueError(
-            "X must hold covariances, with variances on the diagonal, for affinity='precomputed', "
-            "got a diagonal of zeros, as distances have; affinity='precomputed_distance' takes "
-            "those"
+            "X must hold covariances, with variances on the diagonal, for "
+            f"{setting('affinity', affinity)}, got a diagonal of zeros, as distances have; "
+            f"{setting('affinity', 'precomputed_distance')} takes those"
         )
     if affinity == "precomputed" and stored is None and diagonal.size:
         flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
@@ -274,8 +243,9 @@ def check_pairs(X: Any, affinity: str) -> None:
     if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
         raise ValueError(
             "X must hold distances, with zeros on the diagonal and no negative values, for "
-            f"affinity='precomputed_distance'; got at most {diagonal.max(initial=0.0):.3g} on the "
-            f"diagonal and at least {least:.3g} elsewhere; affinity='precomputed' takes covariances"
+            f"{setting('affinity', affinity)}; got at most {diagonal.max(initial=0.0):.3g} on the "
+            f"diagonal and at least {least:.3g} elsewhere; {setting('affinity', 'precomputed')} "
+            "takes covariances"
         )
 
 
@@ -287,6 +257,6 @@ def warn_of_pairs(X: Any) -> None:
     if error <= SINGLE and np.abs(X).max() <= 1.0 + SINGLE:
         warn(
             "X looks like correlations between its rows, a symmetric matrix with 1 on the "
-            "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "
-            "correlations"
+            "diagonal, and is fitted as a table of rows; "
+            f"{setting('affinity', 'precomputed')} takes it for correlations"
         )

@@ -8,12 +8,13 @@ from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
 from .._base.rounding import rounding
+from .._base.setting import setting
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, validate
-from ._affinity import Affinity
-from ._correlations import column_moments, known_column_units
+from ._base import Affinity
+from ._correlations import column_moments, column_units
 from ._given import Correlations
 
 KINDS = ("correlation", "cosine", "euclidean")
@@ -38,18 +39,16 @@ class MaskedRows(NamedTuple):
     known: Floats  # (n, p) 1 where there is a value, 0 in holes
 
 
-def masked_rows(X: NDArray[np.floating], origin: Floats | None, kind: str) -> MaskedRows:
+def masked_rows(X: NDArray[np.floating], origin: Any, kind: str) -> MaskedRows:
     """Rows (n, p) with zeros in holes, less a level that changes no value and saves digits.
 
     ``origin`` (p,) is taken off every row for distances, the mean of its own for correlations.
     """
-    rows = np.array(X, dtype=np.float64, order="C")
-    known = np.isfinite(rows)
-    rows[~known] = 0.0
+    known = np.isfinite(X)
+    rows = np.where(known, X, 0.0).astype(np.float64, copy=False)
     if kind == "correlation":
-        level = rows.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
-        rows -= level
-    elif kind == "euclidean" and origin is not None:
+        rows -= rows.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    elif kind == "euclidean":
         rows -= origin
     rows[~known] = 0.0
     return MaskedRows(rows, known.astype(np.float64))
@@ -63,25 +62,25 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     """
     counts = first.known @ second.known.T
     size = np.maximum(counts, 1.0)
+
+    def means(a: Floats, b: Floats) -> Floats:
+        """Means of either row of a pair over the shared columns, (2, b, n)."""
+        return np.stack([a @ second.known.T, first.known @ b.T]) / size
+
     products = first.values @ second.values.T / size
-    squares = (
-        np.square(first.values) @ second.known.T / size,
-        first.known @ np.square(second.values).T / size,
-    )
+    squares = means(np.square(first.values), np.square(second.values))
     if kind == "euclidean":
         # Scaled to all columns, so that pairs of few and of many shared ones compare.
-        values = np.maximum(squares[0] + squares[1] - 2.0 * products, 0.0) * first.known.shape[1]
+        values = np.maximum(squares.sum(axis=0) - 2.0 * products, 0.0) * first.known.shape[1]
         return PairwiseMoments(np.where(counts > 0.0, values, np.nan), counts.astype(np.int64))
+    least = np.zeros_like(squares)
     if kind == "correlation":
-        means = first.values @ second.known.T / size, first.known @ second.values.T / size
-        products -= means[0] * means[1]
-        floors = rounding(squares[0]), rounding(squares[1])
-        spread = squares[0] - means[0] ** 2, squares[1] - means[1] ** 2
-    else:
-        floors, spread = (np.zeros(()), np.zeros(())), squares
+        level = means(first.values, second.values)
+        products -= level[0] * level[1]
+        least, squares = rounding(squares), squares - level**2
     # A row without spread over the shared columns is correlated with nothing there.
-    usable = (counts > 1.0) & (spread[0] > floors[0]) & (spread[1] > floors[1])
-    scale = np.sqrt(np.where(usable, spread[0], 1.0) * np.where(usable, spread[1], 1.0))
+    usable = (counts > 1.0) & (squares > least).all(axis=0)
+    scale = np.sqrt(np.where(usable, squares[0] * squares[1], 1.0))
     values = np.where(usable, np.clip(products / scale, -1.0, 1.0), np.nan)
     return PairwiseMoments(values, counts.astype(np.int64))
 
@@ -169,65 +168,52 @@ class PairwiseSimilarity(Correlations):
 
     """
 
-    least: int
     counts: NDArray[np.int64]
     known: NDArray[np.bool_]
-    _units: Floats | None
-    _origin: Floats | None
-    _rows: MaskedRows
+    _origin: Floats | None = None
 
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         if affinity.shared:
             raise ValueError(
-                "affinity must compare rows by their columns for missing='pairwise', got "
-                f"{affinity.name!r}; use 'correlation' or 'euclidean'"
+                "affinity must compare rows by their columns for "
+                f"{setting('missing', 'pairwise')}, got {affinity.name!r}; use 'correlation' or "
+                "'euclidean'"
             )
-        table = np.asarray(dense_rows(X))
-        self.affinity, self.least = affinity, min_columns
-        self._units = known_column_units(table) if affinity.scales_columns else None
-        table = affinity.modeled(table, self._units)
-        self._origin = column_moments(table)[0] if affinity.euclidean else None
-        self._rows = masked_rows(table, self._origin, affinity.over_pairs)
-        found = moments_of_all(self._rows, affinity.over_pairs)
-        self.counts = found.counts
+        self.affinity, self.least, table = affinity, min_columns, dense_rows(X)
+        self._units = column_units(table) if affinity.scales_columns else None
+        table = self.modeled(table)
         if affinity.euclidean:
-            others = self._are_known(found) & ~np.eye(len(table), dtype=np.bool_)
-            square = (float(found.values[others].mean()) if others.any() else 1.0) or 1.0
+            self._origin = column_moments(table)[0]
+        self._rows = masked_rows(table, self._origin, affinity.over_pairs)
+        moments = moments_of_all(self._rows, affinity.over_pairs)
+        self.counts = moments.counts
+        if affinity.euclidean:
+            others = self._are_known(moments) & ~np.eye(len(table), dtype=np.bool_)
+            square = (float(moments.values[others].mean()) if others.any() else 1.0) or 1.0
             self.unit = float(np.sqrt(0.5 * square))
-        values = self._scaled(found)
+        values = self._scaled(moments)
         np.fill_diagonal(values, 1.0)
         super().__init__(values, affinity)
         self.n_observed, self.known = X.shape[1], np.isfinite(values)
 
-    def _are_known(self, found: PairwiseMoments) -> NDArray[np.bool_]:
+    def _are_known(self, moments: PairwiseMoments) -> NDArray[np.bool_]:
         """Whether pairs share enough columns, (b, n)."""
-        return np.isfinite(found.values) & (found.counts >= self.least)
+        return np.isfinite(moments.values) & (moments.counts >= self.least)
 
-    def _scaled(self, found: PairwiseMoments) -> Floats:
+    def _scaled(self, moments: PairwiseMoments) -> Floats:
         """Similarities, minus infinity for pairs that are not known, (b, n)."""
-        values = found.values
+        values = moments.values
         if self.affinity.euclidean:
             values = 1.0 - values / (2.0 * self.unit**2)
-        return np.where(self._are_known(found), values, -np.inf)
+        return np.where(self._are_known(moments), values, -np.inf)
 
     def modeled(self, X: Any) -> Any:
         """See `Similarity.modeled`."""
-        return self.affinity.modeled(np.asarray(dense_rows(X)), self._units)
+        return self.affinity.modeled(dense_rows(X), self._units)
 
     def groups(self) -> NDArray[np.int64]:
         """Group of each row, (n,): rows of different groups have no chain of known pairs."""
         return np.asarray(connected_components(self.known, directed=False)[1], dtype=np.int64)
-
-    def matrix(self) -> Floats:
-        """See `Similarity.matrix`."""
-        unknown = int(np.count_nonzero(~self.known)) // 2
-        if unknown:
-            raise ValueError(
-                "strategy='eigen' must know every pair of rows, got "
-                f"{unknown} pairs that share fewer than {self.least} columns; use "
-                "strategy='geodesic' or 'blockwise'"
-            )
-        return self._values.copy()
 
     def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> NDArray[np.int64]:
         """See `Similarity.shared_columns`."""
@@ -235,11 +221,10 @@ class PairwiseSimilarity(Correlations):
 
     def factor_of(self, X: Any) -> Floats:
         """Similarities of new rows with all, (b, n), minus infinity where not known."""
-        table = self.affinity.modeled(np.asarray(dense_rows(X)), self._units)
-        rows = masked_rows(table, self._origin, self.affinity.over_pairs)
-        out = np.empty((len(table), self.n_samples))
+        rows = masked_rows(self.modeled(X), self._origin, self.affinity.over_pairs)
+        out = np.empty((X.shape[0], self.n_samples))
         # One row at a time: the bits of a product depend on how many rows it is made of.
-        for index in range(len(table)):
+        for index in range(len(out)):
             one = MaskedRows(*(each[index : index + 1] for each in rows))
             out[index] = self._scaled(moments_between(one, self._rows, self.affinity.over_pairs))
         return out
@@ -254,32 +239,29 @@ class PairwiseSimilarity(Correlations):
 
     def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
         """See `Similarity.edge_weights`; a correlation within its own error is no edge."""
-        values = self._values[start:stop, start:]
-        if not self.affinity.euclidean:
-            floor = SIGNIFICANT / np.sqrt(np.maximum(self.counts[start:stop, start:], 1))
-            values = np.where(values > floor, values, -np.inf)
-        return self.weights(values)
+        weights = super().edge_weights(start, stop)
+        if self.affinity.euclidean:
+            return weights
+        floor = SIGNIFICANT / np.sqrt(np.maximum(self.counts[start:stop, start:], 1))
+        return np.where(weights > floor, weights, -np.inf)
 
     def check_groups(self, names: Integers) -> None:
         """Raise where groups of rows have no chain of known pairs between them."""
-        labels = self.groups()
+        labels, others = self.groups(), ~np.eye(self.n_samples, dtype=np.bool_)
         if not labels.any():
             return
-        self._check_vary(names)
+        # Rows that share columns enough, and have no direction there to be compared by.
+        sharing = ((self.counts >= self.least) & others).any(axis=1)
+        spread = np.ones(names.max() + 1)
+        spread[names[sharing & ~(self.known & others).any(axis=1)]] = 0.0
+        check.check_rows_vary(spread, self.affinity.over_pairs)
         sizes = np.bincount(labels)
         apart = np.sort(names[labels != sizes.argmax()])
         raise ValueError(
             f"rows must be related by at least {self.least} columns that both have, directly or by "
             f"way of others, got {sizes.size} groups without any between them: the largest has "
             f"{sizes.max()} rows, the others are {few_rows(apart)}; fit each group separately, "
-            "measure columns that they share, lower missing=Pairwise(min_columns=...), or fill in "
-            "holes at random by missing='impute'"
+            "measure columns that they share, lower min_columns of "
+            f"{setting('missing', 'pairwise')}, or fill in holes at random by "
+            f"{setting('missing', 'impute')}"
         )
-
-    def _check_vary(self, names: Integers) -> None:
-        """Raise where rows that share columns enough have no direction to be compared by."""
-        others = ~np.eye(len(self.known), dtype=np.bool_)
-        sharing = ((self.counts >= self.least) & others).any(axis=1)
-        spread = np.ones(names.max() + 1)
-        spread[names[sharing & ~(self.known & others).any(axis=1)]] = 0.0
-        check.check_rows_vary(spread, self.affinity.over_pairs)

@@ -19,13 +19,12 @@ from .. import _jit
 from .._base import limits
 from .._base import validation as check
 from .._base.rounding import DECIMALS
+from .._base.table import evenly_spaced
 from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
-from .._base.validation import check_finite, check_integer, validate
+from .._base.validation import Rule, finite, validate, whole
 from .._base.warn import warn
-from ._sparse import SparseRows
-
-Pairs = Callable[[Integers, Integers], Floats]
+from ._scaled import SparseRows
 
 SEARCHES = ("auto", "exact", "approximate")
 
@@ -35,13 +34,12 @@ def _check_rows(name: str, rows: Any) -> Any:
     return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(check.table(name, rows))
 
 
-def check_count(k: int, n: int) -> int:
-    """Raise unless each of n points has so many neighbors."""
-    return check_integer("k", k, 1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
+def fewer_than(n: int) -> Rule:
+    """Require a number of neighbors that each of n points has."""
+    return whole(1, n - 1, "a point has n - 1 others; 5 to 15 are usual")
 
 
-_DIRECTIONS = 128  # principal directions that candidates are searched in
-_SAMPLE = 128  # rows whose exact neighbors measure the recall
+_SAMPLE = 128  # principal directions of candidates, and rows whose neighbors measure the recall
 _RECALL = 0.97  # fraction of these at which no more lists are visited
 
 
@@ -89,118 +87,112 @@ def row_neighbors(
     [[1], [0], [1]]
     """
     n = rows.shape[0]
-    check_count(k, n)
-    dense, half = not isinstance(rows, SparseRows), np.zeros(n)
-    if dense:
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        check_finite("squared norms of the rows", squares, "divide the rows by their largest value")
-        half = 0.5 * squares if metric == "euclidean" else half
-    faiss = _library(neighbors, n)
-
-    def exact_values(first: Integers, second: Integers) -> Floats:
-        if not dense:
-            return np.asarray(rows.pairs_from(first, second))
-        values = np.empty(first.size)
-        _jit.graph.pair_dots(rows, first, second, values)
-        return values - half[second]
-
+    fewer_than(n)("k", k)
+    every = np.arange(n)
+    squares = pair_products(rows, every, every)
+    finite("divide the rows by their largest value")("squared norms of the rows", squares)
+    half = 0.5 * squares if metric == "euclidean" else np.zeros(n)
+    exact = neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT)
+    faiss = None if exact else _library(neighbors, n)
     with single_threaded_blas():
         if faiss is not None:
-            return _approximate_neighbors(faiss, rows, k, exact_values)
-        if dense:
-            return exact_neighbors(rows, half, k)[0]
-        return block_neighbors(rows.products, n, k)
+            return _approximate_neighbors(faiss, rows, half, k)
+        return exact_neighbors(rows, half, k)[0]
 
 
-def pair_products(rows: NDArray[np.floating], first: Integers, second: Integers) -> Floats:
+def pair_products(rows: Any, first: Integers, second: Integers) -> Floats:
     """Products of pairs of rows, (m,), in double precision, the same bits either way round."""
     first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
     out = np.empty(first.size)
 
     def multiply(start: int, stop: int) -> None:
         pairs = slice(start, stop)
-        _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
+        if isinstance(rows, SparseRows):
+            rows.pairs(first[pairs], second[pairs], out[pairs])
+        else:
+            _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
 
     map_blocks(multiply, first.size, PAIRS)
     return out
 
 
-def nearest_values(values: NDArray[np.floating], k: int) -> tuple[Integers, Floats]:
-    """Find the k largest of (b, n) values in each row, best first, of equals the lower index."""
-    near = np.empty((len(values), min(k, values.shape[1])), np.int32)
-    _jit.graph.strongest(np.ascontiguousarray(values), -len(values), near)
-    indices = near.astype(np.int64)
-    return indices, np.take_along_axis(values, indices, axis=1).astype(np.float64)
-
-
 def block_neighbors(
-    block_of: Callable[[Integers], NDArray[np.floating]], n: int, k: int
-) -> NDArray[np.int32]:
-    """Points with the largest similarity to each point, from blocks of similarities.
+    block_of: Callable[[Integers], NDArray[np.floating]], n: int, k: int, n_new: int | None = None
+) -> tuple[NDArray[np.int32], Floats]:
+    """Points of largest similarity to each point or new row, and these, from blocks of them.
 
     Parameters
     ----------
     block_of : callable
-        Maps (b,) points to their (b, n) similarities with all.
+        Maps the numbers of some points or new rows, (b,), to their (b, n) similarities.
     n : int
         Number of points.
     k : int
-        Number of neighbors, at most n - 1.
+        Number of neighbors.
+    n_new : int, optional
+        Number of new rows; by default points are compared, each with the others.
 
     Returns
     -------
-    (n, k) int32
-        Neighbors of each point, the nearest first; of equals the lower index.
+    near : (n, k) or (n_new, k) int32
+        The nearest first; of equals the lower index.
+    values : (n, k) or (n_new, k) float64
+        Their similarities.
     """
-    neighbors = np.empty((n, k), np.int32)
+    count = n if n_new is None else n_new
+    near, values = np.empty((count, k), np.int32), np.empty((count, k))
 
     def find(start: int, stop: int) -> None:
         block = np.ascontiguousarray(block_of(np.arange(start, stop))).round(DECIMALS)
-        _jit.graph.strongest(block, start, neighbors[start:stop])
+        # No point is a new row.
+        _jit.graph.strongest(block, start if n_new is None else -count, near[start:stop])
+        values[start:stop] = np.take_along_axis(block, near[start:stop].astype(np.int64), axis=1)
 
-    map_blocks(find, n, block_rows(n))
-    return neighbors
+    map_blocks(find, count, block_rows(n))
+    return near, values
 
 
 def exact_neighbors(
-    rows: NDArray[np.floating], half: Any, k: int, queries: Any = None
+    rows: Any, half: Floats, k: int, new: Any = None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
 
     The nearest have the largest product less ``half``, (n,) half the squared length of every row.
-    Products come in single precision; those that count are computed again in double, so that each
-    new row has the neighbors that it would have alone.
+    Products of dense rows come in single precision; those that count are computed again in double,
+    so that each new row has the neighbors that it would have alone.
     """
-    new = queries is not None
-    queries = rows if queries is None else np.ascontiguousarray(queries)
-    half = np.zeros(len(rows)) if half is None else half
+    n = len(rows)
+    if isinstance(rows, SparseRows):
+        if new is None:
+            return block_neighbors(lambda at: rows.products(at) - half, n, k)
+        return block_neighbors(lambda at: rows.products_with(new[at]) - half, n, k, len(new))
+    queries = rows if new is None else np.ascontiguousarray(new)
     near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
     peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
     own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)
     # Beyond these single precision overflows, or rules too little out to pay.
     single = peak < 1e30 and rows.shape[1] < 2**15
     fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
-    slack = 2.0 * (rows.shape[1] + 8) * float(np.finfo(fast.dtype).eps) * peak
+    slack = 2.0 * (rows.shape[1] + 4) * float(np.finfo(fast.dtype).eps) * peak
     rounding = 16.0 * float(np.finfo(np.float64).eps) * peak
 
     def search(start: int, stop: int) -> None:
         batch = slice(start, stop)
         block = queries[batch].astype(fast.dtype, copy=False) @ fast.T
         block -= half.astype(block.dtype)
-        # No row of the table is a new row.
-        first = -len(queries) if new else start
+        first = start if new is None else -len(queries)
         _jit.graph.strongest(block, first, near[batch])
         _jit.graph.settle_strongest(
             block, queries[batch], rows, half, own[batch], first, slack, rounding, near[batch],
             values[batch],
         )  # fmt: skip
 
-    map_blocks(search, len(queries), block_rows(len(rows)))
+    map_blocks(search, len(queries), block_rows(n))
     return near, values
 
 
-def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -> NDArray[np.int32]:
-    """See `row_neighbors`; ``exact_values`` are those of pairs of points.
+def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArray[np.int32]:
+    """See `row_neighbors`; the nearest have the largest product less ``half``.
 
     faiss runs on one thread, side by side in those of this package: what it returns does not depend
     on how many, and forked processes start no threads of its own.
@@ -213,20 +205,27 @@ def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -
         found: Integers = index.search(points[some], n_candidates)[1]
         few = np.count_nonzero(found >= 0, axis=1) <= k + 1
         if few.any():
-            found[few] = exact.search(points[some[few]], n_candidates)[1]
-        return found
+            found[few] = index.search(points[some[few]], n_candidates, params=every_list)[1]
+        return np.sort(found, axis=1)
 
     def search(start: int, stop: int) -> None:
+        """Rank the candidates of some points, ties by index."""
         faiss.omp_set_num_threads(1)
         some = order[start:stop]
-        near[some] = _ranked(some, candidates(some), k, exact_values)
+        found = candidates(some)
+        first, second = np.repeat(some, n_candidates), np.maximum(found, 0).ravel()
+        values = (pair_products(rows, first, second) - half[second]).reshape(found.shape)
+        values[(found < 0) | (found == some[:, None])] = -np.inf
+        best = np.argsort(-values, axis=1, kind="stable")[:, :k]
+        near[some] = np.take_along_axis(found, best, axis=1)
 
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(1)
-        exact, index = _indices(faiss, points)
-        sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
-        true = exact.search(points[sample], min(16, n))[1]
+        index = _inverted_file(faiss, points)
+        every_list = faiss.SearchParametersIVF(nprobe=index.nlist)
+        sample = evenly_spaced(n, _SAMPLE)
+        true = index.search(points[sample], k + 1, params=every_list)[1]
         while index.nprobe < index.nlist // 8:
             found = candidates(sample)
             if np.mean((found[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
@@ -240,37 +239,24 @@ def _approximate_neighbors(faiss: Any, rows: Any, k: int, exact_values: Pairs) -
     return near
 
 
-def _indices(faiss: Any, points: NDArray[np.float32]) -> tuple[Any, Any]:
-    """Exact index of points (n, d), and an inverted file that visits 16 of its lists."""
+def _inverted_file(faiss: Any, points: NDArray[np.float32]) -> Any:
+    """Inverted file of points (n, d), of which 16 lists are visited."""
     n, d = points.shape
-    exact = faiss.IndexFlatL2(d)
-    exact.add(points)
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
     index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 32, 1
     index.train(points)
     index.add(points)
     index.nprobe = 16
-    return exact, index
-
-
-def _ranked(points: Integers, near: Integers, k: int, exact_values: Pairs) -> Integers:
-    """Return the k best of the candidates of some points, ties by index."""
-    near.sort(axis=1)
-    values = exact_values(np.repeat(points, near.shape[1]), np.maximum(near, 0).ravel())
-    excluded = (near < 0) | (near == points[:, None])
-    values = np.where(excluded, -np.inf, values.reshape(near.shape))
-    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(near, order, axis=1)
+    return index
 
 
 def _principal(rows: Any) -> NDArray[np.float32]:
     """Rows along their leading principal directions, (n, d), as they are where they are short."""
     n, p = rows.shape
-    points = np.empty((n, min(n, p, _DIRECTIONS)), np.float32)
+    points = np.empty((n, min(n, p, _SAMPLE)), np.float32)
     components = None
     if p > points.shape[1]:
-        # Evenly spaced rows, of four million entries.
-        sample = rows[np.linspace(0, n - 1, min(n, max(1024, 2**22 // p))).astype(np.int64)]
+        sample = rows[evenly_spaced(n, limits.SAMPLED)]
         model = PCA(points.shape[1], svd_solver="randomized", iterated_power=2, random_state=0)
         components = model.fit(np.asarray(sample, np.float32)).components_.T
 
@@ -283,9 +269,7 @@ def _principal(rows: Any) -> NDArray[np.float32]:
 
 
 def _library(neighbors: str, n: int) -> Any:
-    """Return the module of the approximate search, None for an exact one."""
-    if neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT):
-        return None
+    """Return the module of the approximate search, None where it is not installed."""
     cure = "pip install 'ikd_graph[large]' (faiss-cpu) makes the search many times as fast"
     try:
         import faiss

@@ -5,14 +5,15 @@ from numpy.typing import ArrayLike
 
 from .._base import validation as check
 from .._base.rounding import rounding
+from .._base.table import evenly_spaced
 from .._base.types import Floats
 from .._base.validation import validate
-from ._dense import centered_rows
+from ._scaled import centered_rows
 
 _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
-_ROUNDS = 20  # of counting the eigenvalues of the signal; two or three settle the count
 _TRACY_WIDOM = 3.27  # what the law of the first order exceeds in one of a thousand tables
+_GRID = 2000  # points of the density of Marchenko and Pastur
 _PASSES = 2  # after which units of columns that differ by a hundred make no rows correlate
 
 
@@ -63,8 +64,7 @@ def are_ordered(X: ArrayLike) -> bool:
 def _inflations(X: ArrayLike) -> tuple[float, float]:
     """How far order and scales of columns raise the variance of correlations; 1 within chance."""
     table = np.asarray(X)
-    picked = np.linspace(0, len(table) - 1, min(len(table), _MOST_ROWS)).astype(np.int64)
-    rows = doubly_centered_rows(table[picked])
+    rows = doubly_centered_rows(table[evenly_spaced(len(table), _MOST_ROWS)])
     rows = rows[rows.any(axis=1)]
     n, width = rows.shape
     if n < 2 or width < 4:
@@ -301,7 +301,7 @@ def _bulk_variance(values: Floats, longer: float) -> tuple[float, int]:
     """
     size = len(values)
     lower, noise, outside = size - size // 2, 0.0, 0
-    for _ in range(_ROUNDS):
+    for _ in range(size):
         bulk = _marchenko_pastur(size - outside, longer - outside)
         noise = float(values[size - lower :].sum() / (bulk[:lower].sum() or 1.0))
         edge = noise * (np.sqrt(longer) + np.sqrt(size)) ** 2
@@ -316,7 +316,7 @@ def _marchenko_pastur(size: int, longer: float) -> Floats:
     """Compute the expected eigenvalues, ascending, of the products of unit noise, (size,)."""
     low, high = (np.sqrt(longer) + np.array([-1.0, 1.0]) * np.sqrt(size)) ** 2
     # In this angle the density has no edges that a grid would miss.
-    angle = (np.arange(2000) + 0.5) * np.pi / 2000
+    angle = np.arange(0.5, _GRID) * np.pi / _GRID
     at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
     weight = np.sin(angle) ** 2 / at
     fraction = np.cumsum(weight) / weight.sum()

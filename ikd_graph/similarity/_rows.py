@@ -4,24 +4,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
 
 from .._base import limits
 from .._base import validation as check
-from .._base.table import SparseTable
 from .._base.threads import block_rows
 from .._base.types import Floats, Integers
 from .._base.validation import validate
-from ._affinity import AFFINITIES, Affinity
-from ._base import Similarity
-from ._dense import (
-    EuclideanRows,
-    centered_rows,
-    euclidean_rows,
-    unit_rows,
-)
-from ._neighbors import exact_neighbors, nearest_values, pair_products, row_neighbors
-from ._sparse import sparse_euclidean_rows, sparse_unit_rows
+from ._base import AFFINITIES, GIVEN, Affinity, Similarity
+from ._given import Precomputed, SparsePrecomputed
+from ._neighbors import exact_neighbors, pair_products, row_neighbors
+from ._scaled import EuclideanRows, SparseRows, centered_rows, euclidean_rows, unit_rows
 
 _FARTHEST = 1e100
 """Units from the mean row beyond which squared distances are no numbers."""
@@ -42,23 +37,15 @@ class RowSimilarity(Similarity):
            [0.5, 1. ]])
     """
 
-    half: Floats | None = None  # (n,) half the squared lengths of Euclidean rows
-    scale: EuclideanRows | None = None  # of Euclidean rows
-
     def __init__(
-        self,
-        affinity: Affinity,
-        rows: Any,
-        scale: EuclideanRows | None = None,
-        *,
-        model_based: bool = False,
+        self, affinity: Affinity, rows: Any, scale: Any = None, *, model_based: bool = False
     ) -> None:
         super().__init__(affinity, *rows.shape)
-        self.rows, self.scale, self.model_based = rows, scale, model_based
+        self.rows, self.model_based = rows, model_based
+        self.scale: EuclideanRows | None = scale
         self.centers_rows = model_based and affinity.centers_rows
-        if scale is not None:
-            self.half = scale.half
-            self.unit = float(scale.scale) if np.isfinite(scale.scale) else 1.0
+        if scale is not None and np.isfinite(scale.scale):
+            self.unit = float(scale.scale)
 
     def modeled(self, X: Any) -> Floats:
         """Rows as the likelihood takes them for samples of a Gaussian process.
@@ -77,21 +64,25 @@ class RowSimilarity(Similarity):
 
     def block(self, points: Integers, first: int = 0) -> NDArray[np.floating]:
         """See `Similarity.block`."""
-        values = np.asarray(self.rows[points] @ self.rows[first:].T)
-        if self.half is not None:
-            half = self.half.astype(values.dtype, copy=False)
+        if isinstance(self.rows, SparseRows):
+            values = self.rows.products(np.asarray(points, np.int64))[:, first:]
+        else:
+            values = np.asarray(self.rows[points] @ self.rows[first:].T)
+        if self.scale is not None:
+            half = self.scale.half.astype(values.dtype, copy=False)
             values -= half[first:]
             values += 1.0 - half[points][:, None]
         return np.minimum(values, 1.0, out=values)
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
-        if self.half is None:
+        if self.scale is None:
             return np.minimum(pair_products(self.rows, first, second), 1.0)
+        if isinstance(self.rows, SparseRows):
+            squares = self.scale.half[first] + self.scale.half[second]
+            return np.minimum(pair_products(self.rows, first, second) - squares + 1.0, 1.0)
         values = np.empty(first.size)
-        step = block_rows(self.rows.shape[1])
-        for start in range(0, first.size, step):
-            batch = slice(start, start + step)
+        for batch in gen_batches(first.size, block_rows(self.rows.shape[1])):
             gaps = self.rows[first[batch]].astype(np.float64, copy=False) - self.rows[second[batch]]
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
@@ -103,30 +94,20 @@ class RowSimilarity(Similarity):
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
         """See `Similarity.nearest`."""
         new = self.factor_of(X)
-        near, values = self._nearest(new, k)
-        if self.affinity.euclidean:
-            values = values + 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
-        return near, values
-
-    def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
-        """Nearest points of scaled rows, and their products less half the squares of the points."""
-        near, values = exact_neighbors(self.rows, self.half, min(k, self.n_samples), new)
+        half = np.zeros(self.n_samples) if self.scale is None else self.scale.half
+        near, values = exact_neighbors(self.rows, half, min(k, self.n_samples), new)
+        if self.scale is not None:
+            values += 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
         return near.astype(np.int64), values
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""
         comparable = np.empty(len(X), dtype=np.bool_)
-        step = block_rows(X.shape[1])
-        for start in range(0, len(X), step):
-            batch = slice(start, start + step)
+        for batch in gen_batches(len(X), block_rows(X.shape[1])):
             with np.errstate(over="ignore", invalid="ignore"):
                 largest = np.abs(self.factor_of(np.asarray(X[batch]))).max(axis=1)
             comparable[batch] = largest < _FARTHEST if self.affinity.euclidean else largest > 0.0
         return comparable
-
-    def factor(self) -> Any:
-        """See `Similarity.factor`."""
-        return self.rows
 
     def factor_of(self, X: Any) -> Floats:
         """See `Similarity.factor_of`."""
@@ -135,50 +116,53 @@ class RowSimilarity(Similarity):
             return self.scale.scaled(X)
         rows, lengths = centered_rows(self.affinity.modeled(X), self.affinity.over_pairs)
         # A row without spread is correlated with nothing.
-        rows[lengths == 0.0] = 0.0
-        return rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+        return rows / np.where(lengths > 0.0, lengths, np.inf)[:, None]
 
 
-class SparseRowSimilarity(RowSimilarity):
-    """The same of a table whose zeros are not stored; products are similarities."""
+def compare(
+    X: Any, affinity: str, *, counts: bool = False, model_based: bool = False, scale: Any = None
+) -> Similarity:
+    """Similarity of the rows of X, or of the points whose covariances or distances X is.
 
-    def block(self, points: Integers, first: int = 0) -> Floats:
-        """See `Similarity.block`."""
-        values = self.rows.products(np.asarray(points, dtype=np.int64))
-        return np.minimum(values, 1.0, out=values)[:, first:]
+    Parameters
+    ----------
+    X : (n, p) ndarray of float64 or float32, SparseTable, or (n, n) ndarray or scipy sparse
+        Rows, or values between points.
+    affinity : str
+        A name in `AFFINITIES`, "precomputed" or "precomputed_distance".
+    counts : bool
+        Whether X is a table of whole numbers, in which a row without spread is nothing unusual.
+    model_based : bool
+        Whether the columns are taken for samples of the model as they are.
+    scale : float or (n,) ndarray of float64, optional
+        What given values were divided by, where X holds the similarities that this has made.
 
-    def between(self, first: Integers, second: Integers) -> Floats:
-        """See `Similarity.between`."""
-        return np.minimum(self.rows.pairs(first, second), 1.0)
+    Returns
+    -------
+    Similarity
+        Similarities at most 1, 1 for a point with itself.
 
-    def _nearest(self, new: Floats, k: int) -> tuple[Integers, Floats]:
-        half = 0.5 - self.rows.row_factors[:, 0] if self.affinity.euclidean else 0.0
-        step = block_rows(self.n_samples)
-        blocks = [new[start : start + step] for start in range(0, len(new), step)]
-        batches = [nearest_values(self.rows.products_with(block) - half, k) for block in blocks]
-        near, values = (np.concatenate(batch) for batch in zip(*batches, strict=True))
-        return near, values
-
-
-def row_similarity(
-    affinity: Affinity, X: Any, *, counts: bool = False, model_based: bool = False
-) -> RowSimilarity:
-    """Similarity of the rows of a dense or sparse table, see `similarity.compare`."""
-    rows: Any
-    sparse, scale = isinstance(X, SparseTable), None
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import similarity
+    >>> rows = similarity.compare(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]), "correlation")
+    >>> rows.between(np.array([0]), np.array([1])).round(3)
+    array([0.5])
+    """
+    if affinity in GIVEN:
+        given = SparsePrecomputed if sp.issparse(X) else Precomputed
+        return given(X, distances=affinity == "precomputed_distance", scale=scale)
+    kind, scaled = AFFINITIES[affinity], None
     dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
-    if affinity.euclidean and sparse:
-        rows, scale = sparse_euclidean_rows(X, affinity.scales_columns)
-    elif affinity.euclidean:
-        scale = euclidean_rows(X, standardized=affinity.scales_columns, dtype=dtype)
-        rows = scale.points
+    if kind.euclidean:
+        scaled = euclidean_rows(X, standardized=kind.scales_columns, dtype=dtype)
+        rows = scaled.points
     else:
-        scaled = sparse_unit_rows if sparse else unit_rows
-        allow_flat = counts or affinity.square_roots
-        rows = scaled(affinity.modeled(X), affinity.over_pairs, allow_flat=allow_flat)
-        rows = rows if sparse else rows.astype(dtype, copy=False)
-    kind = SparseRowSimilarity if sparse else RowSimilarity
-    return kind(affinity, rows, scale, model_based=model_based)
+        allow_flat = counts or kind.square_roots
+        rows = unit_rows(kind.modeled(X), kind.over_pairs, allow_flat=allow_flat)
+        rows = rows.astype(dtype, copy=False) if isinstance(rows, np.ndarray) else rows
+    return RowSimilarity(kind, rows, scaled, model_based=model_based)
 
 
 @validate(X=check.table)
@@ -272,7 +256,7 @@ def euclidean(X: ArrayLike) -> Floats:
 
 def _matrix(X: ArrayLike, affinity: str) -> Floats:
     """Similarities of the rows of X, with rounding beyond [-1, 1] taken off and ones for equals."""
-    similarity = row_similarity(AFFINITIES[affinity], np.asarray(X)).matrix()
+    similarity = compare(np.asarray(X), affinity).matrix()
     if affinity != "euclidean":
         np.maximum(similarity, -1.0, out=similarity)
     np.fill_diagonal(similarity, 1.0)

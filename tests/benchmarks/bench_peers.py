@@ -147,9 +147,10 @@ TASKS = {
     ),
     "likelihood of 100 points": (
         likelihood, (100, 1000), None,
-        {"ours": lambda cov: refine.likelihood(cov, 1000, KERNEL, starts={
-            "random": refine.random_closed_form(cov, 3, KERNEL, np.random.default_rng(0))
-        })},
+        {"ours": lambda cov: refine.likelihood(
+            cov, 1000, KERNEL,
+            init=refine.random_closed_form(cov, 3, KERNEL, np.random.default_rng(0)),
+        )},
     ),
 }  # fmt: skip
 made = functools.cache(lambda task, size: TASKS[task][0](size))

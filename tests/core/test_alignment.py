@@ -132,7 +132,7 @@ def test_directions_without_points_are_not_turned(n):
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (np.ones((3, 2)), np.ones((2, 2)), r"source must be a table .* got \(3, 2\)"),
+        (np.ones((3, 2)), np.ones((2, 2)), r"source must be a table .* got shape \(3, 2\)"),
         (np.ones(3), np.ones((3, 2)), "source must be a table"),
         (np.full((3, 2), np.nan), np.ones((3, 2)), "source must"),
         (np.ones((3, 2)), np.full((3, 2), np.inf), "target must"),

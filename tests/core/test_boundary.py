@@ -326,7 +326,7 @@ CALLS = {
         {
             "sample_cov": CORR + 0.1 * np.eye(N),
             "n_observed": 30,
-            "starts": {"a": LINE},
+            "init": LINE,
             "restarts": 1,
             "random_state": 0,
         },
@@ -384,8 +384,8 @@ CALLS = {
 
 NOT_CALLED = {
     "datasets.Reading", "datasets.load", "datasets.read_file",  # read a file, which is tested there
-    "estimator.lead", "gplvm.place", "tl.ikd",  # take a model
-    "similarity.Affinity", "similarity.Similarity", "strategies.Landmarks",  # made by `IKD`
+    "estimator.lead", "tl.ikd",  # take a model
+    "similarity.Affinity", "similarity.Similarity", "strategies.Problem",  # made by `IKD`
     "cliques.Communities",  # a result
 }  # fmt: skip
 """What takes whole numbers through one of the others."""

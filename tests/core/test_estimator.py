@@ -384,7 +384,7 @@ def test_duplicate_rows_share_coordinates(strategy, step):
 
 def test_fewer_different_rows_than_coordinates_need_are_refused():
     X, _ = curve()
-    with pytest.raises(ValueError, match="n_components must be less than the number of points"):
+    with pytest.raises(ValueError, match="less than the number of points"):
         IKD(2, affinity="euclidean").fit(X[np.arange(12) // 6])
 
 

@@ -114,11 +114,11 @@ def test_control_characters_of_names_are_escaped_in_messages(X):
 @pytest.mark.parametrize("size", [1e-310, 1e-80, 1e80, 1e160])
 def test_values_whose_moments_overflow_or_vanish_are_refused(size):
     X = np.random.default_rng(0).normal(size=(12, 6))
-    with pytest.raises(ValueError, match=r"largest value of X must lie between 1e-70 and 1e\+70"):
+    with pytest.raises(ValueError, match=r"X must have a largest value between 1e-70 and 1e\+70"):
         IKD(1).fit(size * X)
     model = IKD(1, graph=5, refine=None, affinity="euclidean").fit(X)
     if size > 1.0:
-        with pytest.raises(ValueError, match="multiply X by a power of ten"):
+        with pytest.raises(ValueError, match="multiply it by a power of ten"):
             model.transform(size * X)
     else:
         # Next to the training rows these are rows of zeros.

@@ -91,7 +91,7 @@ def test_distances_in_any_unit_keep_it(factor):
 def test_units_too_far_from_one_are_told(factor):
     D = squareform(pdist(smooth()[1]))
     for X, affinity in ((D * factor, "precomputed_distance"), (correlations() * factor, None)):
-        with pytest.raises(ValueError, match="multiply X by a power of ten"):
+        with pytest.raises(ValueError, match="multiply it by a power of ten"):
             IKD(affinity=affinity or "precomputed").fit(X)
 
 

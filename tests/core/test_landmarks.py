@@ -80,11 +80,11 @@ def test_an_estimator_with_landmarks_places_all_rows(dtype):
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("ikd_graph.fit.available", lambda: 10**6)
+    monkeypatch.setattr("ikd_graph.strategies.available", lambda: 10**6)
     X, _ = waves(400)
     settings = {"affinity": "correlation", "graph": 8, "refine": None}
     for parameters in ({"n_landmarks": None}, {"strategy": "eigen"}):
-        with pytest.raises(MemoryError, match=r"must fit into memory, got 5120000 bytes .* fewer"):
+        with pytest.raises(MemoryError, match=r"fit into memory, got 5120000 bytes .* need less"):
             IKD(2, **parameters, **settings).fit(X)
     IKD(2, n_landmarks=100, **settings).fit(X)
     with pytest.raises(MemoryError, match=r"400 points and 300 must fit"):

@@ -46,7 +46,7 @@ def test_a_tiny_row_is_placed_alone_as_among_others(size):
     tiny = np.full((1, 25), size)
     alone, among = model.transform(tiny), model.transform(np.vstack([tiny, X[:3] + 0.1]))
     np.testing.assert_array_equal(alone[0], among[0])
-    with pytest.raises(ValueError, match="multiply X by a power of ten"):
+    with pytest.raises(ValueError, match="multiply it by a power of ten"):
         IKD(**EUCLIDEAN).fit(X * 1e-75)
 
 

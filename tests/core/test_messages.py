@@ -1,7 +1,6 @@
 """Errors and warnings name the value, the rule and the cure, and the cure works."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -41,7 +40,7 @@ def test_a_default_fit_of_real_data_warns_of_nothing_either(data_home):
     [
         ({"n_components": 0}, "n_components must be an integer at least 1, got 0"),
         ({"n_components": 2.5}, "n_components must be an integer at least 1, got 2.5"),
-        ({"n_components": 90}, "n_components must be less than the number of points, got .*=90"),
+        ({"n_components": 90}, "n_components must be an integer from 1 to .*, got 90"),
         ({"strategy": "cliques"}, "strategy must be one of 'auto', .*got 'cliques'"),
         ({"strategy": 3}, "strategy must be .*got 3"),
         ({"strategy": strategies.Geodesic("short")}, "path must be one of .*got 'short'"),
@@ -189,7 +188,7 @@ def test_a_wrong_number_of_threads_is_named(value):
 def test_units_without_moments_are_named_everywhere(unit):
     X = unit * np.random.default_rng(0).normal(size=(12, 30))
     for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):
-        with pytest.raises(ValueError, match="the largest value of X must lie between 1e-70 and"):
+        with pytest.raises(ValueError, match="X must have a largest value between 1e-70 and"):
             call(X)
     X = np.where(0.5 * X.max() < X, np.inf, X / unit)
     for call in (compare, diagnose, lambda X: align([X, X], rows="same", columns="same")):
@@ -205,15 +204,6 @@ def test_a_row_too_far_away_for_a_number_is_named():
         placed = model.transform(np.array([X[0], X[1] + 1.0]))
     np.testing.assert_array_equal(placed[0], model.embedding_[0])
     assert np.isnan(placed[1]).all()
-
-
-@pytest.mark.parametrize("function", [diagnose, compare])
-def test_rows_of_a_frame_are_told_by_their_names(function):
-    X = np.random.default_rng(0).normal(size=(20, 25))
-    X[3, 4] = np.nan
-    frame = pd.DataFrame(X, index=[f"patient {k}" for k in range(20)])
-    with pytest.raises(ValueError, match="got 1 row with missing values: patient 3; "):
-        function(frame)
 
 
 def test_a_constant_series_among_correlations_is_named_alone():

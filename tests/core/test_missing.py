@@ -68,11 +68,22 @@ def test_new_rows_with_holes_are_placed_each_by_itself():
     assert model.transform(whole[1::2]).shape == placed.shape
 
 
-@pytest.mark.parametrize("descent", ["local", "annealed"])
-def test_new_rows_are_placed_after_a_likelihood_of_rows_with_holes(descent):
+@pytest.mark.parametrize("setting", [{"fit_shape": True}, {"descent": "local"}])
+def test_settings_without_a_meaning_for_rows_with_holes_are_refused(setting):
+    X = table(30, 40, fraction=0.05)[0]
+    model = IKD(1, missing="pairwise", affinity="correlation", refine=refine.Likelihood(**setting))
+    with pytest.raises(
+        ValueError, match=r"annealed descents for rows with holes, got Likelihood\("
+    ):
+        model.fit(X)
+
+
+@pytest.mark.parametrize("time_budget", [None, 1e-9])
+def test_new_rows_are_placed_after_a_likelihood_of_rows_with_holes(time_budget):
     X, _, whole = table(30, 40, fraction=0.05)
-    how = refine.Likelihood(descent=descent, max_iter=10)
+    how = refine.Likelihood(time_budget=time_budget)
     model = IKD(1, missing="pairwise", affinity="correlation", refine=how).fit(X)
+    assert (model.n_iter_ < 20) == (time_budget is not None)
     np.testing.assert_array_equal(model.transform(X), model.embedding_)
     for new in (1.01 * X, whole):
         assert np.abs(model.transform(new) - model.embedding_).max() < np.ptp(model.embedding_)

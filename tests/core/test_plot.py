@@ -2,6 +2,7 @@
 
 import sys
 from io import BytesIO
+from itertools import combinations
 
 import matplotlib as mpl
 
@@ -54,7 +55,7 @@ def every_picture():
         "histogram": lambda **k: plot.chart(charts.counts([5, 4, 4], "a", "b"), **k),
         "noise": lambda **k: plot.chart(charts.noise_curves([0.0, 0.5], noisy), **k),
         "bars": lambda **k: plot.chart(charts.level_bars({"a": 0.01, "b": np.nan}), **k),
-        "dimensions": lambda **k: plot.chart(sizes.chart(), **k),
+        "dimensions": lambda **k: sizes.plot(**k),
     }
 
 
@@ -105,23 +106,17 @@ def test_ellipses_are_one_standard_error_wide(ax):
     rng = np.random.default_rng(0)
     Z, errors = rng.normal(size=(50, 3)), rng.uniform(0.1, 1.0, (50, 3))
     errors[7] = np.nan
-    for given in (errors, errors[:, :, None] ** 2 * np.eye(3)):
-        (line,) = plot.embedding(Z, errors=given, ax=plot.axes()).lines
-        ellipses = line.get_xydata().reshape(50, 26, 2)[:, :-1]
-        assert np.isnan(ellipses[7]).all()
-        wide = np.delete(np.ptp(ellipses, axis=1), 7, axis=0)
-        np.testing.assert_allclose(wide, 2 * np.delete(errors[:, :2], 7, axis=0))
-    # A tilted covariance has a tilted ellipse.
-    tilted = np.tile([[1.0, 0.9], [0.9, 1.0]], (50, 1, 1))
-    (line,) = plot.embedding(Z[:, :2], errors=tilted, ax=ax).lines
-    around = line.get_xydata()[:25] - Z[0, :2]
-    assert np.corrcoef(around.T)[0, 1] > 0.8
+    (line,) = plot.embedding(Z, errors=errors, ax=ax).lines
+    ellipses = line.get_xydata().reshape(50, 26, 2)[:, :-1]
+    assert np.isnan(ellipses[7]).all()
+    wide = np.delete(np.ptp(ellipses, axis=1), 7, axis=0)
+    np.testing.assert_allclose(wide, 2 * np.delete(errors[:, :2], 7, axis=0))
     assert (np.array(ax.get_xlim()) * [-1, 1] > np.abs(line.get_xdata()[:25]).max()).all()
     many, errors = rng.normal(size=(800, 2)), np.repeat([[0.1], [3.0]], [700, 100], axis=0)
     (points,) = plot.embedding(many, errors=errors * [1, 1], ax=plot.axes()).collections
     certain = np.unique(points.get_offsets()[points.get_alpha() > 0.5], axis=0)
     np.testing.assert_array_equal(certain, np.unique(many[:700], axis=0))
-    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), or be cov"):
+    with pytest.raises(ValueError, match=r"errors must have the shape of Z, \(50, 3\), got"):
         plot.embedding(Z, errors=errors)
 
 
@@ -134,22 +129,10 @@ def test_a_bar_shows_the_standard_error_of_many_points(ax, n, known, n_bars):
     plot.embedding(Z, errors=errors, ax=ax)
     bars = [line for line in ax.lines if line.get_marker() == "o"]
     assert [float(np.ptp(bar.get_xdata())) for bar in bars] == pytest.approx([1.0] * n_bars)
-    assert [text.get_text() for text in ax.texts] == ["± 1 standard error"] * n_bars
+    said = ax.get_legend_handles_labels()[1]
+    assert said == ["± 1 standard error"] * n_bars
     said = [trace.get("name") for trace in figures.figure(charts.scatter(Z, errors=errors))["data"]]
-    assert said == [None, *["± 1 standard error"] * (n_bars or n == 400)]
-
-
-def test_names_of_points_do_not_cover_one_another(ax):
-    Z = np.vstack([np.zeros((6, 2)), [[1.0, 1.0]]])
-    plot.embedding(Z, points={row: f"cell {row}" for row in range(7)}, ax=ax)
-    ax.figure.canvas.draw()
-    middles = np.array(
-        [ax.transData.transform(text.xy) + np.array(text.xyann) * 100 / 72 for text in ax.texts]
-    )
-    sizes = np.array([(Text.get_window_extent(text).size) for text in ax.texts])
-    gaps = np.abs(middles[:, None] - middles) - 0.5 * (sizes[:, None] + sizes)
-    assert len(ax.texts) == 7
-    assert ((gaps > 0).any(axis=2) | np.eye(len(ax.texts), dtype=bool)).all()
+    assert said == ["", *["± 1 standard error"] * (n_bars or n == 400)]
 
 
 def test_angles_have_a_scale_without_a_seam_and_quantities_one_that_grows_lighter():
@@ -253,15 +236,15 @@ def test_class_colors_are_distinct_and_read_on_white_and_black():
     ],
 )
 def test_labels_become_classes_in_order(labels, names, codes):
-    found = colors.paint(labels).groups
-    assert tuple(name for code, name in found.items() if code >= 0) == names
-    assert found.codes.tolist() == codes
+    found = colors.paint(labels)
+    assert tuple(name for code, name in found.classes() if code >= 0) == names
+    assert found.y.tolist() == codes
 
 
 def test_positions_among_many_numbers_are_those_numbers():
     names = [str(k) for k in range(100)]
-    np.testing.assert_array_equal(colors.paint([5, -1, 99], names).values, [5.0, np.nan, 99.0])
-    assert colors.paint([1, -1, 0], ["a", "b"]).groups.codes.tolist() == [1, -1, 0]
+    np.testing.assert_array_equal(colors.paint([5, -1, 99], names).y, [5.0, np.nan, 99.0])
+    assert colors.paint([1, -1, 0], ["a", "b"]).y.tolist() == [1, -1, 0]
 
 
 def test_small_multiples_draw_the_same_points_in_the_same_colors(ax):
@@ -291,6 +274,12 @@ def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
         model.plot([1, 2])
 
 
+def overlapping(boxes):
+    """Pairs of boxes that share more than a line."""
+    pairs = combinations([box.padded(-1) for box in boxes], 2)
+    return [(a, b) for a, b in pairs if a.overlaps(b)]
+
+
 def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     r = np.random.default_rng(0)
     names = [f"row {k}" for k in range(60)]
@@ -301,13 +290,7 @@ def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     boxes = [Text.get_window_extent(t) for t in ax.texts if t.get_text()]
     assert {t.get_text() for t in ax.texts} <= set(names)
     assert len(boxes) > 50
-    shared = [
-        (a, b)
-        for a in range(len(boxes))
-        for b in range(a)
-        if boxes[a].padded(-1).overlaps(boxes[b].padded(-1))
-    ]
-    assert not shared
+    assert not overlapping(boxes)
     assert {text.get_text() for text in ax.figure.findobj(Text)} >= {
         "left",
         "right",
@@ -316,16 +299,6 @@ def test_names_of_points_do_not_overlap_and_do_not_hide_behind_classes():
     ax = plot.embedding(np.zeros((60, 2)), points=plot.names_of_points(names), ax=plot.axes())
     assert 0 < len(ax.texts) < 60
     assert plot.names_of_points(["a"] * 101) == {}
-
-
-def overlapping(boxes):
-    """Pairs of boxes that share more than a line."""
-    return [
-        (a, b)
-        for a in range(len(boxes))
-        for b in range(a)
-        if boxes[a].padded(-1).overlaps(boxes[b].padded(-1))
-    ]
 
 
 def test_discs_of_cliques_do_not_hide_one_another_and_are_drawn_whole():
@@ -346,7 +319,7 @@ def test_discs_of_cliques_do_not_hide_one_another_and_are_drawn_whole():
 def test_a_graph_of_cliques_names_the_points():
     graph, names = cliques_like(12), [f"cell {k}" for k in range(30)]
     rng = np.random.default_rng(0)
-    named = charts.Names(rng.normal(size=(30, 2)), names)
+    named = charts.Names(rng.normal(size=(30, 2)), names, dots=True)
     what = charts.network(graph, rng.normal(size=(12, 2)), names=named)
     ax = plot.chart(what, ax=plot.axes(7.2, 5.6))
     FigureCanvasAgg(ax.figure).draw()
@@ -382,17 +355,12 @@ def test_error_bars_much_larger_than_the_map_do_not_shrink_it():
     assert np.nanmax(np.abs(line.x)) < 2.0 * np.ptp(Z[:, 0])
 
 
-@pytest.mark.parametrize("mark", [0.05, 0.95])
-def test_the_text_of_a_mark_stays_over_its_picture(mark):
+def test_a_mark_is_named_in_the_legend_on_paper_and_on_pages(ax):
     bars = charts.Bars(np.linspace(0, 1, 21), np.ones(21), name="pairs")
     curve = charts.Curve("chance", bars.at, bars.at, "#000000")
-    what = charts.Chart("a", "b", "c", curves=(curve,), bars=(bars,), mark=(mark, "x" * 20))
-    ax = plot.chart(what, ax=plot.axes(5, 3))
-    FigureCanvasAgg(ax.figure).draw()
-    (text,) = ax.texts
-    box, whole = Text.get_window_extent(text), ax.get_window_extent()
-    assert whole.x0 <= box.x0
-    assert box.x1 <= whole.x1
-    assert not ax.get_legend().get_window_extent().overlaps(box)
-    label = figures.figure(what)["layout"]["shapes"][0]["label"]
-    assert label["xanchor"] == ("right" if mark > 0.5 else "left")
+    what = charts.Chart("a", "b", "c", curves=(curve,), bars=(bars,), mark=(0.05, "x" * 20))
+    plot.chart(what, ax=ax)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(texts) == ["chance", "pairs", "x" * 20]
+    (shape,) = figures.figure(what)["layout"]["shapes"]
+    assert (shape["name"], shape["x0"], shape["showlegend"]) == ("x" * 20, 0.05, True)

@@ -130,7 +130,7 @@ def test_wrong_parameters_and_values_are_refused(tmp_path):
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_a_unit_that_has_no_squares_is_not_scaled(unit, tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 5)) * unit
-    with pytest.raises(ValueError, match="largest value of X must lie between"):
+    with pytest.raises(ValueError, match="X must have a largest value between"):
         learn(tmp_path, X, scale="standard")
 
 

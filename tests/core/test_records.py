@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ikd_graph import blockwise, cliques, geodesics, graph, kernels, refine
+from ikd_graph import blockwise, cliques, geodesics, graph, kernels
 from ikd_graph.cliques import Blocks
 from ikd_graph.graph import CsrGraph
 
@@ -88,47 +88,6 @@ def test_every_way_to_a_graph_ends_in_one_that_can_only_be_read(path):
         # Whatever made it, it would pass the checks.
         assert CsrGraph(*g).indices.tolist() == g.indices.tolist()
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(path)).weights, path.weights)
-
-
-class Fake:
-    """Has the fields of a graph and is none."""
-
-    indptr = np.array([0, 2, 10**6])
-    indices = np.array([1, 10**9])
-    weights = np.array([0.5, 0.5])
-    n_nodes, n_edges = 2, 1
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        graph.edges,
-        graph.component_labels,
-        graph.to_sparse,
-        graph.to_networkx,
-        cliques.maximal_cliques,
-        cliques.iter_cliques,
-        cliques.covering_cliques,
-        geodesics.shortest_distances,
-        geodesics.covariance,
-        geodesics.covariance_lengths,
-        lambda g: geodesics.distances(g, KERNEL),
-        lambda g: graph.above(g, 0.1),
-        lambda g: graph.strongest(g, 1),
-        lambda g: graph.subgraph(g, np.array([0])),
-        lambda g: graph.union(CsrGraph(*PATH), g),
-        lambda g: graph.join(g, np.eye(2)),
-        lambda g: cliques.cover(g, 3),
-        lambda g: cliques.summary(g, [[0, 1]]),
-        lambda g: refine.stress(np.zeros((2, 1)), g, KERNEL),
-        lambda g: blockwise.solve(g, Blocks(np.array([0, 2]), np.array([0, 1])), KERNEL, 1),
-    ],
-)
-def test_every_door_of_a_graph_refuses_what_only_looks_like_one(call):
-    with pytest.raises(TypeError, match=r"a CsrGraph, got Fake; .*graph\."):
-        call(Fake())
-    with pytest.raises(TypeError, match="a CsrGraph, got NoneType"):
-        call(None)
 
 
 @pytest.mark.parametrize(

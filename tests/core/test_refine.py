@@ -25,19 +25,17 @@ def sample_rows(seed, kernel, n, m, n_observed, noise):
     return latent, np.linalg.cholesky(model) @ rng.standard_normal((n, n_observed))
 
 
-def closed_forms(cov, m, kernel, count=3):
+def closed_form(cov, m, kernel):
     corr, rng = covariance.to_correlation(cov), np.random.default_rng(0)
-    return {
-        f"graph {i}": refine.random_closed_form(corr, m, kernels.get(kernel), rng)
-        for i in range(count)
-    }
+    return refine.random_closed_form(corr, m, kernels.get(kernel), rng)
 
 
 def fit_of(cov, n_observed, m, kernel, **more):
-    starts = more.pop("starts", None)
-    if starts is None:
-        starts = closed_forms(cov, m, KERNELS[0] if kernel == "auto" else kernel)
-    return refine.likelihood(cov, n_observed, kernel, starts=starts, **more)
+    init = more.pop("init", None)
+    if init is None:
+        init = closed_form(cov, m, KERNELS[0] if kernel == "auto" else kernel)
+    more = {"restarts": 2, **more}
+    return refine.likelihood(cov, n_observed, kernel, init=init, **more)
 
 
 def rigid_gap(latent, estimate):
@@ -73,10 +71,9 @@ def test_the_log_likelihood_belongs_to_the_parameters_returned():
 def test_the_order_of_the_rows_leaves_no_trace(seed):
     _, cov = sample(seed, KERNELS[2], m=2)
     order = np.random.default_rng(seed).permutation(len(cov))
-    starts = closed_forms(cov, 2, KERNELS[2])
-    mixed = {name: latent[order] for name, latent in starts.items()}
-    fit = fit_of(cov, 300, 2, KERNELS[2], starts=starts, restarts=2)
-    again = fit_of(cov[np.ix_(order, order)], 300, 2, KERNELS[2], starts=mixed, restarts=2)
+    init = closed_form(cov, 2, KERNELS[2])
+    fit = fit_of(cov, 300, 2, KERNELS[2], init=init)
+    again = fit_of(cov[np.ix_(order, order)], 300, 2, KERNELS[2], init=init[order])
     np.testing.assert_allclose(again.latent, fit.latent[order], atol=1e-8)
 
 
@@ -84,7 +81,7 @@ def test_the_order_of_the_rows_leaves_no_trace(seed):
 def test_on_an_exact_covariance_nothing_moves(kernel):
     latent, _ = sample(4, kernel, n=25, m=2)
     cov = naive_covariance(latent, kernel.covariance, 1.3, 0.05)
-    fit = fit_of(cov, 100, 2, kernel, starts={"truth": latent})
+    fit = fit_of(cov, 100, 2, kernel, init=latent, restarts=0)
     assert rigid_gap(latent, fit.latent) < 1e-4
     assert fit.variance == pytest.approx(1.3, rel=1e-4)
     assert fit.noise == pytest.approx(0.05, rel=1e-4)
@@ -110,7 +107,7 @@ def test_restarts_leave_a_folded_start():
     rows = np.linalg.cholesky(model + 0.05 * np.eye(60)) @ rng.standard_normal((60, 300))
     cov = gplvm.sample_covariance(rows)
     folded = np.abs(line - 4.0)
-    fit = fit_of(cov, 300, 1, KERNELS[0], starts={"folded": folded}, restarts=6)
+    fit = fit_of(cov, 300, 1, KERNELS[0], init=folded, restarts=6)
     assert abs(np.corrcoef(fit.latent[:, 0], line[:, 0])[0, 1]) > 0.99
 
 
@@ -135,7 +132,7 @@ def test_the_noise_of_a_weak_table_does_not_collapse():
 def test_a_rough_kernel_without_noise_is_not_taken_for_noise():
     kernel = kernels.GammaExponential()
     latent, cov = sample(5, kernel, n=60, m=2, n_observed=1000, noise=1e-6)
-    fit = fit_of(cov, 1000, 2, "auto", starts={"truth": latent})
+    fit = fit_of(cov, 1000, 2, "auto", init=latent, restarts=0)
     assert fit.kernel == kernel
     assert fit.noise < 0.02
 
@@ -143,13 +140,13 @@ def test_a_rough_kernel_without_noise_is_not_taken_for_noise():
 def test_the_threshold_graph_is_a_start_once():
     _, cov = sample(6, KERNELS[0], n=40, m=2)
     away = np.random.default_rng(0).normal(size=(40, 2))
-    first = fit_of(cov, 300, 2, KERNELS[0], starts={"away": away}, restarts=2)
+    first = fit_of(cov, 300, 2, KERNELS[0], init=away)
     names = [record.start for record in first.optima]
-    assert sorted(names) == ["away", "restart 1", "threshold graph"]
+    assert sorted(names) == ["init", "restart 1", "threshold graph"]
     own = gplvm.closed_form(covariance.to_correlation(cov), 2, KERNELS[0], 300)
     turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
-    again = fit_of(cov, 300, 2, KERNELS[0], starts={"own": own @ turn + 1.0}, restarts=2)
-    assert sorted(record.start for record in again.optima) == ["own", "restart 1", "restart 2"]
+    again = fit_of(cov, 300, 2, KERNELS[0], init=own @ turn + 1.0)
+    assert sorted(record.start for record in again.optima) == ["init", "restart 1", "restart 2"]
 
 
 def test_the_number_of_threads_changes_no_bit():
@@ -171,7 +168,7 @@ def test_a_record_of_an_optimum_prints_without_its_latent():
 
 
 def test_two_points_and_duplicates_are_no_obstacle():
-    pair = refine.likelihood([[1.0, 0.4], [0.4, 1.0]], 50, starts={"pair": [[0.0], [1.0]]})
+    pair = refine.likelihood([[1.0, 0.4], [0.4, 1.0]], 50, init=[[0.0], [1.0]])
     assert np.isfinite(pair.latent).all()
     _, cov = sample(15, KERNELS[2], n=20)
     twice = np.repeat(np.arange(20), 2)
@@ -181,23 +178,20 @@ def test_two_points_and_duplicates_are_no_obstacle():
 
 def test_what_does_not_fit_is_refused():
     latent, cov = sample(17, KERNELS[0], n=10)
-    starts = {"mine": latent}
     with pytest.raises(ValueError, match="sample_cov must be symmetric"):
-        refine.likelihood(cov + np.triu(cov, 1), 300, starts=starts)
-    with pytest.raises(ValueError, match="n_components must be less"):
-        refine.likelihood(cov, 300, starts={"wide": np.zeros((10, 10))})
+        refine.likelihood(cov + np.triu(cov, 1), 300, init=latent)
+    with pytest.raises(ValueError, match="less than the number of points"):
+        refine.likelihood(cov, 300, init=np.zeros((10, 10)))
     with pytest.raises(ValueError, match="n_observed must be an integer"):
-        refine.likelihood(cov, 0, starts=starts)
+        refine.likelihood(cov, 0, init=latent)
     with pytest.raises(ValueError, match="time_budget must be positive"):
-        refine.likelihood(cov, 300, starts=starts, time_budget=0.0)
+        refine.likelihood(cov, 300, init=latent, time_budget=0.0)
     with pytest.raises(ValueError, match="restarts must be an integer"):
-        refine.likelihood(cov, 300, starts=starts, restarts=-1)
-    with pytest.raises(ValueError, match=r"starts\['other'\] must have shape"):
-        refine.likelihood(cov, 300, starts={**starts, "other": np.zeros((10, 2))})
-    with pytest.raises(ValueError, match="starts must map names to latents"):
-        refine.likelihood(cov, 300, starts={})
+        refine.likelihood(cov, 300, init=latent, restarts=-1)
+    with pytest.raises(ValueError, match="init must be a table of floats with 10 rows"):
+        refine.likelihood(cov, 300, init=np.zeros((9, 2)))
     with pytest.raises(ValueError, match="must be positive"):
-        refine.likelihood(np.zeros((4, 4)), 300, starts={"pair": np.ones((4, 1))})
+        refine.likelihood(np.zeros((4, 4)), 300, init=np.ones((4, 1)))
 
 
 @pytest.mark.parametrize("centered", [True, False])
@@ -221,7 +215,9 @@ def test_a_few_rows_are_all_in_the_core():
         np.arange(30.0)[:, None] % 7, rows, "squared_exponential"
     )
     np.testing.assert_array_equal(result.core, np.arange(30))
-    assert {"own", "threshold graph", "restart 1"} <= {record.start for record in result.fit.optima}
+    assert {"init", "threshold graph", "restart 1"} <= {
+        record.start for record in result.fit.optima
+    }
 
 
 def test_refinements_are_objects_that_clone_and_run():
@@ -249,7 +245,7 @@ def test_groups_that_are_not_correlated_are_as_near_as_is_likely():
     factor = np.kron(np.eye(2), np.linalg.cholesky(model))
     cov = gplvm.sample_covariance(factor @ rng.standard_normal((30, 200)), centered=False)
     far = np.c_[np.r_[line, line + 400.0], rng.normal(0.0, 0.01, 30)]
-    fit = refine.likelihood(cov, 200, starts={"far apart": far})
+    fit = refine.likelihood(cov, 200, init=far)
     first, second = fit.latent[:15], fit.latent[15:]
     gap = cdist(first, second).min()
     nearest = np.sqrt(kernels.SquaredExponential().sq_distance(200.0**-0.5))

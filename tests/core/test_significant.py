@@ -11,7 +11,6 @@ from scipy import stats
 
 from ikd_graph import IKD, covariance, graph, model_selection
 from ikd_graph.cli import main
-from ikd_graph.jobs.used_settings import used_parameters
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "battery"))
 
@@ -242,7 +241,7 @@ def test_the_graph_of_a_model_has_the_significant_pairs():
     # Links between components were added.
     joined = model.component_labels_[np.array(sorted(edges - significant))]
     assert (joined[:, 0] != joined[:, 1]).all()
-    again = IKD(**used_parameters(model)).fit(X)
+    again = IKD(**model.settings_.parameters()).fit(X)
     np.testing.assert_array_equal(again.embedding_, model.embedding_)
     noise = np.random.default_rng(0).normal(size=(30, 60))
     with pytest.warns(UserWarning, match="no two rows are significantly correlated"):

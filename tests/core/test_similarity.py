@@ -58,8 +58,8 @@ def test_blocks_pairs_and_the_whole_agree(name):
     np.testing.assert_allclose(sim.between(left, right), whole[left, right], atol=1e-12)
     assert np.array_equal(sim.between(left, right), sim.between(right, left))
     np.testing.assert_allclose(np.diag(whole), 1.0, atol=1e-12)
-    assert sim.name == name
-    factor = sim.factor()
+    assert sim.affinity.name == name
+    factor = sim.rows
     assert (factor is None) == (name in similarity.GIVEN)
     if factor is not None:
         own = np.diag(whole)

@@ -24,7 +24,7 @@ def sampled(latent, n_columns, noise=0.1, seed=0, kernel=KERNEL):
 def fitted(latent, rows, kernel=KERNEL, noise=0.1):
     """Process at the maximum-likelihood embedding near a given one."""
     cov = gplvm.sample_covariance(rows)
-    fit = refine.likelihood(cov, rows.shape[1], kernel, starts={"truth": latent})
+    fit = refine.likelihood(cov, rows.shape[1], kernel, init=latent)
     return gplvm.GaussianProcess(
         fit.latent, rows, fit.kernel, fit.variance, fit.noise, centered=True
     )

@@ -273,7 +273,7 @@ def test_every_parameter_of_a_fit_is_in_the_help(capsys):
     assert run("embed", "--help") == 0
     said = re.sub(r"\s", "", capsys.readouterr().out)
     assert {*inspect.signature(IKD).parameters} - {"verbose"} == {*METHOD}
-    for name, kinds in objects.KINDS.items():
+    for name, kinds in objects.CLASSES.items():
         for word, kind in kinds.items():
             # Callables, and what a flag of reading sets.
             parameters = [p for p in inspect.signature(kind).parameters if p != "length_scale"]
@@ -406,11 +406,13 @@ BAD = {
     "embed TABLE --strategy geodesic:merge=greedy": "must be one of 'path', 'reference'; got",
     "embed TABLE --graph threshold:mutual=yes": "a parameter of threshold must be one of",
     "embed TABLE --refine stres:noise=1": "--refine must be one of .*did you mean 'stress'",
-    "embed TABLE --components 99": "--components must be less than the number of points",
+    "embed TABLE --components 99": "--components must be .* less than the number of points",
     "embed TABLE --components two": "--components must be an integer",
     "embed TABLE --strategy eigen:reference=far": "reference must be one of",
     "embed TABLE --labels nothing": "--labels must name columns of table.csv",
     "embed TABLE --affinity precomputed": "must be square",
+    "embed TABLE --affinity hellinger": "for --affinity hellinger, .* use --affinity cosine",
+    "embed TABLE --affinity shared_neighbors --strategy eigen": "for --affinity shared_neighbors",
     "embed TABLE --output TABLE": "a file is where a folder should be",
     "embed TWO --graph neighbors:k=2,disconnected=raise": "for disconnected=.raise",
     "cliques TABLE --limit 0": "--limit must be an integer at least 1",
@@ -483,7 +485,8 @@ def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):
     np.savetxt(tmp_path / "other.csv", X, delimiter=",")
     capsys.readouterr()
     assert run("align", files[0], tmp_path / "other.csv") == 2
-    assert "share alike, by rows= and columns= (or in the files)" in one_line(capsys)
+    assert "name what they share alike (in Python by" in (line := one_line(capsys))
+    assert "or lower --min-columns" in line
 
 
 @pytest.mark.parametrize("word", ["0", "1-3", "first"])

@@ -78,7 +78,7 @@ def test_words_tell_an_order_of_rows_from_nothing_at_all():
     assert not chance_test(walks[rng.permutation(60)]).ordered
 
 
-@pytest.mark.parametrize(("shape", "what"), [((1, 5), "2 rows"), ((5, 1), "2 columns")])
+@pytest.mark.parametrize(("shape", "what"), [((1, 5), "2 rows"), ((5, 1), "2 column")])
 def test_tables_that_nothing_can_be_compared_in_are_refused(shape, what):
-    with pytest.raises(ValueError, match=f"X must have at least {what}"):
+    with pytest.raises(ValueError, match=f"X must have at least .*{what}"):
         chance_test(np.random.default_rng(0).normal(size=shape))

@@ -272,7 +272,7 @@ def test_pictures_show_the_columns():
         ({"names": ["a"]}, "names must be one for each of the 3 columns"),
         ({"where": [0, 30]}, "where"),
         ({"where": [0.5, 3.0, 1.0]}, "where must be True or False"),
-        ({"where": np.arange(10) < 2}, "at least 4 rows, got 2"),
+        ({"where": np.arange(10) < 2}, "at least 10 different points, got 2"),
         ({"errors": np.ones((10, 1))}, "errors must be a table .* of the same shape as Z"),
         ({"kernel": kernels.Matern(nu=0.5)}, "differentiable at distance 0"),
         ({"null": "shuffle"}, "null must be one of 'shift', 'permute'"),
@@ -307,7 +307,7 @@ def test_points_that_lie_in_one_place_are_no_obstacle():
 
 
 def test_a_map_in_one_point_is_refused():
-    with pytest.raises(ValueError, match="Z must hold different points"):
+    with pytest.raises(ValueError, match="Z must hold at least 10 different points, got 1"):
         ikd_graph.columns(np.zeros((60, 2)), planted(n=60)[1])
 
 
@@ -378,9 +378,9 @@ def test_rows_that_are_not_on_a_map_are_left_out_of_it():
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_units_that_have_no_squares_are_refused(unit):
     Z, X = planted(40, 10)
-    with pytest.raises(ValueError, match="largest value of X must lie between 1e-70 and"):
+    with pytest.raises(ValueError, match="X must have a largest value between 1e-70 and"):
         ikd_graph.columns(Z, X * unit)
-    with pytest.raises(ValueError, match="largest value of Z must lie between 1e-70 and"):
+    with pytest.raises(ValueError, match="Z must have a largest value between 1e-70 and"):
         ikd_graph.columns(Z * unit, X)
     found, scaled = ikd_graph.columns(Z, X), ikd_graph.columns(Z * 2.0**99, X * 2.0**-99)
     np.testing.assert_allclose(scaled.r2, found.r2)
@@ -395,23 +395,20 @@ def test_wrong_paths_and_names_are_named():
         ikd_graph.columns(Z, X, names=5)
 
 
-@pytest.mark.parametrize("n_rows", [4, 6, 9])
-def test_few_rows_find_no_unrelated_columns(n_rows):
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        Z, X = rng.normal(size=(n_rows, 2)), rng.normal(size=(n_rows, 40))
-        with pytest.warns(UserWarning, match=f"{n_rows} rows have {n_rows - 1} shifts"):
-            found = ikd_graph.columns(Z, X)
-        assert found.n_significant == 0
-        assert found.p_value.min() >= 1 / n_rows
+def test_a_map_of_few_different_points_is_refused():
+    rng = np.random.default_rng(0)
+    Z, X = rng.normal(size=(9, 2)), rng.normal(size=(9, 40))
+    with pytest.raises(ValueError, match="at least 10 different points, got 9 in 9 rows"):
+        ikd_graph.columns(Z, X)
+    with pytest.raises(ValueError, match="got 9 in 36 rows"):
+        ikd_graph.columns(np.tile(Z, (4, 1)), np.tile(X, (4, 1)))
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n_rows", [4, 12, 40])
-def test_rows_that_repeat_find_no_column_by_rounding(n_rows):
+def test_rows_that_repeat_find_no_column_by_rounding():
     rng = np.random.default_rng(0)
-    which = np.arange(n_rows) % 2
-    found = ikd_graph.columns(rng.normal(size=(2, 2))[which], rng.normal(size=(2, 20))[which])
+    which = np.arange(48) % 12
+    found = ikd_graph.columns(rng.normal(size=(12, 2))[which], rng.normal(size=(12, 20))[which])
     assert np.isfinite(found.p_value).all()
     assert found.n_significant == 0

@@ -59,9 +59,13 @@ def test_several_columns_of_labels_are_all_scored(ring):
     Z, angle = ring
     third = (angle // 120).astype(np.int64)
     data = Dataset(
-        Z, y=angle, label_title="angle",
-        other_labels=(Labels("third", third, ("a", "b", "c")), Labels("one", 0 * third, ("x",))),
-    )  # fmt: skip
+        Z,
+        labels=(
+            Labels("angle", angle),
+            Labels("third", third, ("a", "b", "c")),
+            Labels("one", 0 * third, ("x",)),
+        ),
+    )
     found = compare.compare(data, ["pca"], noise=0)
     (row,) = found.rows
     expected = metrics.decoding_r2(row.embedding, angle)

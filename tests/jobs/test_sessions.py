@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from tables import process
 
@@ -200,21 +199,3 @@ def test_rows_of_several_sessions_are_one_color_of_the_picture():
     apart = ikd_graph.align([X[:20], X[20:]], columns="same", names="ab")
     shown = [text.get_text() for text in apart.plot().get_figure().findobj(plt.Text)]
     assert "several sessions" not in shown
-
-
-def test_a_session_that_contradicts_the_others_is_free():
-    rng = np.random.default_rng(0)
-    z = rng.uniform(size=(120, 2)) * [4.0, 2.5]
-    elsewhere = np.random.default_rng(1).permutation(z[40:80])
-    whole = process(np.vstack([z, elsewhere]), 220, 0.3, 0)
-    # In the columns that it shares with the first session, rows of the second are exchanged.
-    whole[40:80, :100] = whole[120:, :100]
-    sessions = [
-        pd.DataFrame(whole[40 * k : 40 * k + 40, 60 * k : 60 * k + 100]).rename(
-            columns=lambda column, k=k: f"c{column + 60 * k}"
-        )
-        for k in range(3)
-    ]
-    with pytest.warns(UserWarning, match="may move freely"):
-        found = ikd_graph.align(sessions, refine="likelihood")
-    assert (found.fixed[1] == "free").all()

@@ -70,8 +70,10 @@ def made_page(fitted, n_points):
     }
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
-        X=np.zeros((n_points, 2)), y=np.arange(n_points) % 2, label_names=("cat", '"dog", <b>big'),
-        label_title="animal", other_labels=(Labels("age", angle, ()),), name="made",
+        X=np.zeros((n_points, 2)), name="made", labels=(
+            Labels("animal", np.arange(n_points) % 2, ("cat", '"dog", <b>big')),
+            Labels("age", angle),
+        ),
         row_names=tuple(f"r{k}" for k in range(n_points)), row_title="cell",
     )  # fmt: skip
     return report.embed_page(model, data, "ikd-graph embed made"), Z
@@ -343,20 +345,20 @@ def boxes_of(browser, selector):
 @pytest.mark.parametrize("name", ["one label", "embed", "cliques", "diagnose"])
 def test_nothing_is_written_over_a_legend_and_no_text_is_cut(show, pages, fitted, name, width):
     made = datasets.Dataset(
-        X=np.zeros((60, 2)), y=np.arange(60) % 3, label_names=("a", "b", "c"), label_title="kind"
+        X=np.zeros((60, 2)), labels=(Labels("kind", np.arange(60) % 3, ("a", "b", "c")),)
     )
     page = report.embed_page(fitted, made)
     (pages / "one label.html").write_text(page, encoding="utf-8")
     browser = show(name, width)
     legends = boxes_of(browser, ".legend .bg") + boxes_of(browser, ".updatemenu-header")
     assert legends or name == "diagnose"
-    words = [".modebar-btn", ".gtitle", ".xtitle", ".ytitle", ".shape-label text"]
+    words = [".modebar-btn", ".gtitle", ".xtitle", ".ytitle"]
     above = [box for word in words for box in boxes_of(browser, word)]
     for left, right, top, bottom in legends:
         for other in above:
             apart = right <= other[0] + 1 or left >= other[1] - 1
             assert apart or bottom <= other[2] + 1 or top >= other[3] - 1
-    words = [".shape-label text", ".legendtext", ".legendtitletext", ".gtitle", ".xtitle"]
+    words = [".legendtext", ".legendtitletext", ".gtitle", ".xtitle"]
     inside = [box for word in words for box in boxes_of(browser, word)]
     assert inside
     assert all(left >= 0 and right <= width for left, right, *_ in inside)

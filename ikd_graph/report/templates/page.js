@@ -3,36 +3,42 @@
   const all = (what, root) => Array.from((root || document).querySelectorAll(what));
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const touch = matchMedia("(pointer: coarse)").matches;
+  const is3d = (figure) => figure.data[0]?.type === "scatter3d";
 
   // The page's colors and the width of a figure, as defaults of it.
   function look(element) {
     const ink = css("--ink"), soft = css("--soft"), line = css("--line"), none = "rgba(0,0,0,0)";
     const axis = {gridcolor: line, linecolor: line, zeroline: false, automargin: true,
       hoverformat: ".4~g", tickfont: {color: soft}, title: {font: {color: ink, size: 12}, standoff: 8}};
+    const solid = (k) => ({...axis, showticklabels: false, title: {text: `dimension ${k}`}});
     const narrow = element.clientWidth < 560 || element.closest(".key");
     const below = {orientation: "h", yanchor: "top"};
     const legend = {...below, x: 0, y: -56 / Math.max(element.clientHeight - 90, 90)};
-    const bar = {thickness: 12, outlinewidth: 0};
+    const bar = {thickness: 12, outlinewidth: 0}, bars = {thickness: 1, width: 0};
     const marker = {colorbar: {...bar, ...(narrow ? {...below, y: -0.1} : {len: 0.6})}};
     return {
       layout: {
         font: {family: getComputedStyle(document.body).fontFamily, size: 12, color: ink},
         paper_bgcolor: none, plot_bgcolor: none, xaxis: axis, yaxis: axis,
-        scene: {xaxis: axis, yaxis: axis, zaxis: axis}, legend: narrow ? legend : {},
+        scene: {aspectmode: "data", xaxis: solid(1), yaxis: solid(2), zaxis: solid(3)},
+        legend: narrow ? legend : {},
         hoverlabel: {bgcolor: ink, bordercolor: ink, font: {color: css("--paper"), size: 13}},
         modebar: {bgcolor: none, color: soft, activecolor: css("--accent")},
         updatemenudefaults: {bgcolor: css("--wash"), bordercolor: line, pad: {b: 6}},
         newselection: {line: {color: ink, width: 1}}
       },
-      data: {scatter: [{marker}], scattergl: [{marker}], scatter3d: [{marker}]}
+      data: {
+        scatter: [{marker, error_y: bars}], scattergl: [{marker}], scatter3d: [{marker}],
+        bar: [{cliponaxis: false, textposition: "outside", error_x: bars, error_y: bars}]
+      }
     };
   }
 
   // Room around a figure. A small one has no words and no tools, of a key the legend is seen.
   function fit({data, layout}, size) {
-    const {legend, shapes, updatemenus, xaxis, yaxis} = layout;
+    const {legend, updatemenus, xaxis, yaxis} = layout;
     // The tools stand above the picture and its legend, also where both are narrow.
-    layout.margin = {l: 50, r: 12, t: updatemenus ? 76 : legend ? 40 : shapes ? 26 : 8, b: 46};
+    layout.margin = {l: 50, r: 12, t: updatemenus ? 76 : legend ? 40 : 8, b: 46};
     // Bars have their numbers at their ends.
     if (data.some((trace) => trace.type === "bar" && trace.text.length)) { layout.margin.r = 90; }
     layout.showlegend = size !== "small";
@@ -63,10 +69,10 @@
     element.replaceChildren();
     const tools = fit(spec, element.closest("figure").className);
     spec.layout.template = look(element);
-    spec.data.filter((trace) => trace.customdata).forEach((trace) => {
+    spec.data.filter((trace) => described && trace.customdata).forEach((trace) => {
       trace.text = numbers(trace.customdata).map((row) => described.hover[row]);
     });
-    if (touch && spec.layout.dragmode !== "orbit") { spec.layout.dragmode = false; }
+    spec.layout.dragmode = is3d(spec) ? "orbit" : touch ? false : "zoom";
     // What was hidden in those drawn before is hidden in this.
     const group = element.closest("[data-linked]");
     const sibling = group && group.querySelector(".js-plotly-plot");
@@ -98,7 +104,7 @@
     });
     const pick = ({curveNumber, pointNumber}) => ({curveNumber, pointNumber});
     element.on("plotly_hover", (event) => event.event && beside((other) =>
-      other.layout.scene || Plotly.Fx.hover(other, event.points.map(pick))));
+      is3d(other) || Plotly.Fx.hover(other, event.points.map(pick))));
     element.on("plotly_unhover", (event) => event.event &&
       beside((other) => Plotly.Fx.unhover(other)));
     element.on("plotly_selected", (event) => save(element, event ? event.points : []));
