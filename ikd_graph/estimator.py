@@ -29,7 +29,6 @@ from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
 from ._base.as_table import (
-    Table,
     as_table,
     check_known,
     is_dask,
@@ -278,12 +277,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        stages = Stages(self.verbose)
-        try:
-            with naming_rows(row_names(X)):
-                self._fit(X, stages)
-        finally:
-            stages.close()
+        with Stages(self.verbose) as stages, naming_rows(row_names(X)):
+            self._fit(X, stages)
         self.stage_times_ = stages.seconds
         return self
 
@@ -331,7 +326,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
         with naming_rows(row_names(X)):
-            latent, _, std = self._place(self._read_new(X), errors=return_std)
+            latent, _, std = self._place(self._read(X, self._request, new=True), errors=return_std)
         if return_std and (unknown := self._fitted.why_no_errors()):
             warn(f"the standard errors of all rows are NaN: {unknown}")
         return (latent, std) if return_std else latent
@@ -351,7 +346,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             In units of the embedding. A row that is like none of the training rows has a large one.
         """
         check_is_fitted(self)
-        return self._place(self._read_new(X))[1]
+        return self._place(self._read(X, self._request, new=True))[1]
 
     @validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
@@ -414,7 +409,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._request.require_rows("score")
-        rows = self._read_new(X)
+        rows = self._read(X, self._request, new=True)
         latent = self._place(rows)[0]
         if isinstance(self._request.missing, missing.Impute):
             rows = missing.fill(rows, self._rows)
@@ -631,8 +626,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # Input ----------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, request: Request, *, new: bool = False) -> tuple[Table, Any]:
-        """Table of rows, or of values between points, by the rules of scikit-learn; its values."""
+    def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
+        """Rows in one piece or a large sparse table, or values between points, as X holds them."""
         affinity, has_rows = request.affinity, request.has_rows
         options: dict[str, Any] = {} if has_rows else {"dtype": np.float64}
         if new:
@@ -642,9 +637,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
+        named = table.values
+        if table.column_names:
+            import pandas as pd
+
+            # scikit-learn looks at names of a frame that are text.
+            named = pd.DataFrame(columns=table.column_names)
+        try:
+            validate_data(self, named, reset=not new, skip_check_array=True)
+        except ValueError as error:
+            raise ValueError(printable(str(error))) from None
         values, steps = table.values, getattr(self, "preprocessor_", None)
-        if new:
-            self._know_columns(table, reset=False)
         if new and steps is not None:
             values = steps.apply(table.dense).astype(values.dtype, copy=False)
         ways = "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
@@ -654,45 +657,27 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
         check.magnitude(0.0 if new else 1.0 / bound, bound)("X", stored)
-        return table, values
-
-    def _know_columns(self, table: Table, reset: bool) -> None:
-        """Learn the number and names of columns, or raise where they are not those of the fit."""
-        named = table.values
-        if table.column_names:
-            import pandas as pd
-
-            # scikit-learn looks at names of a frame that are text.
-            named = pd.DataFrame(columns=table.column_names)
-        try:
-            validate_data(self, named, reset=reset, skip_check_array=True)
-        except ValueError as error:
-            raise ValueError(printable(str(error))) from None
-
-    def _read_table(self, X: Any, request: Request) -> tuple[Table, Any]:
-        """Input of a fit, and its values: floats, a large sparse table, or a sparse matrix."""
-        table, values = self._read(X, request)
-        if not request.has_rows:
-            similarity.check_pairs(values, request.affinity)
-            # A distance below 0 is one of 0 up to rounding.
-            return table, abs(values) if request.affinity == "precomputed_distance" else values
-        if sp.issparse(values) and isinstance(request.missing, missing.Impute):
+        if has_rows and sp.issparse(values) and isinstance(request.missing, missing.Impute):
             raise ValueError(
                 "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a "
                 "sparse X does not store is zero: pass a dense X with NaN"
             )
-        similarity.warn_of_pairs(values)
-        rows = rows_of(values)
-        if request.missing is not None and isinstance(rows, np.ndarray):
-            missing.check_holes(rows)
-        return table, rows
-
-    def _read_new(self, X: Any) -> Any:
-        """Return new rows as `_place` takes them."""
-        rows = self._read(X, self._request, new=True)[1]
-        rows = rows_of(rows) if self._request.has_rows else rows
+        rows = rows_of(values) if has_rows else values
         # The bits of a product depend on how a row lies in memory.
         return np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+
+    def _read_training(self, X: Any, request: Request) -> Any:
+        """Rows of a fit, or values between its points, as they are worked with."""
+        rows = self._read(X, request)
+        if not request.has_rows:
+            similarity.check_pairs(rows, request.affinity)
+            # A distance below 0 is one of 0 up to rounding.
+            return abs(rows) if request.affinity == "precomputed_distance" else rows
+        if isinstance(rows, np.ndarray):
+            similarity.warn_of_pairs(rows)
+            if request.missing is not None:
+                missing.check_holes(rows)
+        return rows
 
     # Fit ------------------------------------------------------------------------------------------
 
@@ -701,7 +686,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         request = Request.of(self)
         if isinstance(self.random_state, np.random.RandomState):
             request = replace(request, random_state=int(self.random_state.randint(2**31)))
-        table, rows = self._read_table(X, request)
+        rows = self._read_training(X, request)
         if not isinstance(request.graph, str | graph.Rule):
             weight = None if graph.without_weights(request.graph) else "weight"
             g = graph.as_graph(request.graph, rows.shape[0], weight=weight, names=row_names(X))
@@ -742,10 +727,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # A copy: changing X after the fit changes nothing.
                 own = np.array(rows) if isinstance(rows, np.ndarray) else rows
                 self._store(own, training, result, inverse, dtype)
-                self._know_columns(table, reset=True)
-            self.settings_ = self._reported(self.settings_.explain(result.notes))
             with stages("error bars"):
-                self._report_errors()
+                self.settings_ = self._reported(self.settings_.explain(result.notes))
 
     def _store(
         self, rows: Any, training: KnownRows, result: Result, inverse: Integers, dtype: Any
@@ -838,28 +821,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
             notes["joints"] = text
             warn(text)
-        return report.explain(notes)
-
-    def _report_errors(self) -> None:
-        """Report how reliable the embedding is, or why that is not known."""
         unknown, value = self._fitted.why_no_errors(), 1.0
-        if unknown:
-            text = f"there are no standard errors: {unknown}"
-        elif self._result.core is None:
-            text = "standard errors are computed when first asked for"
-        else:
+        notes["standard errors"] = (
+            f"there are no standard errors: {unknown}"
+            if unknown
+            else "standard errors are computed when first asked for"
+        )
+        if not unknown and self._result.core is not None:
             value = self.reliability_
-            text = (
+            notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
                 "with the truth"
             )
-        self.settings_ = self.settings_.explain({"standard errors": text})
         if value < gplvm.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
                 "standard errors are large (standard_errors_), and what it shows may not be there; "
                 "measure more columns, or average rows that belong together"
             )
+        return report.explain(notes)
 
     def _restore(
         self, rows: Any, training: KnownRows, learnt: dict[str, Any], inverse: Integers, dtype: Any,
@@ -872,9 +852,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with warnings.catch_warnings(), limit_threads(self.n_jobs):
             warnings.simplefilter("ignore")
             if request.has_rows:
-                table, rows = self._read_table(rows, request)
+                rows = self._read_training(rows, request)
                 compared = _compare(some_rows(rows, first), request, plan, first)
-                self._know_columns(table, reset=True)
             else:
                 compared = similarity.compare(rows, self.affinity, scale=scale)
                 self.n_features_in_ = rows.shape[1]
@@ -979,11 +958,10 @@ def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
     if np.array_equal(first, np.arange(inverse.size)):
         return g
     low, high, weights = graph.edges(g)
-    low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
-    expanded = graph.from_edges(inverse.size, low, high, weights)
     copies = np.setdiff1d(np.arange(inverse.size), first)
-    copied = graph.from_edges(inverse.size, first[inverse[copies]], copies, np.ones(copies.size))
-    return graph.union(expanded, copied)
+    ends = np.array([np.append(first[low], first[inverse[copies]]), np.append(first[high], copies)])
+    weights = np.append(weights, np.ones(copies.size))
+    return graph.from_edges(inverse.size, ends.min(axis=0), ends.max(axis=0), weights)
 
 
 def _expand_optima(

@@ -416,9 +416,8 @@ def diagnose(
         names = [check.few_rows(row) for row in picked[:, None]]
     check.components(table.shape[0])("n_components", n_components)
     check.seed("random_state", random_state)
-    stages = Stages(verbose)
     # Of what the fit says, the diagnosis says what matters, and says it once.
-    with warnings.catch_warnings():
+    with Stages(verbose) as stages, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         with stages("chance"):
             chance = chance_test(data, random_state=random_state)
@@ -426,7 +425,6 @@ def diagnose(
             correlations = _correlations(data, picked, fdr, n_removed)
         with stages("fitting"), check.naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(data)
-    stages.close()
     affinity, first = AFFINITIES[model.settings_.affinity], [*model.candidates_, None][0]
     parameters, words = used_parameters(model), cast("dict[str, Any]", describe_settings(model))
     del parameters["n_components"]
