@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import gplvm, graph, kernels, missing, refine, strategies
+from ._base import limits
 from ._base.files import write_whole
-from ._base.memory import available
 from ._base.table import SparseTable
 from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
@@ -202,7 +202,7 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
     # Blocks of dense rows, and what is known of each pair.
     n, p = rows.shape
     pairwise = isinstance(missing.get(model.missing), missing.Pairwise)
-    needed, free = 128.0 * p + 32.0 * n * n * pairwise, available()
+    needed, free = 128.0 * p + 32.0 * n * n * pairwise, limits.free_memory()
     if free is not None and needed > free:
         raise ValueError(f"comparing its rows takes {needed:.3g} bytes")
     if n != len(arrays["inverse"]):

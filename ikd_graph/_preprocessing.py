@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ._base.format import setting
 from ._base.rounding import rounding
-from ._base.setting import setting
 from ._base.types import Floats
 from ._base.validation import magnitude, one_of
 from .similarity import unit_rows

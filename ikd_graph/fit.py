@@ -10,7 +10,7 @@ import numpy as np
 
 from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
-from ._base.memory import available
+from ._base import limits
 from ._base.progress import Stages
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
@@ -175,7 +175,7 @@ def _landmarks(n_samples: int, plan: Plan) -> Landmarks | None:
     count = plan.n_landmarks
     # A table of distances and its intermediate results.
     columns, tables = (n_samples, 4.0) if count is None else (count, 1.2)
-    needed, free = 8.0 * n_samples * columns * tables, available()
+    needed, free = 8.0 * n_samples * columns * tables, limits.free_memory()
     if free is not None and needed > free:
         raise MemoryError(
             f"distances between {n_samples} points and {columns} must fit into memory, got "

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from . import graph, kernels, missing, refine, strategies
-from ._base.setting import setting
+from ._base.format import setting
 from ._base.threads import jobs
 from ._base.types import Floats
 from ._base.validation import fraction, one_of, seed, whole

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from .format import count
+from .format import count, printable
 from .validation import few_rows, well_formed
 
 
@@ -110,11 +110,6 @@ def _names(index: Any) -> tuple[Any, ...]:
         return ()
     counted = type(index).__name__ == "RangeIndex" and list(index) == list(range(len(index)))
     return () if counted else tuple(index)
-
-
-def printable(text: str) -> str:
-    """Text whose control characters are escaped, but for ends of lines."""
-    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _as_array_like(X: Any, name: str) -> Any:

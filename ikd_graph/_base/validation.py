@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
+from .format import printable, suggest
 from .rounding import SINGLE
-from .suggest import suggest
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
@@ -556,5 +556,5 @@ def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -
 
 def _plain(name: Any) -> str:
     """Name of a row as it may stand in a message: one line, and not a long one."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in str(name))
+    text = printable(" ".join(str(name).split()))
     return text if len(text) <= 40 else f"{text[:37]}..."

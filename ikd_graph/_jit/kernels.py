@@ -6,8 +6,8 @@ Both take a number, which is how the compiled loops call them, or an array: the 
 
 import numpy as np
 
-from .._base.families import MATERN, RATIONAL_QUADRATIC, SQUARED_EXPONENTIAL
 from .._base.jit import helper
+from .._base.types import MATERN, RATIONAL_QUADRATIC, SQUARED_EXPONENTIAL
 
 
 @helper

@@ -1,6 +1,5 @@
 """What the command writes to a terminal, and the signals that ask it to end."""
 
-import json
 import logging
 import os
 import signal
@@ -10,6 +9,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
+
+from .._base.format import printable
 
 PROG = "ikd-graph"
 
@@ -23,20 +24,6 @@ def write_lines(lines: Iterable[str]) -> None:
         # Spaces inside numbers are for pages; a terminal's reader may want to copy or search them.
         text = printable(line.replace("\u202f", "")) + "\n"
         sys.stdout.write(text.encode(coding, "replace").decode(coding))
-
-
-def printable(text: str) -> str:
-    """Text whose control characters are spelt out: names from files may hold any.
-
-    Examples
-    --------
-    >>> len(printable(chr(27) + "[31m")), len(printable("[31m"))
-    (10, 4)
-    """
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
-        for letter in text
-    )
 
 
 def print_error(kind: str, text: str, more: Sequence[str] = ()) -> None:

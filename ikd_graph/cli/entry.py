@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run_command(command: Any, arguments: argparse.Namespace) -> None:
     """Run a command, whose messages speak in flags."""
-    from .._base.setting import spelling
+    from .._base.format import spelling
     from .objects import as_flags
 
     spelling.set(as_flags(arguments.flags))

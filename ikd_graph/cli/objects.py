@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import graph, kernels, missing, refine, strategies
-from .._base.setting import Spelling, in_python
+from .._base.format import Spelling, in_python
 from .._base.validation import one_of
 from ..estimator import IKD
 from .parser import METHOD, read_value, split
@@ -138,7 +138,7 @@ def used_settings(model: IKD) -> dict[str, Any]:
 
 
 def as_flags(flags: Mapping[str, str]) -> Spelling:
-    """Return how messages spell a parameter that has a flag (see `ikd_graph._base.setting`)."""
+    """Return how messages spell a parameter that has a flag (see `ikd_graph._base.format`)."""
 
     def spelling(name: str, *value: Any) -> str:
         if name not in flags:

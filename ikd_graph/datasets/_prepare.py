@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
-from .._base.setting import setting
-from .._base.suggest import suggest
+from .._base.format import setting, suggest
 from .._base.types import Floats
 from .._preprocessing import RowSteps
 from ._table import (

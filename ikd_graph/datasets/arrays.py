@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 
 from .._base.dataset import NO_LABEL, Labels, plain_texts
-from .._base.setting import setting
-from .._base.suggest import suggest
+from .._base.format import setting, suggest
 from .._base.validation import well_formed
 from ._table import Reading, Table, from_array, listed
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from .._base.dataset import Dataset
 from .._base.files import missing_file
-from .._base.setting import setting
-from .._base.suggest import suggest
+from .._base.format import setting, suggest
 from ._prepare import exchange, fitted_steps, prepare
 from ._table import Reading, Table
 from .arrays import read_annotated, read_mat, read_npy, read_npz

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas
 
-from .._base.setting import setting
+from .._base.format import setting
 from ._table import (
     INDEX_NAMES,
     SEPARATORS,

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 from scipy.special import gammaln, kve
 
-from .._base import families
+from .._base import types
 from .._base.types import Floats
 from ._stationary import StationaryKernel, formula
 
@@ -55,7 +55,7 @@ class Matern(StationaryKernel):
     4.0
     """
 
-    number = families.MATERN
+    number = types.MATERN
 
     nu: float = 1.5
 

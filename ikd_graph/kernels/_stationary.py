@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _jit
-from .._base import families
+from .._base import types
 from .._base.types import Floats
 from .._base.validation import positive, real
 
@@ -197,7 +197,7 @@ class SquaredExponential(StationaryKernel):
     3.0
     """
 
-    number = families.SQUARED_EXPONENTIAL
+    number = types.SQUARED_EXPONENTIAL
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         return 2.0 * depth
@@ -221,7 +221,7 @@ class RationalQuadratic(StationaryKernel):
     0.5
     """
 
-    number = families.RATIONAL_QUADRATIC
+    number = types.RATIONAL_QUADRATIC
     shape_name = "alpha"
 
     alpha: float = 1.0
@@ -252,7 +252,7 @@ class GammaExponential(StationaryKernel):
     True
     """
 
-    number = families.GAMMA_EXPONENTIAL
+    number = types.GAMMA_EXPONENTIAL
     shape_name = "gamma"
 
     gamma: float = 1.0

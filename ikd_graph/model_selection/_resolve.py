@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from .. import dimension
 from .._base import limits
+from .._base.format import setting
 from .._base.progress import Stages
-from .._base.setting import setting
 from .._base.table import dense_rows, evenly_spaced, some_rows
 from ..gplvm import MOST_WORK, work_of
 from ..plan import Candidate, Refinement, Report, Request, is_auto
