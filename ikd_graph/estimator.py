@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from dataclasses import replace
@@ -33,9 +34,10 @@ from ._base.as_table import (
     check_known,
     is_dask,
     placed_lazily,
-    printable,
     row_names,
 )
+from ._base.files import write_whole
+from ._base.format import printable
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
@@ -547,7 +549,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        _model_file.write(path, self)
+        write_whole(path, functools.partial(_model_file.write, self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IKD:
@@ -705,14 +707,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             report = resolve(facts, _with_reference(request, inverse), stages)
             for text in report.warnings:
                 warn(text)
-            with stages("similarity"):
-                try:
-                    compared = _compare(distinct, request, report, first)
-                except ValueError:
-                    # Rows that cannot be compared are named by their numbers in X.
-                    if not facts.has_holes:
-                        _compare(rows, request, report, first)
-                    raise
+            # Rows that cannot be compared are named as they are in X.
+            names = row_names(X) or range(inverse.size)
+            with stages("similarity"), naming_rows([names[row] for row in first]):
+                compared = _compare(distinct, request, report, first)
             if compared.has_rows and first.size > 1:
                 after = np.arange(1, first.size)
                 if compared.between(after - 1, after).min() > 1.0 - 1e-12:
@@ -821,13 +819,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
             notes["joints"] = text
             warn(text)
-        unknown, value = self._fitted.why_no_errors(), 1.0
-        notes["standard errors"] = (
-            f"there are no standard errors: {unknown}"
-            if unknown
-            else "standard errors are computed when first asked for"
-        )
-        if not unknown and self._result.core is not None:
+        why, value = self._fitted.why_no_errors(), 1.0
+        if why:
+            notes["standard errors"] = f"there are no standard errors: {why}"
+        elif self._result.core is None:
+            notes["standard errors"] = "standard errors are computed when first asked for"
+        else:
             value = self.reliability_
             notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "

@@ -21,6 +21,15 @@ from .strategies import Strategy, check_landmarks
 
 __all__ = ["Candidate", "Plan", "Report", "Request"]
 
+CLASSES: Mapping[str, Mapping[str, type]] = {
+    "strategy": strategies.STRATEGIES,
+    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
+    "kernel": kernels.KERNELS,
+    "refine": refine.REFINEMENTS,
+    "missing": missing.RULES,
+}
+"""Classes of the objects that a parameter of `IKD` takes, by their short names."""
+
 Auto: TypeAlias = Literal["auto"]
 Refinement: TypeAlias = Stress | Likelihood | None
 GraphRule: TypeAlias = graph.Threshold | graph.Neighbors
@@ -142,13 +151,11 @@ class Request:
         drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         request = cls(
             n_components=size,
-            strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
+            strategy=_object("strategy", model.strategy, Strategy),
             graph=_graph(model.graph),
             kernel="auto" if is_auto(model.kernel) else kernels.get(model.kernel),
             affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
-            refine=None
-            if model.refine is None
-            else _object("refine", model.refine, refine.REFINEMENTS),
+            refine=None if model.refine is None else _object("refine", model.refine),
             missing=missing.get(model.missing),
             n_landmarks=model.n_landmarks,
             random_state=None if drawn else seed("random_state", state),
@@ -189,8 +196,9 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> Any:
+def _object(name: str, value: Any, *classes: type) -> Any:
     """Object that a name stands for, "auto", or the checked object itself."""
+    kinds = CLASSES[name]
     if isinstance(value, (*kinds.values(), *classes)):
         value.check()  # type: ignore[attr-defined]
         return value

@@ -5,20 +5,12 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from .. import graph, kernels, missing, refine, strategies
+from .. import graph
 from .._base.format import Spelling, in_python
 from .._base.validation import one_of
 from ..estimator import IKD
+from ..plan import CLASSES
 from .parser import METHOD, read_value, split
-
-KINDS: Mapping[str, Mapping[str, type]] = {
-    "strategy": strategies.STRATEGIES,
-    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
-    "kernel": kernels.KERNELS,
-    "refine": refine.REFINEMENTS,
-    "missing": missing.RULES,
-}
-"""Classes of the objects that a parameter takes, by their names."""
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(IKD).parameters.items()}
 
@@ -34,7 +26,7 @@ def read_object(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     word, colon, options = value.partition(":")
-    kinds = KINDS.get(name, {})
+    kinds = CLASSES.get(name, {})
     if colon:
         one_of(kinds)(name, word)
     # The names of rules for graphs are none in Python.
@@ -73,7 +65,7 @@ def value_text(name: str, value: Any) -> str:
     >>> value_text("refine", None), value_text("drop", ("a", "b,c"))
     ('none', 'a,b?c')
     """
-    words = {kind: key for key, kind in KINDS.get(name, {}).items()}
+    words = {kind: key for key, kind in CLASSES.get(name, {}).items()}
     if type(value) in words:
         parameters = inspect.signature(type(value)).parameters
         options = {key: getattr(value, key) for key in parameters}
@@ -116,6 +108,7 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from ikd_graph import strategies
     >>> plain_settings({"strategy": strategies.Geodesic(), "kernel": "auto", "refine": None})
     {'strategy': 'geodesic', 'refine': None}
     """
@@ -131,7 +124,7 @@ def used_settings(model: IKD) -> dict[str, Any]:
     used = {name: value for name, value in vars(model.settings_).items() if name in METHOD}
     # One that the likelihood chose is chosen again, since the closed form had another.
     del used["kernel"]
-    if type(used["graph"]) not in KINDS["graph"].values():
+    if type(used["graph"]) not in CLASSES["graph"].values():
         # None was used, or one of the points of this table alone.
         del used["graph"]
     return used
