@@ -280,7 +280,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
         with Stages(self.verbose) as stages, naming_rows(row_names(X)):
-            self._fit(X, stages)
+            before = vars(self).copy()
+            try:
+                self._fit(X, stages)
+            except BaseException:
+                self.__dict__ = before
+                raise
         self.stage_times_ = stages.seconds
         return self
 

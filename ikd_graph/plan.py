@@ -21,7 +21,7 @@ from .strategies import Strategy, check_landmarks
 
 __all__ = ["Candidate", "Plan", "Report", "Request"]
 
-CLASSES: Mapping[str, Mapping[str, type]] = {
+CLASSES: Mapping[str, Mapping[str, Any]] = {
     "strategy": strategies.STRATEGIES,
     "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
     "kernel": kernels.KERNELS,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ikd_graph import datasets
 from ikd_graph._base.dataset import encode_labels
-from ikd_graph.datasets import Dataset
+from ikd_graph.datasets import Dataset, Labels
 
 DATA_HOME = "IKD_GRAPH_DATA"
 """Environment variable that names the folder of real data sets."""
@@ -64,7 +64,7 @@ def guo_qpcr():
     y = _codes(file["y"], names)
     features = tuple(map(str, file["feature_names"]))
     X = np.asarray(file["X"], dtype=np.float64)
-    return Dataset(X=X, y=y, label_names=names, name="guo_qpcr", feature_names=features)
+    return Dataset(X=X, labels=(Labels("", y, names),), name="guo_qpcr", feature_names=features)
 
 
 def coil20():
@@ -78,7 +78,9 @@ def coil20():
     file = _stored("coil20")
     y, names = encode_labels(file["y"])
     shape = int(file["image_shape"][0]), int(file["image_shape"][1])
-    return Dataset(X=file["X"] / 255.0, y=y, label_names=names, name="coil20", image_shape=shape)
+    return Dataset(
+        X=file["X"] / 255.0, labels=(Labels("", y, names),), name="coil20", image_shape=shape
+    )
 
 
 def fashion_mnist(*, split="test", n_samples=3000):
@@ -101,7 +103,7 @@ def fashion_mnist(*, split="test", n_samples=3000):
     X = np.concatenate([file[f"X_{key}"] for key in keys])[:n_samples] / 255.0
     y = _codes(np.concatenate([file[f"y_{key}"] for key in keys])[:n_samples], _FASHION_LABELS)
     names = _FASHION_LABELS
-    return Dataset(X=X, y=y, label_names=names, name="fashion_mnist", image_shape=(28, 28))
+    return Dataset(X=X, labels=(Labels("", y, names),), name="fashion_mnist", image_shape=(28, 28))
 
 
 def extended_yale_b(*, image_shape=(32, 32)):
@@ -122,7 +124,7 @@ def extended_yale_b(*, image_shape=(32, 32)):
     y, names = encode_labels(file["y"])
     shape = full if image_shape is None else image_shape
     X = (stored if shape == full else shrink_images(stored, full, shape)) / 255.0
-    return Dataset(X=X, y=y, label_names=names, name="extended_yale_b", image_shape=shape)
+    return Dataset(X=X, labels=(Labels("", y, names),), name="extended_yale_b", image_shape=shape)
 
 
 def shrink_images(X, shape, smaller):

@@ -91,10 +91,8 @@ class Dataset:
     ----------
     X : (n, n_features) float64
         Rows are points, columns are columns.
-    y : (n,) int64 or float64, or None
-        Codes into ``label_names``; or plain values where the labels are measurements.
-    label_names : tuple of str
-        Name of each class, in the order of the codes; empty without classes.
+    labels : tuple of Labels
+        Columns of labels, the one that colors points first.
     latent : (n, m) float64 or None
         The true latent, for synthetic data.
     name : str
@@ -103,14 +101,6 @@ class Dataset:
         Height and width if each row is an image, row by row.
     feature_names : tuple of str
         Name of each column of ``X``; empty if unknown.
-    label_period : float or None
-        Length of the circle that labels which are measurements run around, such as 360.
-    label_title : str
-        Name of the column of labels; empty if unknown.
-    label_palette : tuple of str
-        Color "#rrggbb" of each class; empty where the labels have no colors of their own.
-    other_labels : tuple of Labels
-        Further columns of labels.
     row_names : tuple of str
         Name of each row; empty if unknown.
     row_title : str
@@ -122,16 +112,11 @@ class Dataset:
     """
 
     X: NDArray[np.float64]
-    y: NDArray[np.int64] | NDArray[np.float64] | None = None
-    label_names: tuple[str, ...] = ()
+    labels: tuple[Labels, ...] = ()
     latent: NDArray[np.float64] | None = None
     name: str = "data"
     image_shape: tuple[int, int] | None = None
     feature_names: tuple[str, ...] = ()
-    label_period: float | None = None
-    label_title: str = ""
-    label_palette: tuple[str, ...] = ()
-    other_labels: tuple[Labels, ...] = ()
     row_names: tuple[str, ...] = ()
     row_title: str = ""
     notes: tuple[str, ...] = ()
@@ -162,21 +147,14 @@ class Dataset:
         )
 
     @property
-    def labels(self) -> NDArray[np.str_] | None:
-        """Class name of each point, or None without classes."""
-        if self.y is None or not self.label_names:
-            return None
-        return np.asarray(self.label_names)[self.y.astype(np.int64)]
+    def y(self) -> NDArray[np.int64] | NDArray[np.float64] | None:
+        """The first labels, (n,): codes into ``label_names``, or measurements."""
+        return self.labels[0].y if self.labels else None
 
     @property
-    def all_labels(self) -> tuple[Labels, ...]:
-        """Every column of labels, the one that colors points first."""
-        if self.y is None:
-            return ()
-        first = Labels(
-            self.label_title, self.y, self.label_names, self.label_period, self.label_palette
-        )
-        return (first, *self.other_labels)
+    def label_names(self) -> tuple[str, ...]:
+        """Name of each class of the first labels, in the order of the codes."""
+        return self.labels[0].names if self.labels else ()
 
 
 def encode_labels(

@@ -178,7 +178,7 @@ def coordinates_csv(
     table = pandas.DataFrame(Z, names, model.get_feature_names_out())
     if errors is not None and np.isfinite(errors).any():
         table[[f"se_{number + 1}" for number in range(errors.shape[1])]] = errors
-    for labels in data.all_labels:
+    for labels in data.labels:
         table.insert(table.shape[1], labels.title or "label", labels.texts, allow_duplicates=True)
     return str(table.to_csv(index_label=data.row_title or "row"))
 
@@ -208,7 +208,7 @@ def describe_data(data: Dataset) -> dict[str, Any]:
     """Size, labels and reading of a data set."""
     labels = [
         {"title": column.title, "classes": list(column.names) or None, "period": column.period}
-        for column in data.all_labels
+        for column in data.labels
     ]
     size = {"name": data.name, "rows": data.n_samples, "columns": data.n_features}
     return {**size, "labels": labels, "notes": data.notes}

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.written.append(save_model(model, data, path))
     errors = model.standard_errors_
     text = common.coordinates_csv(model, model.embedding_, data, errors)
-    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.all_labels}
+    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.labels}
     relevance = common.relevant_columns(model, data)
     steps = next_steps(model, arguments)
     Z, colors = model.embedding_, paint_points(data)

@@ -73,16 +73,11 @@ def prepare(table: Table, reading: Reading, name: str) -> Dataset:
             f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "
             f"({_each(holes, columns)})"
         )
-    first = labels[0] if labels else Labels("", np.zeros(0), ())
     return Dataset(
         X=X,
-        y=first.y if labels else None,
-        label_names=first.names,
+        labels=tuple(labels),
         name=name,
         feature_names=tuple(columns) if table.has_names else (),
-        label_title=first.title,
-        label_palette=first.palette,
-        other_labels=tuple(labels[1:]),
         row_names=rows,
         row_title=title,
         notes=(*notes, *own.steps()),

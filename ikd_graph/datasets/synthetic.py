@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from .. import kernels
 from .._base import validation as check
-from .._base.dataset import Dataset, encode_labels
+from .._base.dataset import Dataset, Labels, encode_labels
 from .._base.types import Floats
 from .._base.validation import one_of, positive, validate
 
@@ -244,7 +244,8 @@ def half_moons(n_samples: int = 100, *, noise: float = 0.05, seed: int = 0) -> D
         ``X`` (n_samples, 2), ``y`` the moon.
     """
     X, y = make_moons(n_samples, noise=noise, random_state=seed)
-    return Dataset(X=X, y=y.astype(np.int64), label_names=("upper", "lower"), name="half_moons")
+    labels = Labels("", y.astype(np.int64), ("upper", "lower"))
+    return Dataset(X=X, labels=(labels,), name="half_moons")
 
 
 @validate(n_samples=check.count, seed=check.seed)
@@ -266,7 +267,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
     # Arc length of the spiral r = t from 0 to t.
     along = 0.5 * (angle * np.sqrt(1.0 + angle**2) + np.arcsinh(angle))
     latent = np.column_stack([along, X[:, 1]])
-    return Dataset(X=X, y=angle, latent=latent, name="swiss_roll")
+    return Dataset(X=X, labels=(Labels("", angle, ()),), latent=latent, name="swiss_roll")
 
 
 @validate(n_samples=check.count, n_features=check.count, seed=check.random_state)
@@ -318,5 +319,5 @@ def digits() -> Dataset:
     (1797, 64)
     """
     X, y = load_digits(return_X_y=True)
-    y, names = encode_labels(y)
-    return Dataset(X=X, y=y, label_names=names, name="digits", image_shape=(8, 8))
+    labels = Labels("", *encode_labels(y))
+    return Dataset(X=X, labels=(labels,), name="digits", image_shape=(8, 8))

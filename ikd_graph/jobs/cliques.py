@@ -85,9 +85,9 @@ class CliqueInspection:
     @cached_property
     def classes(self) -> list[str] | None:
         """Class of each row; None where the first labels are no classes."""
-        if not self.data.all_labels or not self.data.all_labels[0].names:
+        if not self.data.labels or not self.data.labels[0].names:
             return None
-        return ["no label" if text == NO_LABEL else text for text in self.data.all_labels[0].texts]
+        return ["no label" if text == NO_LABEL else text for text in self.data.labels[0].texts]
 
     @property
     def n_components(self) -> int:
@@ -221,7 +221,7 @@ class CliqueInspection:
             ``disagreement`` of the member, and ``stability`` of the clique where it is known.
         """
         table = self.cliques.to_pandas(self.data.names)
-        for labels in self.data.all_labels:
+        for labels in self.data.labels:
             texts = np.array(labels.texts, dtype=object)
             table[labels.title or "label"] = texts[self.cliques.blocks.members]
         table["disagreement"] = self.disagreement
@@ -308,7 +308,7 @@ class CliqueInspection:
         rows = self.model._first[order]
         nodes: dict[str, Any] = {
             column.title or "label": np.array(column.texts, dtype=object)[rows]
-            for column in self.data.all_labels
+            for column in self.data.labels
         }
         nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
         names = [self.data.names[row] for row in rows]

@@ -15,7 +15,7 @@ from scipy.stats import sem, t
 from .. import metrics, model_selection, strategies
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
-from .._base.dataset import encode_labels
+from .._base.dataset import Labels, encode_labels
 from .._base.progress import progress_bar
 from .._base.types import Floats
 from ..datasets import Dataset
@@ -219,7 +219,7 @@ class Comparison:
         table: dict[str, Any] = {self.data.row_title or "row": self.data.names}
         if self.disagreement is not None:
             table["disagreement"] = self.disagreement
-        table |= {labels.title or "label": labels.texts for labels in self.data.all_labels}
+        table |= {labels.title or "label": labels.texts for labels in self.data.labels}
         for row in self.rows_at(self.levels[0]):
             for k, column in enumerate(() if row.embedding is None else row.embedding.T, 1):
                 table[f"{row.title} {k}"] = column
@@ -247,7 +247,7 @@ class Comparison:
         # Names stay apart in the size that pictures have with everything around them.
         scores = plot.chart(self._chart(), ax=figure.add_subplot(grid[1]))
         plot.small_multiples(
-            panels, self.data.all_labels[0] if self.data.all_labels else None,
+            panels, self.data.labels[0] if self.data.labels else None,
             points=plot.names_of_points(self.data.row_names),
             n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip
@@ -576,7 +576,7 @@ class _Bench:
             self.target = whole.value - whole.value.mean(axis=0)
         marks = {
             mark + f" of {labels.title}" * (k > 0): value
-            for k, labels in enumerate(self.data.all_labels)
+            for k, labels in enumerate(self.data.labels)
             for mark, value in score_labels(whole.value, labels).items()
         }
         error = float(sem(values, axis=None)) if values.size > 1 else np.nan
@@ -623,8 +623,8 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
                 f"labels must have one value for each of {data.n_samples} rows, got shape "
                 f"{values.shape}"
             )
-        y, names = encode_labels(values)
-        data = replace(data, y=y, label_names=names, label_title=str(getattr(labels, "name", "")))
+        own = Labels(str(getattr(labels, "name", "")), *encode_labels(values))
+        data = replace(data, labels=(own, *data.labels[1:]))
     if truth is not None:
         latent = check.quantities("truth", truth)
         latent = latent[:, None] if latent.ndim == 1 else latent
@@ -643,9 +643,8 @@ def _sampled(data: Dataset, most: int, seed: int) -> Dataset:
     return replace(
         data,
         X=data.X[rows],
-        y=None if data.y is None else data.y[rows],
         latent=None if data.latent is None else data.latent[rows],
-        other_labels=tuple(replace(each, y=each.y[rows]) for each in data.other_labels),
+        labels=tuple(replace(each, y=each.y[rows]) for each in data.labels),
         row_names=tuple(data.names[row] for row in rows),
     )
 

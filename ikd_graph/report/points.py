@@ -21,7 +21,7 @@ MOST_POINTS = 50_000
 
 def paint_points(data: Dataset) -> Paint:
     """Choose the colors of the points of a data set, by its first column of labels."""
-    return paint(data.all_labels[0]) if data.all_labels else Paint()
+    return paint(data.labels[0]) if data.labels else Paint()
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class DrawnPoints:
     @cached_property
     def paints(self) -> list[Paint]:
         """Colors of the points drawn, by each column of labels."""
-        return [paint(labels).take(self.rows) for labels in self.data.all_labels]
+        return [paint(labels).take(self.rows) for labels in self.data.labels]
 
     @property
     def note(self) -> str:
@@ -75,7 +75,7 @@ class DrawnPoints:
     def described(self, more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
         """Names of the points drawn, and what a page says of each: labels and ``more``, by row."""
         names = self.data.names
-        labeled = {labels.title or "label": labels.texts for labels in self.data.all_labels}
+        labeled = {labels.title or "label": labels.texts for labels in self.data.labels}
         texts: dict[str, Sequence[Any]] = {**labeled, **(more or {})}
         title = "" if self.data.row_names else "row "
         said = [

@@ -136,7 +136,7 @@ def test_names_that_steer_a_terminal_are_spelt_out(tmp_path, capsys):
         main([words[0], str(path), "-o", str(tmp_path / "out"), *words[1:]])
     said = capsys.readouterr()
     assert all(letter.isprintable() or letter == "\n" for letter in said.out + said.err)
-    assert "u001b[31mred" in said.out
+    assert "x1b[31mred" in said.out
 
 
 def test_labels_that_look_like_formulas_are_drawn_as_words(table, tmp_path):

@@ -258,7 +258,7 @@ def test_a_table_of_units_in_rows_is_transposed(write):
     text = "gene,c1,c2,c3\nlabel,x,y,x\ng1,1,2,3\ng2,4,5,7\n"
     data = datasets.load(write("t.csv", text), reading=Reading(transpose=True))
     assert data.X.tolist() == [[1, 4], [2, 5], [3, 7]]
-    assert data.labels.tolist() == ["x", "y", "x"]
+    assert data.labels[0].texts == ["x", "y", "x"]
     assert (data.row_names, data.feature_names) == (("c1", "c2", "c3"), ("g1", "g2"))
 
 
@@ -307,7 +307,7 @@ def test_everything_wrong_with_a_table_is_listed_and_the_cures_cure(write):
 def test_jokers_choose_columns(write):
     path = write("t.csv", "ab,ac,bc,label\n1,2,3,x\n4,5,6,y\n7,8,9,x\n")
     data = datasets.load(path, reading=Reading(columns=("a*",), drop=("?c",)))
-    assert (data.feature_names, data.label_title) == (("ab",), "label")
+    assert (data.feature_names, data.labels[0].title) == (("ab",), "label")
 
 
 def test_columns_are_transformed_then_scaled(write):
@@ -327,11 +327,11 @@ def test_labels_keep_their_kind(write):
     data = datasets.load(path, reading=Reading(labels=("place", "kind")))
     np.testing.assert_array_equal(data.y, [0.5, np.nan, 1.5, 2.5])
     assert data.label_names == ()
-    assert data.other_labels[0].names == ("0", "1", "missing")
+    assert data.labels[1].names == ("0", "1", "missing")
     assert "'place' (a measurement, 1 missing)" in data.notes[0]
     rows = [f"{i},{i},{2 if i < 300 else '32 TE'}" for i in range(700)]
     data = datasets.load(write("t.csv", "a,b,stage\n" + "\n".join(rows) + "\n"))
-    assert data.labels[299:301].tolist() == ["2", "32 TE"]
+    assert data.labels[0].texts[299:301] == ["2", "32 TE"]
 
 
 def test_a_sheet_is_a_table_of_cells(tmp_path):
@@ -408,8 +408,8 @@ def test_annotated_matrices_are_read_as_anndata_reads_them(tmp_path):
     np.testing.assert_array_equal(data.X, np.eye(3))
     assert data.row_names == ("u", "v", "w")
     assert data.label_names == ("a", "b", "missing")
-    assert data.label_palette == ("#ff0000", "#00ff00")
-    assert data.other_labels[0].y.tolist() == [1.5, 2.0, 4.0]
+    assert data.labels[0].palette == ("#ff0000", "#00ff00")
+    assert data.labels[1].y.tolist() == [1.5, 2.0, 4.0]
     data = datasets.load(tmp_path / "t.h5ad", reading=Reading(key="twice"))
     np.testing.assert_array_equal(data.X, 2 * np.eye(3))
 
