@@ -45,7 +45,15 @@ _SAMPLE = 128  # rows whose exact neighbors measure the recall
 _RECALL = 0.97  # fraction of these at which no more lists are visited
 
 
+def _check_size(rows: Any, k: int, **_: object) -> None:
+    fewer_than(rows.shape[0])("k", k)
+    if not isinstance(rows, SparseRows):
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        finite("divide the rows by their largest value")("squared norms of the rows", squares)
+
+
 @validate(
+    _check_size,
     rows=_check_rows,
     metric=check.one_of(("product", "euclidean")),
     neighbors=check.one_of(SEARCHES),
@@ -89,12 +97,9 @@ def row_neighbors(
     [[1], [0], [1]]
     """
     n = rows.shape[0]
-    fewer_than(n)("k", k)
     dense, half = not isinstance(rows, SparseRows), np.zeros(n)
-    if dense:
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        finite("divide the rows by their largest value")("squared norms of the rows", squares)
-        half = 0.5 * squares if metric == "euclidean" else half
+    if dense and metric == "euclidean":
+        half = 0.5 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     faiss = _library(neighbors, n)
 
     def exact_values(first: Integers, second: Integers) -> Floats:
