@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -644,12 +645,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
-        named = table.values
-        if table.column_names:
-            import pandas as pd
-
-            # scikit-learn looks at names of a frame that are text.
-            named = pd.DataFrame(columns=table.column_names)
+        # scikit-learn looks at names of a frame that are text.
+        named = pd.DataFrame(columns=table.column_names) if table.column_names else table.values
         try:
             validate_data(self, named, reset=not new, skip_check_array=True)
         except ValueError as error:
@@ -780,8 +777,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         # Numbered by their first row.
-        _, starts, number = np.unique(labels[inverse], return_index=True, return_inverse=True)
-        self.component_labels_ = np.asarray(np.argsort(np.argsort(starts))[number])
+        self.component_labels_ = pd.factorize(labels[inverse])[0].astype(np.int64)
         solved, residuals = solution.solved, solution.residuals
         self.cliques_ = (
             None if solved is None else Cliques(solved.blocks.renamed(first), inverse.size)

@@ -51,7 +51,7 @@ def test_the_classics_are_built_in():
         datasets.load(name) for name in ("half_moons", "swiss_roll", "spike_counts")
     )
     assert moons.X.shape == (100, 2)
-    assert set(moons.labels) == {"upper", "lower"}
+    assert set(moons.labels[0].texts) == {"upper", "lower"}
     assert np.all(np.round(spikes.X) == spikes.X)
     # Neighbors on the sheet are as far apart as in space: the latent is isometric.
     gap = cdist(roll.latent, roll.latent) + 1e3 * np.eye(500)

@@ -392,7 +392,7 @@ def test_three_dimensions_are_drawn_in_pairs():
     data = datasets.gplvm_data("medium", 60, noise=0.1)
     search = refine.Likelihood(descent="annealed")
     model = quiet(IKD(3, refine=search, strategy="geodesic"), data.X[:60])
-    data = replace(data, X=data.X[:60], y=None, latent=None)
+    data = replace(data, X=data.X[:60], labels=(), latent=None)
     page_of_it = outline(report.embed_page(model, data))
     found = page_of_it.figures
     solid = found["in three dimensions"]["data"][0]
