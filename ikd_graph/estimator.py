@@ -687,7 +687,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        request = Request.of(self)
+        request = self._request = Request.of(self)
         if isinstance(self.random_state, np.random.RandomState):
             request = replace(request, random_state=int(self.random_state.randint(2**31)))
         rows = self._read_training(X, request)
@@ -737,7 +737,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         solution, report, g = result.solution, result.settings, result.graph
         assert isinstance(report, Report)
         first = np.unique(inverse, return_index=True)[1]
-        self._request, self._result, self._training = Request.of(self), result, training
+        self._result, self._training = result, training
         self._first, self._inverse, self._points = first, inverse, result.coordinates
         self._rows: Any = rows if self._request.has_rows else None
         likelihood = report.refine
@@ -844,7 +844,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         scale: Any,
     ) -> None:  # fmt: skip
         """Become the model that was saved: rows are compared again, and the rest follows."""
-        request, plan = Request.of(self), learnt["settings"]
+        request = self._request = Request.of(self)
+        plan = learnt["settings"]
         first = np.unique(inverse, return_index=True)[1]
         # The fit has said all there was to say.
         with warnings.catch_warnings(), limit_threads(self.n_jobs):

@@ -3,10 +3,10 @@
 import difflib
 import math
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any
 
 
 def format_number(value: Any) -> str:
@@ -91,10 +91,8 @@ def suggest(word: Any, valid: Iterable[Any]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-class Spelling(Protocol):
-    """Writes a parameter with a value, or its name alone."""
-
-    def __call__(self, name: str, *value: Any) -> str: ...
+Spelling = Callable[..., str]
+"""Writes a parameter with a value, or its name alone."""
 
 
 def in_python(name: str, *value: Any) -> str:

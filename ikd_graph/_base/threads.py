@@ -16,8 +16,8 @@ from .validation import is_whole, optional, rule
 
 # Entered again where a generator is collected, which leaves its block.
 _guard = threading.RLock()
-_inside: dict[object, int] = {}
-"""Blocks that are being run, with the threads that run them."""
+_inside: set[object] = set()
+"""Blocks that are being run."""
 _before: list[tuple[Any, int]] = []
 """Libraries with the numbers of threads that they had before the first of these blocks."""
 
@@ -47,7 +47,7 @@ def single_threaded_blas() -> Iterator[None]:
                 _restore()
                 libraries = _libraries(len(sys.modules))
                 _before.extend((library, library.num_threads) for library in libraries)
-            _inside[block] = threading.get_ident()
+            _inside.add(block)
             for library, _ in _before:
                 library.set_num_threads(1)
         yield
@@ -62,7 +62,7 @@ def single_threaded_blas() -> Iterator[None]:
 def _leave(block: object) -> None:
     """Give BLAS back the threads it had, if no block is left; a second time does nothing."""
     with _guard:
-        _inside.pop(block, None)
+        _inside.discard(block)
         if not _inside:
             _restore()
 
@@ -80,10 +80,8 @@ def _restore() -> None:
 
 
 def _forked() -> None:
-    """Forget the blocks of threads that a child does not have."""
-    for block, thread in list(_inside.items()):
-        if thread != threading.get_ident():
-            del _inside[block]
+    """Forget all blocks: most are of threads that a child does not have."""
+    _inside.clear()
     _guard.release()
 
 
