@@ -13,18 +13,14 @@ import numpy as np
 from ._base.format import setting
 from ._base.rounding import rounding
 from ._base.types import Floats
-from ._base.validation import magnitude, one_of
+from ._base.validation import magnitude
 from .similarity import unit_rows
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""
 
-CHOICES = {
-    "impute": ("mean", "median"),
-    "function": tuple(TRANSFORMS),
-    "scale": ("standard", "robust"),
-}
-"""Valid values of what is done, None aside."""
+STEPS = ("impute", "transform", "scale", "standardize_rows", "remove_mean_row")
+"""What is asked for, besides codes of missing values."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class RowSteps:
         What fills the missing values of a column.
     na : tuple of float
         Further values that stand for a missing one, such as -999.
-    function : {"sqrt", "log1p"} or None
+    transform : {"sqrt", "log1p"} or None
         Function of every value, such as sqrt for counts.
     scale : {"standard", "robust"} or None
         Divide centered columns by their standard deviation, or by their interquartile range.
@@ -53,7 +49,7 @@ class RowSteps:
 
     impute: str | None = None
     na: tuple[float, ...] = ()
-    function: str | None = None
+    transform: str | None = None
     scale: str | None = None
     standardize_rows: bool = False
     remove_mean_row: bool = False
@@ -75,13 +71,13 @@ class RowSteps:
         rows[np.isin(rows, self.na)] = np.nan
         if self.fill is not None:
             rows = np.where(np.isnan(rows), self.fill, rows)
-        if self.function is not None:
+        if self.transform is not None:
             with np.errstate(all="ignore"):
-                values = TRANSFORMS[self.function](rows)
+                values = TRANSFORMS[self.transform](rows)
             bad = np.isfinite(rows) & ~np.isfinite(values)
             if bad.any():
                 raise ValueError(
-                    f"{setting('transform', self.function)} must be defined for all values, got "
+                    f"{setting('transform', self.transform)} must be defined for all values, got "
                     f"{int(bad.sum())} for which it is not, such as {rows[bad][0]:g}; it is for "
                     "counts, leave it out"
                 )
@@ -107,7 +103,7 @@ class RowSteps:
         word = "standard deviation" if self.scale == "standard" else "interquartile range"
         said = {
             f"missing cells filled with the {self.impute} of their column": self.impute,
-            f"every value transformed by {self.function}": self.function,
+            f"every value transformed by {self.transform}": self.transform,
             f"columns centered and divided by their {word} (those without one only centered)":
                 self.scale,
             "rows centered and over their standard deviation": self.standardize_rows,
@@ -131,8 +127,7 @@ class RowSteps:
         Raises
         ------
         ValueError
-            If a parameter is none of its choices, a function is not defined for a value, or rows
-            with missing values are to be changed.
+            If a function is not defined for a value, or rows with missing values are to be changed.
 
         Examples
         --------
@@ -141,11 +136,8 @@ class RowSteps:
         >>> steps.learn(np.array([[1.0, 2.0], [np.nan, 6.0]])).apply(np.array([[np.nan, 8.0]]))
         array([[0., 2.]])
         """
-        for name, choices in CHOICES.items():
-            if getattr(self, name) is not None:
-                one_of(choices)(name, getattr(self, name))
         rows = RowSteps(na=self.na).apply(X)
-        columns = RowSteps(function=self.function)
+        columns = RowSteps(transform=self.transform)
         if self.impute is not None:
             middle = np.nanmean if self.impute == "mean" else np.nanmedian
             columns = replace(columns, fill=np.asarray(middle(_known(rows), axis=0)))

@@ -11,6 +11,7 @@ import numpy as np
 from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
 from ._base import limits
+from ._base.format import setting
 from ._base.progress import Stages
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
@@ -180,8 +181,8 @@ def _landmarks(n_samples: int, plan: Plan) -> Landmarks | None:
         raise MemoryError(
             f"distances between {n_samples} points and {columns} must fit into memory, got "
             f"{int(needed)} bytes ({needed * 1e-9:.1f} GB) with {free} available "
-            f"({free * 1e-9:.1f} GB); strategy='geodesic' with fewer n_landmarks, such as 300, "
-            "needs less"
+            f"({free * 1e-9:.1f} GB); {setting('strategy', 'geodesic')} and "
+            f"{setting('n_landmarks', 300)} need less"
         )
     return None if count is None else Landmarks(count, plan.random_state or 0)
 

@@ -176,9 +176,10 @@ class Request:
         on_pairs = isinstance(strategy, Strategy) and not strategy.uses_graph
         if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
             raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for affinity='shared_neighbors', and "
-                f"graph must be a number of neighbors, got {strategy!r} and {rule!r}; only edges "
-                "to neighbors are weighted"
+                "strategy must be 'geodesic' or 'blockwise' for "
+                f"{setting('affinity', self.affinity)}, and {setting('graph')} must be a "
+                f"number of neighbors, got {strategy!r} and {rule!r}; only edges to neighbors are "
+                "weighted"
             )
         return self
 
@@ -186,8 +187,8 @@ class Request:
         """Raise where values between points were given."""
         if not self.has_rows:
             raise ValueError(
-                f"{what} must know the observations, got affinity={self.affinity!r}; fit the table "
-                "itself, with affinity='correlation' or 'cosine'"
+                f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
+                f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
             )
 
 

@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
+from ._base.format import setting
 from ._base.types import Floats
 from ._base.validation import components, fraction, one_of, validate, validating, whole
 from ._base.warn import warn
@@ -370,7 +371,7 @@ def _warn_groups(labels: NDArray[np.integer]) -> None:
     warn(
         f"{sizes.size} groups of cliques share no point with one another; "
         f"{labels.size - sizes.max()} points were placed by the geodesic solution; "
-        "strategy='geodesic' places all points so"
+        f"{setting('strategy', 'geodesic')} places all points so"
     )
 
 

@@ -61,10 +61,10 @@ def guo_qpcr():
     """
     file = _stored("guo_qpcr")
     names = tuple(map(str, file["label_names"]))
-    y = _codes(file["y"], names)
+    labels = Labels("", _codes(file["y"], names), names)
     features = tuple(map(str, file["feature_names"]))
     X = np.asarray(file["X"], dtype=np.float64)
-    return Dataset(X=X, labels=(Labels("", y, names),), name="guo_qpcr", feature_names=features)
+    return Dataset(X=X, labels=(labels,), name="guo_qpcr", feature_names=features)
 
 
 def coil20():
@@ -76,11 +76,9 @@ def coil20():
         ``X`` (1440, 16384), 0 to 1; ``y`` the object.
     """
     file = _stored("coil20")
-    y, names = encode_labels(file["y"])
+    labels = Labels("", *encode_labels(file["y"]))
     shape = int(file["image_shape"][0]), int(file["image_shape"][1])
-    return Dataset(
-        X=file["X"] / 255.0, labels=(Labels("", y, names),), name="coil20", image_shape=shape
-    )
+    return Dataset(X=file["X"] / 255.0, labels=(labels,), name="coil20", image_shape=shape)
 
 
 def fashion_mnist(*, split="test", n_samples=3000):
@@ -101,9 +99,9 @@ def fashion_mnist(*, split="test", n_samples=3000):
     file = _stored("fashion_mnist")
     keys = ("train", "test") if split == "all" else (split,)
     X = np.concatenate([file[f"X_{key}"] for key in keys])[:n_samples] / 255.0
-    y = _codes(np.concatenate([file[f"y_{key}"] for key in keys])[:n_samples], _FASHION_LABELS)
-    names = _FASHION_LABELS
-    return Dataset(X=X, labels=(Labels("", y, names),), name="fashion_mnist", image_shape=(28, 28))
+    y = np.concatenate([file[f"y_{key}"] for key in keys])[:n_samples]
+    labels = Labels("", _codes(y, _FASHION_LABELS), _FASHION_LABELS)
+    return Dataset(X=X, labels=(labels,), name="fashion_mnist", image_shape=(28, 28))
 
 
 def extended_yale_b(*, image_shape=(32, 32)):
@@ -121,10 +119,10 @@ def extended_yale_b(*, image_shape=(32, 32)):
     """
     file = _stored("extended_yale_b")
     stored, full = file["X"], (int(file["image_shape"][0]), int(file["image_shape"][1]))
-    y, names = encode_labels(file["y"])
+    labels = Labels("", *encode_labels(file["y"]))
     shape = full if image_shape is None else image_shape
     X = (stored if shape == full else shrink_images(stored, full, shape)) / 255.0
-    return Dataset(X=X, labels=(Labels("", y, names),), name="extended_yale_b", image_shape=shape)
+    return Dataset(X=X, labels=(labels,), name="extended_yale_b", image_shape=shape)
 
 
 def shrink_images(X, shape, smaller):

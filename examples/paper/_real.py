@@ -36,10 +36,8 @@ def dataset(name, n_samples=None):
     if name == "fashion_mnist" and n_samples is not None:
         return fashion_mnist(n_samples=n_samples)
     data = load(name)
-    if n_samples is None:
-        return data
-    labels = replace(data.labels[0], y=data.y[:n_samples])
-    return replace(data, X=data.X[:n_samples], labels=(labels,))
+    labels = tuple(replace(each, y=each.y[:n_samples]) for each in data.labels)
+    return data if n_samples is None else replace(data, X=data.X[:n_samples], labels=labels)
 
 
 @cache

@@ -1,6 +1,7 @@
 """The record that every loader and generator returns."""
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,7 @@ class Labels:
 
     title: str
     y: NDArray[np.int64] | NDArray[np.float64]
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     period: float | None = None
     palette: tuple[str, ...] = ()
 
@@ -92,7 +93,7 @@ class Dataset:
     X : (n, n_features) float64
         Rows are points, columns are columns.
     labels : tuple of Labels
-        Columns of labels, the one that colors points first.
+        Columns of labels, the one that colors the points first.
     latent : (n, m) float64 or None
         The true latent, for synthetic data.
     name : str
@@ -148,12 +149,12 @@ class Dataset:
 
     @property
     def y(self) -> NDArray[np.int64] | NDArray[np.float64] | None:
-        """The first labels, (n,): codes into ``label_names``, or measurements."""
+        """Codes or values of the first labels, (n,); None if there are none."""
         return self.labels[0].y if self.labels else None
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """Name of each class of the first labels, in the order of the codes."""
+        """Names of the classes of the first labels; empty without classes."""
         return self.labels[0].names if self.labels else ()
 
 
@@ -169,6 +170,7 @@ def encode_labels(
     texts = np.array(plain_texts(values), dtype=object)
     missing = np.array([text.lower() in MISSING for text in texts], dtype=bool)
     present = texts[~missing]
+    key: Callable[[str], Any] = _natural
     with suppress(ValueError):
         numbers = np.array([read_number(text) for text in present])
         whole = np.all(np.isfinite(numbers) & (numbers == np.round(numbers)))
@@ -179,7 +181,8 @@ def encode_labels(
         # Beyond 2**53 neighboring numbers are equal: their digits tell them apart.
         if np.abs(numbers).max() <= 2**53:
             present = np.array([str(int(number)) for number in numbers], dtype=object)
-    order = tuple(sorted(sorted(set(present)), key=_natural))
+            key = int
+    order = tuple(sorted(sorted(set(present)), key=key))
     position = {name: code for code, name in enumerate(order)}
     codes = np.full(texts.shape, len(order), dtype=np.int64)
     codes[~missing] = [position[text] for text in present]
@@ -222,13 +225,9 @@ def plain_texts(values: Any) -> list[str]:
 
 
 def _natural(text: str) -> list[tuple[float, str]]:
-    """Sorting key: runs of digits as numbers, before words; a number by itself with its sign."""
-    runs = [text] if re.fullmatch(r"-\d+", text) else re.split(r"(\d+)", text)
-    return [
-        (float(run), "") if re.fullmatch(r"-?\d+", run) else (float("inf"), run)
-        for run in runs
-        if run
-    ]
+    """Sorting key: runs of digits as numbers, before words."""
+    runs = filter(None, re.split(r"(\d+)", text))
+    return [(float(run), "") if run.isdecimal() else (float("inf"), run) for run in runs]
 
 
 FEWEST_OF_A_CLASS = 5

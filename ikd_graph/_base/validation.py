@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from .format import printable, suggest
+from .format import printable, setting, suggest
 from .rounding import SINGLE
 
 Rule = Callable[[str, Any], Any]
@@ -399,7 +399,7 @@ def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
     flat = np.flatnonzero(~(spread > 0.0))
     if flat.size:
         what = "all zero" if affinity == "cosine" else "constant"
-        cure = "use affinity='euclidean', which compares values"
+        cure = f"use {setting('affinity', 'euclidean')}, which compares values"
         if flat.size < spread.size:
             cure = f"drop them, or {cure}"
         got = f"{flat.size} {what} row(s): {few_rows(flat, spread.size)}"

@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,13 +19,10 @@ from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
 from .._base.format import setting, versions
 from .._base.validation import name_rows
-from .._base.warn import warn
 from ..datasets import Dataset, Reading
 from ..estimator import IKD
-from ..gplvm.columns import ColumnRelevance
 from ..plotting import plot
 from ..report.page import share_plotly
-from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
 from .objects import plain_settings, settings_flags, used_settings
 from .parser import STDOUT, flags_of
@@ -51,6 +47,11 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
     return data
 
 
+def typed_values(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the values of flags that were typed."""
+    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+
+
 def typed_command(arguments: argparse.Namespace) -> str:
     """Return the command as it was typed."""
     return shlex.join([PROG, *arguments.typed])
@@ -58,20 +59,16 @@ def typed_command(arguments: argparse.Namespace) -> str:
 
 def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping[str, Any]) -> str:
     """Return a command on the data typed, read alike, with some settings."""
-    typed = vars(arguments)
-    read = {
-        name: typed[name] for name, own in vars(Reading()).items() if typed.get(name, own) != own
-    }
+    read = typed_values(arguments, *vars(Reading()))
     words = settings_flags(flags_of(command), {**read, **settings})
     return shlex.join([PROG, command, str(arguments.data), *words])
 
 
 def reading(arguments: argparse.Namespace) -> Reading:
     """Return how the file is to be read."""
-    typed = vars(arguments)
-    given = {name: typed[name] for name in vars(Reading()) if name in typed}
-    rule = typed.get("missing", "error")
-    if rule != "error" and given["impute"] is not None:
+    given = typed_values(arguments, *vars(Reading()))
+    rule = getattr(arguments, "missing", "error")
+    if rule != "error" and "impute" in given:
         raise ValueError(
             f"{setting('missing', rule)} and {setting('impute', given['impute'])} must not be "
             "given together: the latter leaves no missing cells; leave one of them out"
@@ -181,21 +178,6 @@ def coordinates_csv(
     for labels in data.labels:
         table.insert(table.shape[1], labels.title or "label", labels.texts, allow_duplicates=True)
     return str(table.to_csv(index_label=data.row_title or "row"))
-
-
-def relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
-    """Find the columns that make an embedding; None of values between points or with holes."""
-    if model.affinity in GIVEN or data.n_samples < 4:
-        return None
-    with warnings.catch_warnings():
-        # The result tells of ordered rows.
-        warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
-        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
-        try:
-            return model.columns(names=data.feature_names or None)
-        except ValueError as error:
-            warn(f"the columns that make the map are not listed: {error}")
-    return None
 
 
 def fit_record(model: IKD) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Parameters as words of a command: a name, a number, or ``name:key=value,key=value``."""
 
-import inspect
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +11,7 @@ from ..estimator import IKD
 from ..plan import CLASSES
 from .parser import METHOD, read_value, split
 
-_DEFAULTS = {name: each.default for name, each in inspect.signature(IKD).parameters.items()}
+_DEFAULTS = IKD().get_params(deep=False)
 
 
 def read_object(name: str, value: Any) -> Any:
@@ -34,7 +33,7 @@ def read_object(name: str, value: Any) -> Any:
         return value
     pairs = [pair.partition("=") for pair in split(options)]
     for key, _, _ in pairs:
-        one_of(inspect.signature(kinds[word]).parameters)(f"a parameter of {word}", key)
+        one_of(kinds[word]().get_params())(f"a parameter of {word}", key)
     try:
         return kinds[word](**{key: read_value(text) for key, _, text in pairs})
     except TypeError:
@@ -67,9 +66,8 @@ def value_text(name: str, value: Any) -> str:
     """
     words = {kind: key for key, kind in CLASSES.get(name, {}).items()}
     if type(value) in words:
-        parameters = inspect.signature(type(value)).parameters
-        options = {key: getattr(value, key) for key in parameters}
-        changed = {key: v for key, v in options.items() if v != parameters[key].default}
+        usual = type(value)().get_params()
+        changed = {key: v for key, v in value.get_params().items() if v != usual[key]}
         if changed.keys() in ({"s0"}, {"k"}):
             return str(*changed.values())
         pairs = ",".join(f"{key}={value_text(key, v)}" for key, v in changed.items())
@@ -108,9 +106,8 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from ikd_graph import strategies
-    >>> plain_settings({"strategy": strategies.Geodesic(), "kernel": "auto", "refine": None})
-    {'strategy': 'geodesic', 'refine': None}
+    >>> plain_settings({"graph": graph.Neighbors(7), "kernel": "auto", "refine": None})
+    {'graph': '7', 'refine': None}
     """
     return {
         name: value if value is None or isinstance(value, (int, float)) else value_text(name, value)

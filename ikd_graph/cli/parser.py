@@ -57,8 +57,7 @@ def _json_file(text: str) -> str:
     return text
 
 
-_X: dict[str, Any] = {"type": read_value, "metavar": "X", "default": argparse.SUPPRESS}
-_NAMES: dict[str, Any] = {"type": split, "metavar": "A,B", "default": ()}
+_NAMES: dict[str, Any] = {"type": split, "metavar": "A,B"}
 
 METHOD: dict[str, tuple[str, str]] = {
     "n_components": ("--components", "number of hidden coordinates, or auto; default: 2"),
@@ -92,11 +91,16 @@ METHOD: dict[str, tuple[str, str]] = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser that takes whole flags only and suggests the right spelling of a word."""
+    """Parser that takes whole flags only and suggests the right spelling of a word.
+
+    A flag that is not typed, and has no default, is no attribute of what is parsed.
+    """
 
     def __init__(self, **options: Any) -> None:
-        wide = partial(argparse.HelpFormatter, max_help_position=30, width=100)
-        super().__init__(**options, allow_abbrev=False, formatter_class=wide)
+        options["formatter_class"] = partial(
+            argparse.HelpFormatter, max_help_position=30, width=100
+        )
+        super().__init__(**options, allow_abbrev=False, argument_default=argparse.SUPPRESS)
 
     @property
     def flags(self) -> dict[str, str]:
@@ -125,7 +129,7 @@ def _add_method(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
     group = parser.add_argument_group(f"method ({about})")
     for name in names:
         flag, text = METHOD[name]
-        group.add_argument(flag, dest=name, help=text, **_X)
+        group.add_argument(flag, dest=name, help=text, type=read_value, metavar="X")
 
 
 def _add_reading(parser: argparse.ArgumentParser, changing: bool) -> None:
@@ -139,7 +143,7 @@ def _add_reading(parser: argparse.ArgumentParser, changing: bool) -> None:
     add("--transpose", action="store_true", help="exchange rows and columns of the file")
     add("--header", metavar="LINE", help="line of the names of the columns (1, 2, ...), or none")
     add("--sep", metavar="SIGN", help="separator of the cells, also tab or space; default: found")
-    add("--decimal", choices=(".", ","), default=".", help="sign before decimals; default: .")
+    add("--decimal", choices=(".", ","), help="sign before decimals; default: .")
     add("--na", help="further cells that stand for missing ones, as --na=-999", **_NAMES)
     add("--sheet", metavar="NAME", help="sheet of an .xlsx file; default: the first")
     add("--key", metavar="NAME", help="array of an archive, layer of an .h5ad file")
@@ -160,7 +164,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="folder for the results, made if it is missing; default: this one",
     )  # fmt: skip
     parser.add_argument(
-        "--json", metavar="FILE.json", nargs="?", const=STDOUT, type=_json_file,
+        "--json", metavar="FILE.json", nargs="?", const=STDOUT, type=_json_file, default=None,
         help="one JSON object in place of the text, or into a file",
     )  # fmt: skip
     parser.add_argument(
@@ -209,7 +213,9 @@ def build_parser() -> argparse.ArgumentParser:
         words = " ".join([PROG, name, "[flags]", files.upper()]).rstrip()
         command = commands.add_parser(name, usage=words, help=purpose, description=text)
         command.set_defaults(json=None)
-        command.add_argument("--quiet", "-q", action="store_true", help="write no text but errors")
+        command.add_argument(
+            "--quiet", "-q", action="store_true", default=False, help="write no text but errors"
+        )
         if "model" in files:
             command.add_argument("model", metavar="MODEL", type=Path, help="file of a saved model")
         if "data" in files:
@@ -236,28 +242,28 @@ def flags_of(command: str) -> dict[str, str]:
 def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """Give the parser of a command the flags that no other command has."""
     add = parser.add_argument
-    own: dict[str, Any] = {"default": argparse.SUPPRESS}
     if name == "embed":
-        add("--save-model", action="store_true", help=f"keep the model for `{PROG} place`")
+        add("--save-model", action="store_true", default=False,
+            help=f"keep the model for `{PROG} place`")  # fmt: skip
     elif name == "align":
         add("--min-columns", type=int, metavar="N", help="least columns that a pair of rows must "
-            "share; default: 20", **own)  # fmt: skip
+            "share; default: 20")  # fmt: skip
     elif name == "diagnose":
         add("--fdr", type=float, metavar="X", help="false discovery rate of significant "
-            "correlations; default: 0.01", **own)  # fmt: skip
+            "correlations; default: 0.01")  # fmt: skip
     elif name == "compare":
         add("--methods", type=split, metavar="A,B", help="strategies, paper_blockwise, "
-            "paper_geodesic, pca, isomap, umap ...; peers: those installed", **own)  # fmt: skip
+            "paper_geodesic, pca, isomap, umap ...; peers: those installed")  # fmt: skip
         add("--noise", type=_numbers, metavar="A,B", help="added noise in standard deviations of "
-            "columns; default: 0,0.5,1", **own)  # fmt: skip
-        add("--n-draws", type=int, metavar="N", help="draws of noise; default: 4", **own)
-        add("--max-rows", type=int, metavar="N", help="rows compared; default: 2000", **own)
-        add("--time-limit", type=float, metavar="S", help="seconds of a peer's fit", **own)
+            "columns; default: 0,0.5,1")  # fmt: skip
+        add("--n-draws", type=int, metavar="N", help="draws of noise; default: 4")
+        add("--max-rows", type=int, metavar="N", help="rows compared; default: 2000")
+        add("--time-limit", type=float, metavar="S", help="seconds of a peer's fit")
     elif name == "cliques":
         add("--limit", type=int, metavar="N", default=100_000,
             help="list at most so many maximal cliques; default: 100000")  # fmt: skip
         add("--stability", type=int, metavar="N", nargs="?", const=200, default=0,
             help="how often each clique would be there on fresh columns, from N resamples (200)",
             )  # fmt: skip
-        add("--export", choices=("graphml", "gexf", "csv", "tsv"),
+        add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip

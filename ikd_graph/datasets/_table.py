@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from .._base.dataset import MISSING, Labels, plain_texts, read_number
 from .._base.types import Floats
 from .._base.validation import one_of
-from .._preprocessing import CHOICES as STEPS
 from .._preprocessing import TRANSFORMS
 
 CHOICES = {
-    "impute": STEPS["impute"],
-    "scale": STEPS["scale"],
+    "impute": ("mean", "median"),
+    "scale": ("standard", "robust"),
     "transform": tuple(TRANSFORMS),
     "decimal": (".", ","),
 }
@@ -174,7 +173,8 @@ class Table:
 
     def place(self, row: int, name: str) -> str:
         """Where a cell stands: the number or name of its row, and its column."""
-        return f"row {self.frame.index[row]}, column {name!r}"
+        number = repr(self.row_names[row]) if self.row_names else self.frame.index[row]
+        return f"row {number}, column {name!r}"
 
 
 def from_array(

@@ -1,14 +1,31 @@
-"""Load a data set by name, or from a file by its ending."""
+"""Load a data set by name, or from a file by its ending: chosen, filled, transformed, explained."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from .._base.dataset import Dataset
+import numpy as np
+from numpy.typing import NDArray
+
+from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.files import missing_file
 from .._base.format import setting, suggest
-from ._prepare import exchange, fitted_steps, prepare
-from ._table import Reading, Table
+from .._base.types import Floats
+from .._preprocessing import STEPS, RowSteps
+from ._table import (
+    Reading,
+    Table,
+    TableError,
+    as_number,
+    fitting,
+    listed,
+    names_rows,
+    parse_numbers,
+    position_of,
+    unique_names,
+    words_of,
+)  # fmt: skip
 from .arrays import read_annotated, read_mat, read_npy, read_npz
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text
@@ -62,8 +79,8 @@ def read_file(
     reading = reading or Reading()
     table = _table(Path(path), reading)
     if reading.transpose:
-        table, reading = exchange(table, reading)
-    return prepare(table, reading, _unpacked(Path(path)).stem)
+        table, reading = _exchange(table, reading)
+    return _prepare(table, reading, _unpacked(Path(path)).stem)
 
 
 def _table(path: Path, reading: Reading) -> Table:
@@ -74,8 +91,9 @@ def _table(path: Path, reading: Reading) -> Table:
     reader, own = READERS.get(inner.suffix.lower(), (None, ()))
     if reader is None or (inner != path and reader is not read_text):
         raise ValueError(
-            f"the data file must end in {', '.join(READERS)} (text also in .gz), got "
-            f"{path.name!r}; numpy.save(name, X) or pandas' to_csv write such files"
+            f"the data set must be one of {', '.join(BUILTIN)}, or a file that ends in "
+            f"{', '.join(READERS)} (text also in .gz), got {str(path)!r}"
+            + (suggest(path, BUILTIN) or "; numpy.save and pandas' to_csv write such files")
         )
     if not path.exists():
         raise FileNotFoundError(missing_file("data", path))
@@ -88,9 +106,7 @@ def _table(path: Path, reading: Reading) -> Table:
             f"({' '.join(str(error).split())}); pip install "
             '"ikd_graph[data,anndata]", or save the table by numpy.save'
         ) from error
-    except MemoryError as error:
-        raise MemoryError(f"{path.name}: {error}") from error
-    except Warning:
+    except (MemoryError, Warning):
         raise
     except Exception as error:
         # What the libraries say of a broken file does not name it.
@@ -104,12 +120,12 @@ def _table(path: Path, reading: Reading) -> Table:
 
 
 def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
-    """Raise if data cannot be read as asked."""
+    """Raise if something is asked for that data have no use for."""
     for option in options:
-        if getattr(reading, option) != getattr(Reading, option):
+        if (value := getattr(reading, option)) != getattr(Reading, option):
             raise ValueError(
-                f"{option} must not be given for {name}, got {getattr(reading, option)!r}; such "
-                "data have no use for it"
+                f"{option} must not be given for {name}, got {value!r}; such data have no use for "
+                "it"
             )
 
 
@@ -153,22 +169,234 @@ def load(
     >>> load("digits").n_features
     64
     """
-    text = str(name_or_path)
-    if text in BUILTIN:
-        return _changed(BUILTIN[text](), text, reading or Reading())
-    if not Path(text).suffix and not Path(text).exists():
-        raise ValueError(
-            f"the data set must be one of {', '.join(BUILTIN)} or a file that ends in "
-            f"{', '.join(READERS)}; got {text!r}{suggest(text, BUILTIN)}"
-        )
-    return read_file(text, reading=reading)
-
-
-def _changed(data: Dataset, name: str, reading: Reading) -> Dataset:
-    """Return a built-in data set, transformed and scaled."""
-    options = ("labels", "transpose", "index", "columns", "drop", "impute", "na", *_OF_FORMATS)
-    _refuse(reading, f"the built-in data set {name!r}", options)
-    own = fitted_steps(data.X, reading)
-    if not own.steps():
-        return data
+    name, reading = str(name_or_path), reading or Reading()
+    if name not in BUILTIN:
+        return read_file(name, reading=reading)
+    usable = {*STEPS, "keep_missing"} - {"impute"}
+    _refuse(reading, f"the built-in data set {name!r}", vars(reading).keys() - usable)
+    data = BUILTIN[name]()
+    own = _learnt_steps(data.X, reading)
     return replace(data, X=own.apply(data.X), notes=tuple(own.steps()), steps=own)
+
+
+LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
+"""Column or key names that are read as labels when none is asked for."""
+
+
+class Choice(NamedTuple):
+    """Columns by what they are for."""
+
+    features: list[int]
+    labels: list[int | str]  # positions of columns, names of what stands beside the table
+    row_names: int | None
+    dropped: list[int]
+
+
+def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
+    """Turn what a file holds into points, labels and names; all that is wrong is said at once."""
+    choice, names = _choose_columns(table, reading), table.names
+    columns = [names[c] for c in choice.features]
+    X, odd = parse_numbers(table.frame.iloc[:, choice.features], reading.na)
+    if not X.size:
+        text = f"{table.file} must have a column of numbers, got {listed(names)} (header: "
+        text += f"{table.header}); rows are points, {setting('header')} names the line of the names"
+        raise TableError(table.file, [text])
+    if problems := _bad_cells(X, odd, choice, table, reading):
+        raise TableError(table.file, problems)
+    holes = np.isnan(X)
+    own = _learnt_steps(X, reading)
+    X = own.apply(X)
+    labels = [_encoded(table, at) for at in choice.labels]
+    rows, title = table.row_names, str(table.frame.index.name or "")
+    if choice.row_names is not None:
+        rows = tuple(plain_texts(table.frame.iloc[:, choice.row_names]))
+        title = names[choice.row_names] if table.has_names else ""
+    titles = ", ".join(column.words for column in labels) or "none"
+    if not labels and table.beside:
+        titles += f" ({setting('labels')} may name {listed(table.beside)})"
+    named = (f"{title!r}" if title else "given") if rows else "none"
+    notes = [
+        f"{table.file}: {X.shape[0]} rows, {X.shape[1]} columns of numbers; header: "
+        f"{table.header}; row names: {named}; labels: {titles}",
+        *table.notes,
+    ]
+    if choice.dropped:
+        notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
+    if holes.any():
+        notes.append(
+            f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "
+            f"({_each(holes, columns)})"
+        )
+    return Dataset(
+        X=X,
+        labels=tuple(labels),
+        name=name,
+        feature_names=tuple(columns) if table.has_names else (),
+        row_names=rows,
+        row_title=title,
+        notes=(*notes, *own.steps()),
+        steps=own,
+    )
+
+
+def _learnt_steps(X: Floats, reading: Reading) -> RowSteps:
+    """Return what is done to rows, learnt from them."""
+    codes = [as_number(word) for word in reading.na]
+    asked = {name: getattr(reading, name) for name in STEPS}
+    return RowSteps(na=tuple(code for code in codes if not np.isnan(code)), **asked).learn(X)
+
+
+def _choose_columns(table: Table, reading: Reading) -> Choice:
+    """Tell numbers, labels and row names apart: as asked, else by name and content.
+
+    Raises
+    ------
+    TableError
+        If what was asked for is not there.
+    """
+    names, own = table.names, range(table.frame.shape[1])
+    known = names if table.has_names else []
+    asked = [each if each in table.beside else position_of(names, each) for each in reading.labels]
+    labels = [at for at in dict.fromkeys(asked) if at is not None]
+    lost = [each for each, at in zip(reading.labels, asked, strict=True) if at is None]
+    index = None if reading.index is None else position_of(names, reading.index)
+    no_index = [] if index is not None or reading.index is None else [reading.index]
+    absent = {"labels": (lost, [*table.beside, *known]), "index": (no_index, known)}
+    fits = {option: fitting(names, getattr(reading, option)) for option in ("drop", "columns")}
+    for option, patterns in fits.items():
+        absent[option] = [each for each, columns in patterns.items() if not columns], names
+    problems = [
+        f"{setting(option)} must name columns of {table.file}: "
+        f"{listed(valid or [f'0 to {len(own) - 1} (no header)'])}; got no "
+        f"{listed(map(repr, lost), 6)}{suggest(lost[0], valid)}"
+        for option, (lost, valid) in absent.items()
+        if lost
+    ]
+    if problems:
+        raise TableError(table.file, problems)
+    dropped = {c for columns in fits["drop"].values() for c in columns}
+    labels = labels or _usual_labels(table, dropped)
+    if reading.columns:
+        dropped |= {*own} - {c for columns in fits["columns"].values() for c in columns}
+    if index is None and 0 not in dropped and 0 not in labels and names_rows(table):
+        index = 0
+    used = {*labels, index}
+    features = [c for c in own if c not in used and c not in dropped]
+    words = {c: texts for c in features if (texts := words_of(table.frame.iloc[:, c]))}
+    if not labels and len(words) == 1:
+        # Words that come again label the points.
+        labels = [c for c, texts in words.items() if len({*texts}) < len(texts)]
+        features = [c for c in features if c not in labels]
+    return Choice(features, labels, index, sorted(dropped - used))
+
+
+def _usual_labels(table: Table, dropped: set[int]) -> list[int | str]:
+    """Return the first column with a usual name of labels."""
+    named: dict[str, int | str] = {}
+    if table.has_names:
+        named = {name.lower(): at for at, name in enumerate(table.names) if at not in dropped}
+    named |= {name.lower(): name for name in table.beside}
+    return [named[name] for name in LABEL_NAMES if name in named][:1]
+
+
+def _exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
+    """Return the table whose rows are the columns of a file, and what is left to choose.
+
+    ``index`` names a column of the file, and so may ``drop``. Columns of words are no points.
+    """
+    names, frame = table.names, table.frame
+    fits = fitting(names, reading.drop)
+    known = tuple(pattern for pattern, columns in fits.items() if columns)
+    choice = _choose_columns(table, Reading(index=reading.index, drop=known))
+    points = [at for at in choice.features if not words_of(frame.iloc[:, at])]
+    turned, header = frame.iloc[:, points], table.header if table.row_names else "none"
+    if choice.row_names is not None:
+        rows = plain_texts(frame.iloc[:, choice.row_names])
+        turned, header = turned.set_axis(unique_names(rows)), f"column {names[choice.row_names]!r}"
+    elif not table.row_names:
+        turned = turned.reset_index(drop=True)
+    turned.columns.name = None
+    left = [name for at, name in enumerate(names) if at not in (*points, choice.row_names)]
+    notes = ["rows and columns of the file were exchanged"]
+    if left:
+        notes.append(f"left out of the points: {listed(left)}")
+    drop = tuple(pattern for pattern in fits if pattern not in known)
+    exchanged = replace(table, frame=turned.T, header=header, notes=(*table.notes, *notes))
+    return exchanged, replace(reading, index=None, drop=drop)
+
+
+def _bad_cells(
+    X: Floats, odd: NDArray[np.bool_], choice: Choice, table: Table, reading: Reading
+) -> list[str]:
+    """Describe cells that are no numbers, missing or infinite."""
+    titles = table.names
+    columns = [titles[c] for c in choice.features]
+    # What is wrong with columns of words is said once.
+    holes = np.isnan(X) & ~odd.any(axis=0)
+    if _is_triangle(holes):
+        return [
+            f"{table.file} must hold both triangles of a matrix of pairs, got one; "
+            "D.fillna(D.T) of pandas fills the other"
+        ]
+    missing = holes & (not reading.keep_missing)
+    if reading.impute is not None:
+        # A column without numbers cannot be filled.
+        missing = holes & holes.all(axis=0)
+    fill = setting("impute", "median")
+    others = (
+        f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
+        f"{setting('na')} for missing cells, {setting('decimal', ',')} reads decimal commas, "
+        f"{setting('header')} names the line of the names (now {table.header}), "
+        f"{setting('transpose', True)} exchanges rows and columns; signs between "
+        "thousands must be taken out of the file"
+    )
+    checks = {
+        "numbers only, got {} other": (odd, f"correct the file, or tell what they are: {others}"),
+        "finite numbers only, got {} missing": (
+            missing, f"{fill} (or mean) fills those of a column that has others, "
+            f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have",
+        ),
+        "finite numbers only, got {} infinite": (
+            np.isinf(X), setting("na", ("inf", "-inf"))
+            + (" takes them for missing" if reading.keep_missing else f" {fill} fills them"),
+        ),
+    }  # fmt: skip
+    problems = []
+    for rule, (bad, cure) in checks.items():
+        if bad.any():
+            row, column = np.argwhere(bad)[0].tolist()
+            first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
+            names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
+            rest = f"; {setting('drop', names)} reads the rest" * (len(names) < len(columns))
+            problems.append(
+                f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
+                f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"
+            )
+    return problems
+
+
+def _is_triangle(holes: NDArray[np.bool_]) -> bool:
+    """Whether one triangle of a square table is missing, and no cell of the other."""
+    upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
+    off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
+    is_square = 1 < len(holes) == holes.shape[1]
+    return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
+
+
+def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:
+    """Count bad cells of each column that has some."""
+    counts = holes.sum(axis=0)
+    return listed((f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist()), 6)
+
+
+def _encoded(table: Table, at: int | str) -> Labels:
+    """Return a column of labels, as classes or as a measurement."""
+    if isinstance(at, str):
+        values, title = table.beside[at], at
+    else:
+        column = table.frame.iloc[:, at]
+        values = column.astype(object).where(column.notna(), None).to_numpy(object)
+        title = table.names[at] if table.has_names else ""
+    if isinstance(values, Labels):
+        return replace(values, title=title)
+    return Labels(title, *encode_labels(values))

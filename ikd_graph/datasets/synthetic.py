@@ -173,9 +173,9 @@ def gp_mapping(
 
 def _lower_root(cov: Floats) -> Floats:
     """Cholesky factor, with the least jitter that makes it exist."""
-    for jitter in (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7):
+    for power in range(-12, -6):
         with suppress(np.linalg.LinAlgError):
-            return scipy.linalg.cholesky(cov + jitter * np.eye(cov.shape[0]), lower=True)
+            return scipy.linalg.cholesky(cov + 10.0**power * np.eye(cov.shape[0]), lower=True)
     raise ValueError("the covariance of the latent must be positive definite, got one that is not")
 
 
@@ -267,7 +267,7 @@ def swiss_roll(n_samples: int = 500, *, noise: float = 0.0, seed: int = 0) -> Da
     # Arc length of the spiral r = t from 0 to t.
     along = 0.5 * (angle * np.sqrt(1.0 + angle**2) + np.arcsinh(angle))
     latent = np.column_stack([along, X[:, 1]])
-    return Dataset(X=X, labels=(Labels("", angle, ()),), latent=latent, name="swiss_roll")
+    return Dataset(X=X, labels=(Labels("", angle),), latent=latent, name="swiss_roll")
 
 
 @validate(n_samples=check.count, n_features=check.count, seed=check.random_state)

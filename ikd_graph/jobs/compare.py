@@ -623,8 +623,8 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
                 f"labels must have one value for each of {data.n_samples} rows, got shape "
                 f"{values.shape}"
             )
-        own = Labels(str(getattr(labels, "name", "")), *encode_labels(values))
-        data = replace(data, labels=(own, *data.labels[1:]))
+        column = Labels(str(getattr(labels, "name", "")), *encode_labels(values))
+        data = replace(data, labels=(column, *data.labels[1:]))
     if truth is not None:
         latent = check.quantities("truth", truth)
         latent = latent[:, None] if latent.ndim == 1 else latent

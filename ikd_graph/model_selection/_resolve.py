@@ -162,8 +162,9 @@ def _of_holes(facts: Facts, request: Request) -> Choice:
     costly = work_of(np.isfinite(facts.rows)) > MOST_WORK
     if isinstance(request.refine, Likelihood):
         text = (
-            "refine='likelihood' became 'stress': the holes leave too many sets of rows that know "
-            "the same columns for the likelihood of the known entries; missing='impute' fills them"
+            f"{setting('refine', 'likelihood')} became 'stress': the holes leave too many sets of "
+            "rows that know the same columns for the likelihood of the known entries; "
+            f"{setting('missing', 'impute')} fills them"
         )
         return replace(choice, refine=Stress(), warnings=(text,)) if costly else choice
     if not strategy.uses_graph:

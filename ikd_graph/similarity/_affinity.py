@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.format import setting
 from .._base.table import SparseTable
 from .._base.types import Floats
 from ._correlations import known_column_units
@@ -42,8 +43,9 @@ class Affinity:
             least = float(np.fmin.reduce(X.stored.data if sparse else X, None, initial=0.0))
             if least < 0.0:
                 raise ValueError(
-                    f"X must not be negative for affinity={self.name!r}, which takes the roots of "
-                    f"counts, got {least:.3g}; use affinity='cosine' for a table of measurements"
+                    f"X must not be negative for {setting('affinity', self.name)}, which takes the "
+                    f"roots of counts, got {least:.3g}; use {setting('affinity', 'cosine')} for a "
+                    "table of measurements"
                 )
             return X.map(np.sqrt) if sparse else np.sqrt(X)
         if not self.scales_columns:

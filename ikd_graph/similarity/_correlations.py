@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import validation as check
+from .._base.format import setting
 from .._base.rounding import SINGLE, rounding
 from .._base.threads import block_rows
 from .._base.types import Floats
@@ -148,7 +149,7 @@ def clip_correlations(corr: Floats) -> Floats:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "
             f"variance; they were set to {FLOOR:g} and 1. Such pairs carry no distance: "
-            "strategy='geodesic' or 'blockwise' does without them"
+            f"{setting('strategy', 'geodesic')} or 'blockwise' does without them"
         )
     lifted = np.clip(corr, FLOOR if below else None, 1.0)
     np.fill_diagonal(lifted, 1.0)

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, finite, symmetric, well_formed
@@ -164,9 +165,9 @@ class SparsePrecomputed(Precomputed):
         stored, every = self._values.nnz, self.n_samples**2
         if stored < every:
             raise ValueError(
-                "strategy='eigen' must know the covariance of every pair, got a sparse X with "
-                f"{stored} of {every} entries stored; use strategy='geodesic' or 'blockwise', or "
-                "pass a dense X"
+                f"{setting('strategy', 'eigen')} must know the covariance of every pair, got a "
+                f"sparse X with {stored} of {every} entries stored; use "
+                f"{setting('strategy', 'geodesic')} or 'blockwise', or pass a dense X"
             )
         return np.asarray(self._values.toarray())
 
@@ -259,9 +260,9 @@ def check_pairs(X: Any, affinity: str) -> None:
     zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
     if affinity == "precomputed" and zeros and rounding > 0.0:
         raise ValueError(
-            "X must hold covariances, with variances on the diagonal, for affinity='precomputed', "
-            "got a diagonal of zeros, as distances have; affinity='precomputed_distance' takes "
-            "those"
+            "X must hold covariances, with variances on the diagonal, for "
+            f"{setting('affinity', affinity)}, got a diagonal of zeros, as distances have; "
+            f"{setting('affinity', 'precomputed_distance')} takes those"
         )
     if affinity == "precomputed" and stored is None and diagonal.size:
         flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
@@ -274,8 +275,9 @@ def check_pairs(X: Any, affinity: str) -> None:
     if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
         raise ValueError(
             "X must hold distances, with zeros on the diagonal and no negative values, for "
-            f"affinity='precomputed_distance'; got at most {diagonal.max(initial=0.0):.3g} on the "
-            f"diagonal and at least {least:.3g} elsewhere; affinity='precomputed' takes covariances"
+            f"{setting('affinity', affinity)}; got at most {diagonal.max(initial=0.0):.3g} on the "
+            f"diagonal and at least {least:.3g} elsewhere; {setting('affinity', 'precomputed')} "
+            "takes covariances"
         )
 
 
@@ -287,6 +289,6 @@ def warn_of_pairs(X: Any) -> None:
     if error <= SINGLE and np.abs(X).max() <= 1.0 + SINGLE:
         warn(
             "X looks like correlations between its rows, a symmetric matrix with 1 on the "
-            "diagonal, and is fitted as a table of rows; affinity='precomputed' takes it for "
-            "correlations"
+            "diagonal, and is fitted as a table of rows; "
+            f"{setting('affinity', 'precomputed')} takes it for correlations"
         )

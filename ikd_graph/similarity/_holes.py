@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
+from .._base.format import setting
 from .._base.rounding import rounding
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
@@ -179,8 +180,9 @@ class PairwiseSimilarity(Correlations):
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
         if affinity.shared:
             raise ValueError(
-                "affinity must compare rows by their columns for missing='pairwise', got "
-                f"{affinity.name!r}; use 'correlation' or 'euclidean'"
+                "affinity must compare rows by their columns for "
+                f"{setting('missing', 'pairwise')}, got {affinity.name!r}; use 'correlation' or "
+                "'euclidean'"
             )
         table = np.asarray(dense_rows(X))
         self.affinity, self.least = affinity, min_columns
@@ -223,9 +225,9 @@ class PairwiseSimilarity(Correlations):
         unknown = int(np.count_nonzero(~self.known)) // 2
         if unknown:
             raise ValueError(
-                "strategy='eigen' must know every pair of rows, got "
+                f"{setting('strategy', 'eigen')} must know every pair of rows, got "
                 f"{unknown} pairs that share fewer than {self.least} columns; use "
-                "strategy='geodesic' or 'blockwise'"
+                f"{setting('strategy', 'geodesic')} or 'blockwise'"
             )
         return self._values.copy()
 
@@ -272,8 +274,9 @@ class PairwiseSimilarity(Correlations):
             f"rows must be related by at least {self.least} columns that both have, directly or by "
             f"way of others, got {sizes.size} groups without any between them: the largest has "
             f"{sizes.max()} rows, the others are {few_rows(apart)}; fit each group separately, "
-            "measure columns that they share, lower missing=Pairwise(min_columns=...), or fill in "
-            "holes at random by missing='impute'"
+            "measure columns that they share, lower min_columns of "
+            f"{setting('missing', 'pairwise')}, or fill in holes at random by "
+            f"{setting('missing', 'impute')}"
         )
 
     def _check_vary(self, names: Integers) -> None:

@@ -273,7 +273,7 @@ def test_every_parameter_of_a_fit_is_in_the_help(capsys):
     assert run("embed", "--help") == 0
     said = re.sub(r"\s", "", capsys.readouterr().out)
     assert {*inspect.signature(IKD).parameters} - {"verbose"} == {*METHOD}
-    for name, kinds in objects.KINDS.items():
+    for name, kinds in objects.CLASSES.items():
         for word, kind in kinds.items():
             # Callables, and what a flag of reading sets.
             parameters = [p for p in inspect.signature(kind).parameters if p != "length_scale"]

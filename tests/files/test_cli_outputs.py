@@ -114,7 +114,7 @@ def test_an_interrupt_while_labels_are_scored_keeps_the_coordinates(
     def interrupted(Z, labels):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ikd_graph.cli.embed.score_labels", interrupted)
+    monkeypatch.setattr("ikd_graph.cli.commands.score_labels", interrupted)
     rows = [f"{row},{'ab'[k % 2]}" for k, row in enumerate(table.read_text().splitlines())]
     table.write_text("\n".join(rows))
     out = tmp_path / "out"

@@ -101,7 +101,7 @@ REFUSED = [
     ("t.csv", "a,b\n1,2\n3,nan\n5,6\n", {}, "finite numbers .* row 3, column 'b'"),
     ("t.csv", "a,u,v\n1,x,p\n2,x,q\n3,y,q\n", {}, "6 other .*'x' in row 2, column 'u'"),
     ("t.csv", "label\nx\ny\nx\n", {}, "must have a column of numbers"),
-    ("t.doc", "1,2\n", {}, "must end in .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad"),
+    ("t.doc", "1,2\n", {}, "a file that ends in .csv, .tsv, .txt, .npy, .npz, .mat, .h5ad"),
     ("t.npy", "1,2\n", {}, "t.npy cannot be read as .npy"),
     ("t.npz", "1,2\n", {}, "t.npz cannot be read as .npz"),
     # No row is lost.

@@ -340,13 +340,14 @@ def tables():
     rng = np.random.default_rng(1)
     noise = datasets.Dataset(X=rng.normal(size=(60, 120)), name="noise")
     digits = datasets.digits()
+    labels = (replace(digits.labels[0], y=digits.y[:150]),)
     counts = datasets.spike_counts(90, 40)
     model = datasets.gplvm_data(datasets.fixed_latent("medium", 60), 120, noise=0.3)
     levels = noise.X + 30.0 * rng.normal(size=(60, 1))
-    few = replace(digits, X=digits.X[:150], labels=(replace(digits.labels[0], y=digits.y[:150]),))
     return {
-        "moons": datasets.half_moons(80), "digits": few, "counts": counts,
-        "model": replace(model, latent=None), "noise": noise, "levels": replace(noise, X=levels),
+        "moons": datasets.half_moons(80), "digits": replace(digits, X=digits.X[:150],
+        labels=labels), "counts": counts, "model": replace(model, latent=None),
+        "noise": noise, "levels": replace(noise, X=levels),
     }  # fmt: skip
 
 

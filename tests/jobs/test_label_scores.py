@@ -58,8 +58,14 @@ def test_a_class_of_missing_labels_does_not_stop_numbers_from_being_decoded():
 def test_several_columns_of_labels_are_all_scored(ring):
     Z, angle = ring
     third = (angle // 120).astype(np.int64)
-    kinds = Labels("third", third, ("a", "b", "c")), Labels("one", 0 * third, ("x",))
-    data = Dataset(Z, (Labels("angle", angle, ()), *kinds))
+    data = Dataset(
+        Z,
+        labels=(
+            Labels("angle", angle),
+            Labels("third", third, ("a", "b", "c")),
+            Labels("one", 0 * third, ("x",)),
+        ),
+    )
     found = compare.compare(data, ["pca"], noise=0)
     (row,) = found.rows
     expected = metrics.decoding_r2(row.embedding, angle)

@@ -34,11 +34,7 @@ TABLES = {
     "holes in every column": holes_everywhere,
     "holes and words": with_holes_and_words,
     "decimal commas": lambda: frame().map(lambda v: f"{v:.5f}".replace(".", ",")),
-    "a line of words": lambda: pd.concat(
-        [pd.DataFrame([[f"u{k % 3}" for k in range(25)]], columns=frame().columns), frame()]
-    ).rename_axis("name").reset_index().assign(name=["unit", *(f"row {k}" for k in range(40))]),
     "infinite": lambda: frame().mask(np.eye(40, 25) == 1, np.inf),
-    "few dates": lambda: frame().astype(object).mask(np.eye(40, 25) == 1, "2020-01-02"),
 }  # fmt: skip
 
 

@@ -69,9 +69,11 @@ def made_page(fitted, n_points):
         "standard errors": rng.random((n_points, 3)),
     }
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
-    animals = Labels("animal", np.arange(n_points) % 2, ("cat", '"dog", <b>big'))
     data = Dataset(
-        np.zeros((n_points, 2)), (animals, Labels("age", angle, ())), name="made",
+        X=np.zeros((n_points, 2)), name="made", labels=(
+            Labels("animal", np.arange(n_points) % 2, ("cat", '"dog", <b>big')),
+            Labels("age", angle),
+        ),
         row_names=tuple(f"r{k}" for k in range(n_points)), row_title="cell",
     )  # fmt: skip
     return report.embed_page(model, data, "ikd-graph embed made"), Z
@@ -342,8 +344,9 @@ def boxes_of(browser, selector):
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("name", ["one label", "embed", "cliques", "diagnose"])
 def test_nothing_is_written_over_a_legend_and_no_text_is_cut(show, pages, fitted, name, width):
-    kinds = Labels("kind", np.arange(60) % 3, ("a", "b", "c"))
-    made = datasets.Dataset(np.zeros((60, 2)), (kinds,))
+    made = datasets.Dataset(
+        X=np.zeros((60, 2)), labels=(Labels("kind", np.arange(60) % 3, ("a", "b", "c")),)
+    )
     page = report.embed_page(fitted, made)
     (pages / "one label.html").write_text(page, encoding="utf-8")
     browser = show(name, width)

@@ -96,10 +96,10 @@ def drawn_points(spec, visible=True):
 
 def test_a_hostile_table_of_names_and_labels_stays_data_on_the_page():
     rng = np.random.default_rng(0)
-    labels = Labels(EVIL, np.arange(12) % 2, (EVIL, "b")), Labels(EVIL, np.arange(12) / 9.0, ())
     data = Dataset(
-        rng.normal(size=(12, 30)).cumsum(axis=0), labels, name=EVIL, row_names=(EVIL,) * 12,
-        row_title=EVIL, notes=(EVIL,),
+        X=rng.normal(size=(12, 30)).cumsum(axis=0), name=EVIL,
+        row_names=(EVIL,) * 12, row_title=EVIL, notes=(EVIL,),
+        labels=(Labels(EVIL, np.arange(12) % 2, (EVIL, "b")), Labels(EVIL, np.arange(12) / 9.0)),
     )  # fmt: skip
     model = IKD(strategy="geodesic", graph=4, refine=None).fit(data.X)
     html = report.embed_page(model, data, EVIL, {EVIL: {"knn": 0.5}}, steps=[(EVIL, EVIL)])
@@ -131,8 +131,10 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
     Z, y = rng.normal(size=(50, 3)), rng.integers(-1, 3, 50)
     names = tuple(f"r{k}" for k in range(50))
     ages = np.where(np.arange(50) == 5, np.nan, np.linspace(0, 1, 50))
-    kinds = Labels("kind", y, ("a", "b", "c"), palette=("#112233",))
-    data = Dataset(Z, (kinds, Labels("age", ages, ())), row_names=names)
+    data = Dataset(
+        X=Z, row_names=names,
+        labels=(Labels("kind", y, ("a", "b", "c"), palette=("#112233",)), Labels("age", ages)),
+    )  # fmt: skip
     drawn = DrawnPoints(data)
     spec = figures.figure(drawn.scatter(Z, *drawn.paints))
     described = drawn.described({"score": list("ab" * 25)})
@@ -153,7 +155,7 @@ def test_every_point_of_a_page_has_its_coordinates_its_name_and_its_labels():
 
 def test_a_sample_keeps_each_class_in_proportion_and_the_page_says_so():
     codes = np.repeat([0, 1, 2], [9000, 900, 100])
-    data = Dataset(np.zeros((10_000, 2)), (Labels("", codes, ("a", "b", "c")),))
+    data = Dataset(X=np.zeros((10_000, 2)), labels=(Labels("", codes, ("a", "b", "c")),))
     drawn = DrawnPoints(data, 1000)
     assert drawn.rows.size == np.unique(drawn.rows).size == 1000
     np.testing.assert_allclose(np.bincount(codes[drawn.rows]), [900, 90, 10], atol=1)
@@ -232,8 +234,8 @@ def clique_view(seed=0):
     rng = np.random.default_rng(seed)
     at = np.linspace(0, 6, 40)[:, None]
     X = np.sin(at * rng.uniform(0.5, 1.5, 30) + rng.uniform(0, 6, 30))
-    times = Labels("", (at[:, 0] > 3).astype(int), ("early", "late"))
-    data = Dataset(X, (times,), name="bend")
+    half = Labels("", (at[:, 0] > 3).astype(int), ("early", "late"))
+    data = Dataset(X=X, labels=(half,), name="bend")
     model = IKD(
         strategy="blockwise", affinity="correlation", graph=graph.Threshold(0.6, 4), refine=None
     )

@@ -1,0 +1,398 @@
+"""What each command does: read its table, run a job, write files and lines about it."""
+
+import argparse
+import copy
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import cliques, covariance, graph, report
+from .._base.format import count, format_number, format_seconds
+from .._base.validation import name_rows, whole
+from .._base.warn import warn
+from .._preprocessing import RowSteps
+from ..datasets import BUILTIN, Dataset
+from ..estimator import IKD
+from ..gplvm.columns import ColumnRelevance
+from ..jobs.align import align
+from ..jobs.cliques import inspect_model
+from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
+from ..jobs.diagnose import FIGURE_SIZE, diagnose
+from ..jobs.label_scores import format_scores, score_labels
+from ..plotting import plot
+from ..plotting.charts import variance_fractions
+from ..plotting.colors import SECOND
+from ..report.points import paint_points
+from ..similarity import GIVEN
+from ..strategies import Blockwise, Geodesic, Linear
+from . import common
+from .console import aligned, write_lines
+from .objects import method_parameters, plain_settings, read_object, used_settings
+
+
+def run_embed(arguments: argparse.Namespace) -> None:
+    """Find the hidden coordinates of a data set, their errors and the columns that make them."""
+    parameters = method_parameters(vars(arguments))
+    data = common.read_data(arguments)
+    model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+    # What took long is stored, whatever happens to errors, scores and pictures.
+    text = common.coordinates_csv(model, model.embedding_, data)
+    (path,) = common.write_outputs(arguments, data, {"embedding.csv": text})
+    if arguments.save_model:
+        path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
+        arguments.written.append(_save_model(model, data, path))
+    errors = model.standard_errors_
+    text = common.coordinates_csv(model, model.embedding_, data, errors)
+    scores = {labels.title: score_labels(model.embedding_, labels) for labels in data.labels}
+    relevance = _relevant_columns(model, data)
+    size = {"n_components": model.n_components_}
+    further = {
+        "diagnose": "Whether there is anything to see, and what would improve it:",
+        "compare": "How other methods do on the same data:",
+        "cliques": "What the cliques of the graph are, and where they disagree:",
+    }
+    steps = [
+        ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments)),
+        *((text, common.paste_command(arguments, name, size)) for name, text in further.items()),
+    ]
+    Z, colors = model.embedding_, paint_points(data)
+    fractions = variance_fractions(Z)
+    png, html = common.drawings(
+        arguments,
+        lambda ax: plot.embedding(
+            Z, colors, errors=errors, fractions=fractions, ax=ax,
+            points=plot.names_of_points(data.row_names),
+        ),
+        (7.2, 5.4), "embed_page", model, data,
+        scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
+    )  # fmt: skip
+    files = {"embedding.csv": text, "embedding.png": png, "report.html": html}
+    lines = _summary(model, data, scores)
+    if relevance is not None:
+        files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
+        along = "; those that vary most along" * bool(relevance.n_significant)
+        lines.append(f"  {relevance.summary}{along}")
+        lines += [f"    {sentence}" for sentence in relevance.sentences()]
+    result = {
+        **common.fit_record(model),
+        "scores": scores,
+        "eigenvalues": model.eigenvalues_,
+        "explained_variance_ratio": model.explained_variance_ratio_,
+        # Root mean square of each column se_1, se_2, ...
+        "standard_errors": np.sqrt((errors**2).mean(axis=0)),
+        "fingerprint": model.fingerprint_,
+        "components_of_the_graph": model.component_labels_.max() + 1,
+        "columns": None if relevance is None else relevance.sentences(),
+        "candidates": [candidate._asdict() for candidate in model.candidates_],
+        "seconds": model.stage_times_,
+    }
+    common.finish(arguments, data, files, lines, steps[0], result)
+
+
+def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
+    """Return the embedding as a command with nothing left to choose."""
+    settings = {**method_parameters(vars(arguments)), **used_settings(model)}
+    return common.paste_command(arguments, "embed", settings)
+
+
+def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return lines on a fit."""
+    size = f"{count(data.n_samples, 'point')} of {count(data.n_features, 'column')}"
+    rows = []
+    told = repr(model.kernel_) == repr(model.settings_.kernel)
+    if not told and not isinstance(model.settings_.strategy, Linear):
+        rows.append(("kernel", repr(model.kernel_)))
+    if model.cliques_ is not None:
+        sizes = model.cliques_.sizes
+        rows.append(
+            ("cliques", f"{format_number(sizes.size)}, the largest of {sizes.max()} points")
+        )
+    if model.negative_mass_ is not None:
+        fraction = f"{model.explained_variance_ratio_.sum():.1%} of the spectrum"
+        rows.append(("closed form", f"{fraction}; {model.negative_mass_:.1%} is negative"))
+    if model.n_iter_:
+        rows.append(("refinement", count(model.n_iter_, "step")))
+    rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]
+    rows.append(("fingerprint", model.fingerprint_))
+    rows.append(("time", format_seconds(sum(model.stage_times_.values()))))
+    return [f"{data.name}: {size}", *common.settings_lines(model), *aligned(rows)]
+
+
+def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
+    """Find the columns that make an embedding; None of values between points or with holes."""
+    if model.affinity in GIVEN or data.n_samples < 4:
+        return None
+    with warnings.catch_warnings():
+        # The result tells of ordered rows.
+        warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
+        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
+        try:
+            return model.columns(names=data.feature_names or None)
+        except ValueError as error:
+            warn(f"the columns that make the map are not listed: {error}")
+    return None
+
+
+def _save_model(model: IKD, data: Dataset, path: Path) -> Path:
+    """Save a model with the names of its columns and what was done to its rows."""
+    saved = copy.copy(model)
+    saved.preprocessor_ = data.steps or RowSteps()
+    if data.feature_names:
+        saved.feature_names_in_ = np.array(data.feature_names, dtype=object)
+    saved.save(path)
+    return path
+
+
+def run_place(arguments: argparse.Namespace) -> None:
+    """Place new rows in the embedding of a saved model, which does to them what it did to its own.
+
+    Columns are matched by name.
+    """
+    model = IKD.load(arguments.model)
+    columns = tuple(getattr(model, "feature_names_in_", ()))
+    data = common.read_data(arguments, columns=columns, keep_missing=True)
+    X = data.frame[[*columns]] if columns else data.X
+    Z, errors = model.transform(X, return_std=True)
+
+    def draw(ax: Any) -> None:
+        old, gray = [0] * len(model.embedding_), "#c3c8ce"
+        plot.embedding(
+            model.embedding_, old, names=("model",), palette=(gray,), legend=False, ax=ax
+        )
+        plot.embedding(
+            Z, [0] * len(Z), names=(data.name,), label_title="new rows (the model is gray)",
+            palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,
+        )  # fmt: skip
+
+    png, _ = common.drawings(arguments, draw, (7.2, 5.4), "")
+    files = {"placed.csv": common.coordinates_csv(model, Z, data, errors), "placed.png": png}
+    rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
+    if done := getattr(model, "preprocessor_", RowSteps()).steps():
+        rows.append(("as in the model", "; ".join(done)))
+    step = ("To place them again:", common.typed_command(arguments))
+    common.finish(arguments, data, files, aligned(rows), step, {"model": str(arguments.model)})
+
+
+def run_align(arguments: argparse.Namespace) -> None:
+    """Bring sessions that share columns, or rows, into one frame; every file is a session.
+
+    Columns and rows are recognized by their names; unknown cells stay unknown.
+    """
+    given = method_parameters(vars(arguments)) | common.typed_values(arguments, "min_columns")
+    sessions = _read_sessions(arguments)
+    frames, names = [each.frame for each in sessions], [each.name for each in sessions]
+    found = align(frames, names=names, **given)
+    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax), (7.2, 5.4), "")
+    data = replace(sessions[0], name="aligned")
+    step = ("To align them again:", common.typed_command(arguments))
+    files = {"sessions.csv": found.to_pandas().to_csv(index=False), "sessions.png": png}
+    record = {
+        "sessions": found.names,
+        "residuals": found.residuals,
+        "groups": found.groups,
+        "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
+        "joints": [] if found.joints is None else found.joints.kinds.tolist(),
+    }
+    common.finish(arguments, data, files, str(found).splitlines(), step, record)
+
+
+def _read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
+    """Read every file, unknown cells as NaN."""
+    paths, keep = arguments.data, not hasattr(arguments, "impute")
+    if len(paths) < 2:
+        raise ValueError(f"DATA must be two files or more, got {len(paths)}; embed takes one")
+    sessions = [common.read_data(arguments, path, keep_missing=keep) for path in paths]
+    # Messages are about rows of all sessions.
+    name_rows(())
+    if len({data.name for data in sessions}) < len(sessions):
+        names = [f"{path} ({number})" for number, path in enumerate(paths, 1)]
+        sessions = [replace(data, name=name) for data, name in zip(sessions, names, strict=True)]
+    return sessions
+
+
+def run_compare(arguments: argparse.Namespace) -> None:
+    """Compare strategies and other methods on one similarity and one graph."""
+    parameters = method_parameters(vars(arguments))
+    data = common.read_data(arguments)
+    own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
+    parameters |= common.typed_values(arguments, *own)
+    stopped = None
+    try:
+        result = compare(data, verbose=arguments.verbose, **parameters)
+    except KeyboardInterrupt as interrupt:
+        stopped, finished = interrupt, getattr(interrupt, "finished", None)
+        if finished is None:
+            raise
+        result = finished
+    step = _after_comparison(result, arguments)
+    rows, points = result.to_pandas(), result.points()
+    tables = {
+        "compare.csv": rows.to_csv(index=False),
+        "compare_points.csv": points.to_csv(index=False),
+    }
+    # What took long is stored, whatever happens to the pictures.
+    common.write_outputs(arguments, data, tables)
+    png, html = common.drawings(
+        arguments, lambda ax: result.plot(ax), result.figure_size,
+        "compare_page", result, warnings=arguments.heard, steps=[step],
+    )  # fmt: skip
+    files = {**tables, "compare.png": png, "compare.html": html}
+    record = {
+        "measure": result.measure,
+        "shared": result.head,
+        "settings": plain_settings(result.used),
+        "rows": rows.to_dict("records"),
+        "tests": [{**test._asdict(), "better": test.better} for test in result.tests],
+        "sentences": list(sentences(result)),
+        "points": points.to_dict("list"),
+    }
+    common.finish(arguments, data, files, str(result).splitlines(), step, record)
+    if stopped is not None:
+        raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
+
+
+def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
+    """Say what to do next, and the command: the better strategy, or else the first that ran."""
+    ran = [row.method for row in result.rows if row.method in STRATEGIES and not row.failure]
+    better = result.tests[0].better if result.tests else None
+    usual = [name for name in (better, "geodesic", *ran) if name in ran and name[:6] != "paper_"]
+    if not usual:
+        return "To compare again:", common.typed_command(arguments)
+    name = usual[0]
+    size = getattr(arguments, "n_components", 2)
+    used = {**result.used, "strategy": STRATEGIES[name], "n_components": size}
+    if not STRATEGIES[name].uses_graph:
+        used = {key: value for key, value in used.items() if key != "graph"} | {"refine": None}
+    return f"To embed with these settings ({name}):", common.paste_command(arguments, "embed", used)
+
+
+def run_cliques(arguments: argparse.Namespace) -> None:
+    """Count the cliques of the graph of a data set, list them and show how they overlap."""
+    limit, n_resamples = whole(1)("limit", arguments.limit), arguments.stability
+    # Refined coordinates would no longer show what the cliques say of each point.
+    fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
+    if n_resamples:
+        whole(2, cure="0 is none")("stability", n_resamples)
+        fixed["affinity"] = getattr(arguments, "affinity", "correlation")
+    parameters = method_parameters(vars(arguments), **fixed)
+    data = common.read_data(arguments)
+    with warnings.catch_warnings():
+        # The advice covers components.
+        warnings.filterwarnings("ignore", "the graph has", UserWarning)
+        model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
+
+    verbose = arguments.verbose
+    view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, verbose=verbose)
+    counts, advice = view.to_record(), view.advice()
+    step = ("To embed with this graph:", _embed_again(model, arguments))
+    chart = report.clique_chart(view)
+    png, html = common.drawings(
+        arguments, lambda ax: plot.chart(chart, ax=ax), (7.2, 5.6),
+        "cliques_page", view, steps=[step], warnings=arguments.heard,
+    )  # fmt: skip
+    files = {
+        "cliques.csv": view.to_pandas().to_csv(index=False),
+        "cliques.json": common.json_text(counts) + "\n",
+        "cliques.png": png,
+        "cliques.html": html,
+    }
+    if arguments.export:
+        files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
+    lines = [f"{data.name}: cliques", *common.settings_lines(model)]
+    lines += aligned((name, format_number(value)) for name, value in view.facts().items())
+    if not view.complete:
+        lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
+    lines += [f"- {sentence}" for sentence in advice]
+    result = {**common.fit_record(model), "cliques": counts, "advice": advice}
+    common.finish(arguments, data, files, lines, step, result)
+
+
+def run_diagnose(arguments: argparse.Namespace) -> None:
+    """Tell what an embedding of a data set can be worth, and list what would help."""
+    data = common.read_data(arguments)
+    parameters = common.typed_values(arguments, "n_components", "fdr", "missing", "random_state")
+    parameters = {name: read_object(name, value) for name, value in parameters.items()}
+    if hasattr(arguments, "remove_mean_row"):
+        parameters["n_removed"] = 1
+    diagnosis = diagnose(data.X, verbose=arguments.verbose, **parameters)
+    steps = [
+        (step.words, common.paste_command(arguments, step.command, step.settings))
+        for step in diagnosis.steps
+    ]
+    derived = {name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value")}
+    derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    derived["parameters"] = plain_settings(diagnosis.parameters)
+    tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
+    numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
+    png, html = common.drawings(
+        arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)), FIGURE_SIZE,
+        "diagnosis_page", diagnosis, data.name, data=data, steps=steps,
+    )  # fmt: skip
+    files = {
+        "diagnosis.json": common.json_text(numbers) + "\n",
+        "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
+        "diagnosis.png": png,
+        "diagnosis.html": html,
+    }
+    lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
+    lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
+    common.finish(arguments, data, files, lines, steps[-1], {"diagnosis": numbers, "steps": steps})
+
+
+def run_datasets(arguments: argparse.Namespace) -> None:
+    """List the built-in data sets, none of which needs a download."""
+    usual = "A latent of the paper seen through random functions, with noise."
+    rows = [(name, (load.__doc__ or usual).split("\n")[0]) for name, load in BUILTIN.items()]
+    write_lines(aligned(rows))
+
+
+# Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,
+# of which frames of cliques have some beyond 400 points.
+_COMPILED: tuple[tuple[int, dict[str, Any]], ...] = (
+    (500, {}),
+    (300, {"strategy": Geodesic(path="covariance"), "affinity": "cosine", "graph": 0.5}),
+    (450, {"strategy": "blockwise"}),
+    (300, {"strategy": Blockwise.paper(), "refine": None}),
+    (300, {"strategy": "geodesic", "n_landmarks": 100}),
+    (60, {"strategy": "eigen", "affinity": "euclidean", "refine": "likelihood"}),
+    (60, {"strategy": "geodesic", "kernel": "rational_quadratic", "refine": "likelihood"}),
+)
+
+
+def run_warm(arguments: argparse.Namespace) -> None:
+    """Compile ahead, so that no first fit has to wait, as in images of containers.
+
+    What fits use is kept where later processes find it: next to the package, or in the folder that
+    NUMBA_CACHE_DIR names.
+    """
+    from .. import _jit
+    from .._base import jit
+
+    _ = _jit.graph
+    if os.environ.get(jit.CACHE_SWITCH) == "0" or not jit.cache_folders:
+        raise OSError(
+            "nothing compiled would be kept: no folder for it can be written, or "
+            f"{jit.CACHE_SWITCH} is 0; unset it, or name a folder in NUMBA_CACHE_DIR"
+        )
+    start, rows = time.perf_counter(), BUILTIN["digits"]().X
+    with warnings.catch_warnings():
+        # Of so few points some fits are poor, and say so.
+        warnings.simplefilter("ignore", UserWarning)
+        for n_points, parameters in _COMPILED:
+            # On one thread, and on several.
+            for n_jobs in (1, -1):
+                model = IKD(n_jobs=n_jobs, **parameters).fit(rows[:n_points])
+                model.inverse_transform(model.transform(rows[-5:]))
+        g = graph.threshold(covariance.correlation(rows[:60]), 0.5)
+        cover = cliques.cover(g, 4)
+        cliques.summary(g, cover)
+        cliques.overlaps(cover)
+        cliques.maximal_cliques(g, limit=100)
+    if not arguments.quiet:
+        write_lines([f"What fits use is compiled ({time.perf_counter() - start:.0f} s)."])
