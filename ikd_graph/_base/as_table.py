@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from .format import count, printable
+from .format import count, listed, printable
 from .validation import few_rows, well_formed
 
 
@@ -162,11 +162,9 @@ def _numbers_of_frame(X: pd.DataFrame, name: str) -> pd.DataFrame:
         if not pd.api.types.is_numeric_dtype(dtype)
     ]
     if wrong:
-        more = f" and {len(wrong) - 6} more" if len(wrong) > 6 else ""
-        columns = "column" if len(wrong) == 1 else "columns"
         text = (
-            f"{name} must hold numbers only, got {columns} {', '.join(wrong[:6])}{more}; drop "
-            "them, or convert them to numbers (names or times of rows belong into the index)"
+            f"{name} must hold numbers only, got column{'s' * (len(wrong) > 1)} {listed(wrong)}; "
+            "drop them, or convert them to numbers (names or times of rows belong into the index)"
         )
         raise ValueError(printable(text))
     return X

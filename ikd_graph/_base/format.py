@@ -67,6 +67,13 @@ def versions() -> str:
     return ", ".join([*packages, f"Python {platform.python_version()}"])
 
 
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """Return names between commas, the first few of many."""
+    texts = [str(name) for name in names]
+    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
+    return ", ".join([*texts[: most if more else None], *more]) or "none"
+
+
 def printable(text: str) -> str:
     """Text whose control characters are spelt out, but for ends of lines: names may hold any.
 

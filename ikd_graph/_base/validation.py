@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from .format import printable, setting, suggest
+from .format import listed, printable, setting, suggest
 from .rounding import SINGLE
 
 Rule = Callable[[str, Any], Any]
@@ -133,9 +133,9 @@ def one_of(choices: Iterable[str], more: str = "") -> Rule:
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
-            listed = ", ".join(map(repr, allowed))
+            words = ", ".join(map(repr, allowed))
             near = suggest(value, allowed) if isinstance(value, str) else ""
-            raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}{near}")
+            raise ValueError(f"{name} must be one of {words}{more}; got {value!r}{near}")
         return value
 
     return check
@@ -510,8 +510,7 @@ distinct = rule(
 
 def few(values: NDArray[np.intp], limit: int = 5) -> str:
     """First few values in words."""
-    shown = ", ".join(str(int(value)) for value in values[:limit])
-    return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
+    return listed(values.tolist(), limit)
 
 
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
@@ -550,8 +549,7 @@ def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -
     largest = int(rows.max(initial=-1))
     if largest >= len(names) or total not in (None, len(names)):
         return few(rows, limit)
-    shown = ", ".join(_plain(names[row]) for row in rows[:limit].tolist())
-    return shown if rows.size <= limit else f"{shown}, ... ({rows.size} in all)"
+    return listed((_plain(names[row]) for row in rows.tolist()), limit)
 
 
 def _plain(name: Any) -> str:

@@ -1,7 +1,7 @@
 """How a file is to be read, and what it is turned into: a frame of cells, names and labels."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -117,13 +117,6 @@ class TableError(ValueError):
         self.problems = tuple(problems)
         head = [f"{name} has {len(problems)} problems:"] if len(problems) > 1 else []
         super().__init__("\n- ".join([*head, *problems]))
-
-
-def listed(names: Iterable[Any], most: int = 12) -> str:
-    """Return names between commas, the first few of many."""
-    texts = [str(name) for name in names]
-    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
-    return ", ".join([*texts[: most if more else None], *more]) or "none"
 
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
