@@ -130,15 +130,11 @@ def rule(
 def one_of(choices: Iterable[str], more: str = "") -> Rule:
     """One of some words; ``more`` says what else it may be."""
     allowed = tuple(choices)
-
-    def check(name: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            words = ", ".join(map(repr, allowed))
-            near = suggest(value, allowed) if isinstance(value, str) else ""
-            raise ValueError(f"{name} must be one of {words}{more}; got {value!r}{near}")
-        return value
-
-    return check
+    return rule(
+        f"be one of {', '.join(map(repr, allowed))}{more}",
+        lambda value: isinstance(value, str) and value in allowed,
+        got=lambda value: f"{value!r}{suggest(value, allowed)}",
+    )
 
 
 flag = rule("be True or False", lambda value: isinstance(value, (bool, np.bool_)), make=bool)
