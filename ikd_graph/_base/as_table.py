@@ -116,7 +116,13 @@ def _as_array_like(X: Any, name: str) -> Any:
     """X as numpy makes a table of numbers of it, or an error that says what to pass instead."""
     if is_dask(X):
         # First of all: what is delayed has every attribute.
-        X = _computed(X, name)
+        kind = type(X).__name__
+        if kind != "Array":
+            raise ValueError(
+                f"{name} must be a dask array, got a {kind} of Dask; pass dask.array.from_delayed"
+                "(X, shape, dtype), or X.to_dask_array(lengths=True) of a data frame"
+            )
+        X = X.compute()
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         # numpy would read it cell by cell, which takes minutes.
         raise ValueError(
@@ -176,16 +182,6 @@ def _numbers_of_frame(X: pd.DataFrame, name: str) -> pd.DataFrame:
 def is_dask(X: Any) -> bool:
     """Whether an object is a collection of Dask, which is not imported to tell."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def _computed(X: Any, name: str) -> Any:
-    """Rows of a dask array in memory, or an error that says how to make one."""
-    kind = type(X).__name__
-    if kind != "Array":
-        cures = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
-        cure = cures.get(kind, "X.to_dask_array(lengths=True)")
-        raise ValueError(f"{name} must be a dask array, got a {kind} of Dask; pass {cure}")
-    return X.compute()
 
 
 def placed_lazily(model: Any, X: Any) -> Any:

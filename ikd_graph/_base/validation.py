@@ -16,7 +16,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite
 
 from .format import listed, printable, setting, suggest
 from .rounding import SINGLE
@@ -235,20 +234,11 @@ def quantities(name: str, value: Any) -> NDArray[np.float64]:
     return as_real(name, value).astype(np.float64, copy=False)
 
 
-def _is_finite(values: Any) -> bool:
-    """Whether an array holds no NaN and no infinity."""
-    try:
-        assert_all_finite(values)
-    except ValueError:
-        return False
-    return True
-
-
 def finite(cure: str = "", after: Rule | None = None) -> Rule:
     """Require an array without NaN and infinity."""
     return rule(
         "be finite",
-        _is_finite,
+        lambda values: np.isfinite(values).all(),
         cure,
         after=after,
         got=lambda values: f"{np.count_nonzero(~np.isfinite(values))} NaN or infinite value(s)",
@@ -313,12 +303,6 @@ def symmetric(name: str, value: Any) -> NDArray[np.floating]:
             f"{worst:.3g}; {cure}"
         )
     return matrix
-
-
-def line_of(name: str, value: Any) -> NDArray[np.float64]:
-    """Numbers in a row or none, infinity among them, in float64."""
-    array = quantities(name, value)
-    return entries(array.size)(name, array)
 
 
 def _largest(values: Any) -> float:
@@ -417,9 +401,7 @@ def well_formed(name: str, matrix: Any) -> Any:
         if matrix.format in ("csr", "csc", "bsr"):
             matrix.check_format(full_check=True)
         elif matrix.format == "coo":
-            for places, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-                if nodes_of(size)("places", places).shape != matrix.data.shape:
-                    raise ValueError(f"{matrix.data.size} values at {places.size} places")
+            sp.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"{name} must be a whole sparse matrix, got one of shape {tuple(matrix.shape)} whose "
@@ -486,14 +468,14 @@ def ragged(owner: str, members: NDArray[np.integer]) -> Rule:
     return check
 
 
-def entries(size: int) -> Rule:
-    """Require numbers, one for each of so many entries, none of them NaN."""
+def entries(size: int | None = None) -> Rule:
+    """Require a list of numbers, of so many where that is known, none of them NaN."""
+    shape = f"for each of {size} entries" if size is not None else "for each entry"
     return rule(
-        f"be one number for each of {size} entries and not NaN",
-        lambda v: v.shape == (size,) and v.dtype.kind in "fiub" and not np.isnan(v).any(),
+        f"be one number {shape} and not NaN",
+        lambda v: v.ndim == 1 and size in (None, v.size) and not np.isnan(v).any(),
         "graph.from_edges makes graphs of edges",
-        after=as_array,
-        make=lambda values: values.astype(np.float64, copy=False),
+        after=quantities,
     )
 
 
@@ -504,9 +486,9 @@ distinct = rule(
 )
 
 
-def few(values: NDArray[np.intp], limit: int = 5) -> str:
+def few(values: NDArray[np.intp]) -> str:
     """First few values in words."""
-    return listed(values.tolist(), limit)
+    return listed(values.tolist(), 5)
 
 
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
@@ -527,7 +509,7 @@ def name_rows(names: Sequence[Any]) -> None:
     _row_names.set(names)
 
 
-def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -> str:
+def few_rows(rows: NDArray[np.intp], total: int | None = None) -> str:
     """First few rows by their names, or else their numbers.
 
     ``total`` is the number of rows that they are counted among; None where it is that of the table.
@@ -544,8 +526,8 @@ def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -
     names = _row_names.get()
     largest = int(rows.max(initial=-1))
     if largest >= len(names) or total not in (None, len(names)):
-        return few(rows, limit)
-    return listed((_plain(names[row]) for row in rows.tolist()), limit)
+        return few(rows)
+    return listed((_plain(names[row]) for row in rows.tolist()), 5)
 
 
 def _plain(name: Any) -> str:
