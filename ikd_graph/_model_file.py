@@ -12,15 +12,13 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import gplvm, graph, kernels, missing, refine, strategies
-from ._base.files import write_whole
-from ._base.memory import available
+from . import gplvm, graph, missing
+from ._base import limits
 from ._base.table import SparseTable
 from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
@@ -28,21 +26,12 @@ from ._version import __version__
 from .blockwise import SolvedBlocks
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
-from .plan import Candidate, Report
+from .plan import CLASSES, Candidate, Report
 from .strategies import Solution
 
 _FORMAT = "ikd_graph model, format 3"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
-
-CLASSES: dict[str, Mapping[str, Any]] = {
-    "strategy": strategies.STRATEGIES,
-    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
-    "kernel": kernels.KERNELS,
-    "refine": refine.REFINEMENTS,
-    "missing": missing.RULES,
-}
-"""Classes that a parameter may be an object of, by their short names."""
 
 _PLAN = (
     "n_components", "affinity", "n_landmarks", "random_state", "model_based", "agreement",
@@ -81,8 +70,8 @@ class _Sparse(NamedTuple):
 # Writing ------------------------------------------------------------------------------------------
 
 
-def write(path: str | os.PathLike[str], model: Any) -> Path:
-    """Write a fitted estimator, whole or not at all."""
+def write(model: Any, file: BinaryIO) -> None:
+    """Write a fitted estimator to a file that is open."""
     result, computed, settings = model._result, model._fitted.computed, model.settings_
     solution, core, noise = result.solution, result.core, computed.get("noise model")
     given = None if model._request.has_rows else result.similarity
@@ -128,7 +117,7 @@ def write(path: str | os.PathLike[str], model: Any) -> Path:
     text = json.dumps(head, default=lambda value: value.item())  # numbers of numpy
     members = {"head": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     members["digest"] = np.array(_digest(members))
-    return write_whole(path, lambda file: np.savez(file, **members))
+    np.savez(file, **members)
 
 
 def _put(arrays: dict[str, Any], name: str, value: Any) -> None:
@@ -176,9 +165,12 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 
 
 def read(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
-    """Read the estimator that `write` wrote; ``make`` is its class."""
+    """Read the estimator that `write` wrote to a path; ``make`` is its class."""
     try:
-        return _model(_members(path), make)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError("it is no regular file")
+        with open(path, "rb") as file:
+            return unpack(file, make)
     except FileNotFoundError:
         raise
     except Exception as error:
@@ -188,8 +180,14 @@ def read(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
         ) from None
 
 
-def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
-    """Return the estimator that arrays are of."""
+def unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
+    """Return the estimator that a file which is open holds."""
+    with zipfile.ZipFile(file) as archive:
+        if sum(member.file_size for member in archive.infolist()) > file.seek(0, os.SEEK_END):
+            raise ValueError("it unpacks to more than it holds")
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as members:
+        arrays = dict(members)
     if arrays.pop("digest").item() != _digest(arrays):
         raise ValueError("its content was changed")
     head = json.loads(arrays.pop("head").tobytes())
@@ -201,7 +199,7 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
     # Blocks of dense rows, and what is known of each pair.
     n, p = rows.shape
     pairwise = isinstance(missing.get(model.missing), missing.Pairwise)
-    needed, free = 128.0 * p + 32.0 * n * n * pairwise, available()
+    needed, free = 128.0 * p + 32.0 * n * n * pairwise, limits.free_memory()
     if free is not None and needed > free:
         raise ValueError(f"comparing its rows takes {needed:.3g} bytes")
     if n != len(arrays["inverse"]):
@@ -232,18 +230,6 @@ def _model(arrays: dict[str, Any], make: Callable[..., Any]) -> Any:
         raise ValueError("its error bars have another size than its points")
     model._fitted.computed.update({name: own for name, own in computed.items() if own is not None})
     return model
-
-
-def _members(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Arrays of a file, which must not unpack to more than it holds."""
-    size = os.stat(path).st_size
-    if not os.path.isfile(path):
-        raise ValueError("it is no regular file")
-    with zipfile.ZipFile(path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > size:
-            raise ValueError("it unpacks to more than it holds")
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)
 
 
 def _check_arrays(arrays: Mapping[str, Any]) -> None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ._base.format import setting
 from ._base.rounding import rounding
-from ._base.setting import setting
 from ._base.types import Floats
 from ._base.validation import magnitude
 from .similarity import unit_rows
@@ -67,7 +67,31 @@ class RowSteps:
             If the function is not defined for a value, or rows with missing values are to be
             changed.
         """
-        rows = self._scaled(self._values(self._read(rows)))
+        rows = np.array(rows, dtype=np.float64, order="C")
+        rows[np.isin(rows, self.na)] = np.nan
+        if self.fill is not None:
+            rows = np.where(np.isnan(rows), self.fill, rows)
+        if self.transform is not None:
+            with np.errstate(all="ignore"):
+                values = TRANSFORMS[self.transform](rows)
+            bad = np.isfinite(rows) & ~np.isfinite(values)
+            if bad.any():
+                raise ValueError(
+                    f"{setting('transform', self.transform)} must be defined for all values, got "
+                    f"{int(bad.sum())} for which it is not, such as {rows[bad][0]:g}; it is for "
+                    "counts, leave it out"
+                )
+            rows = values
+        if self.center is not None and self.unit is not None:
+            rows = (rows - self.center) / self.unit
+        if (self.standardize_rows or self.remove_mean_row) and np.isnan(rows).any():
+            raise ValueError(
+                "rows must have no missing cells to be changed; "
+                f"{setting('impute', 'median')} fills them"
+            )
+        if self.standardize_rows:
+            # A constant row is 0.
+            rows = unit_rows(rows, allow_flat=True) * np.sqrt(rows.shape[1])
         if self.mean_row is not None:
             rows = rows - rows.mean(axis=1, keepdims=True)
             # A sum along each row: the bits of a matrix product depend on the number of rows.
@@ -86,43 +110,6 @@ class RowSteps:
             "what the mean row explains was taken off": self.remove_mean_row,
         }  # fmt: skip
         return [text for text, is_done in said.items() if is_done]
-
-    def _read(self, rows: Floats) -> Floats:
-        """Return a copy with further codes of missing values as NaN."""
-        own = np.array(rows, dtype=np.float64, order="C")
-        own[np.isin(own, self.na)] = np.nan
-        return own
-
-    def _values(self, rows: Floats) -> Floats:
-        """Return rows with missing cells filled and the function applied."""
-        if self.fill is not None:
-            rows = np.where(np.isnan(rows), self.fill, rows)
-        if self.transform is None:
-            return rows
-        with np.errstate(all="ignore"):
-            values = TRANSFORMS[self.transform](rows)
-        bad = np.isfinite(rows) & ~np.isfinite(values)
-        if bad.any():
-            raise ValueError(
-                f"{setting('transform', self.transform)} must be defined for all values, got "
-                f"{int(bad.sum())} for which it is not, such as {rows[bad][0]:g}; it is for "
-                "counts, leave it out"
-            )
-        return np.asarray(values)
-
-    def _scaled(self, rows: Floats) -> Floats:
-        """Return rows with columns scaled, then rows."""
-        if self.center is not None and self.unit is not None:
-            rows = (rows - self.center) / self.unit
-        if (self.standardize_rows or self.remove_mean_row) and np.isnan(rows).any():
-            raise ValueError(
-                "rows must have no missing cells to be changed; "
-                f"{setting('impute', 'median')} fills them"
-            )
-        if self.standardize_rows:
-            # A constant row is 0.
-            rows = unit_rows(rows, allow_flat=True) * np.sqrt(rows.shape[1])
-        return rows
 
     def learn(self, X: Floats) -> RowSteps:
         """Learn fillings, centers, units and the mean row from training rows.
@@ -149,20 +136,19 @@ class RowSteps:
         >>> steps.learn(np.array([[1.0, 2.0], [np.nan, 6.0]])).apply(np.array([[np.nan, 8.0]]))
         array([[0., 2.]])
         """
-        steps, rows = self, self._read(X)
+        rows = RowSteps(na=self.na).apply(X)
+        columns = RowSteps(transform=self.transform)
         if self.impute is not None:
-            # A column without values is filled with zeros.
-            known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
             middle = np.nanmean if self.impute == "mean" else np.nanmedian
-            steps = replace(steps, fill=np.asarray(middle(known, axis=0)))
+            columns = replace(columns, fill=np.asarray(middle(_known(rows), axis=0)))
         if self.scale is not None:
             magnitude()("X", rows)
-        rows = steps._values(rows)
-        if self.scale is not None:
-            center, unit = _moments(rows, self.scale)
-            steps = replace(steps, center=center, unit=unit)
+            center, unit = _moments(columns.apply(rows), self.scale)
+            columns = replace(columns, center=center, unit=unit)
+        steps = replace(self, fill=columns.fill, center=columns.center, unit=columns.unit)
+        rows = steps.apply(rows)
         if self.remove_mean_row:
-            mean = unit_rows(steps._scaled(rows), allow_flat=True).sum(axis=0)
+            mean = unit_rows(rows, allow_flat=True).sum(axis=0)
             mean -= mean.mean()
             length = float(np.sqrt(mean @ mean))
             is_there = length > rounding(len(rows), mean.size)
@@ -170,9 +156,14 @@ class RowSteps:
         return steps
 
 
+def _known(rows: Floats) -> Floats:
+    """Return rows with zeros in columns without values."""
+    return np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+
+
 def _moments(rows: Floats, scale: str) -> tuple[Floats, Floats]:
     """Center and unit of every column; the unit of one without spread is 1."""
-    known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
+    known = _known(rows)
     if scale == "standard":
         center, unit = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
     else:

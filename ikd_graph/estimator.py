@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -29,9 +31,11 @@ from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
 from ._base.as_table import Table, as_table, check_known, is_dask, placed_lazily, row_names
+from ._base.files import write_whole
+from ._base.format import printable
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
-from ._base.setting import printable
+from ._base.format import printable
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
@@ -272,12 +276,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        stages = Stages(self.verbose)
-        try:
-            with naming_rows(row_names(X)):
+        with Stages(self.verbose) as stages, naming_rows(row_names(X)):
+            before = vars(self).copy()
+            try:
                 self._fit(X, stages)
-        finally:
-            stages.close()
+            except BaseException:
+                self.__dict__ = before
+                raise
         self.stage_times_ = stages.seconds
         return self
 
@@ -325,7 +330,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
         with naming_rows(row_names(X)):
-            latent, _, std = self._place(self._read_new(X), errors=return_std)
+            latent, _, std = self._place(self._read(X, self._request, new=True), errors=return_std)
         if return_std and (unknown := self._fitted.why_no_errors()):
             warn(f"the standard errors of all rows are NaN: {unknown}")
         return (latent, std) if return_std else latent
@@ -345,7 +350,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             In units of the embedding. A row that is like none of the training rows has a large one.
         """
         check_is_fitted(self)
-        return self._place(self._read_new(X))[1]
+        return self._place(self._read(X, self._request, new=True))[1]
 
     @validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
@@ -408,7 +413,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._request.require_rows("score")
-        rows = self._read_new(X)
+        rows = self._read(X, self._request, new=True)
         latent = self._place(rows)[0]
         if isinstance(self._request.missing, missing.Impute):
             rows = missing.fill(rows, self._rows)
@@ -546,7 +551,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        _model_file.write(path, self)
+        write_whole(path, functools.partial(_model_file.write, self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IKD:
@@ -625,8 +630,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # Input ----------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, request: Request, *, new: bool = False) -> tuple[Table, Any]:
-        """Table of rows, or of values between points, by the rules of scikit-learn; its values."""
+    def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
+        """Rows in one piece or a large sparse table, or values between points, as X holds them."""
         affinity, has_rows = request.affinity, request.has_rows
         options: dict[str, Any] = {} if has_rows else {"dtype": np.float64}
         if new:
@@ -636,9 +641,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
+        # scikit-learn looks at names of a frame that are text.
+        named = pd.DataFrame(columns=table.column_names) if table.column_names else table.values
+        try:
+            validate_data(self, named, reset=not new, skip_check_array=True)
+        except ValueError as error:
+            raise ValueError(printable(str(error))) from None
         values, steps = table.values, getattr(self, "preprocessor_", None)
-        if new:
-            self._know_columns(table, reset=False)
         if new and steps is not None:
             values = steps.apply(table.dense).astype(values.dtype, copy=False)
         ways = "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
@@ -648,54 +657,36 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
         check.magnitude(0.0 if new else 1.0 / bound, bound)("X", stored)
-        return table, values
-
-    def _know_columns(self, table: Table, reset: bool) -> None:
-        """Learn the number and names of columns, or raise where they are not those of the fit."""
-        named = table.values
-        if table.column_names:
-            import pandas as pd
-
-            # scikit-learn looks at names of a frame that are text.
-            named = pd.DataFrame(columns=table.column_names)
-        try:
-            validate_data(self, named, reset=reset, skip_check_array=True)
-        except ValueError as error:
-            raise ValueError(printable(str(error))) from None
-
-    def _read_table(self, X: Any, request: Request) -> tuple[Table, Any]:
-        """Input of a fit, and its values: floats, a large sparse table, or a sparse matrix."""
-        table, values = self._read(X, request)
-        if not request.has_rows:
-            similarity.check_pairs(values, request.affinity)
-            # A distance below 0 is one of 0 up to rounding.
-            return table, abs(values) if request.affinity == "precomputed_distance" else values
-        if sp.issparse(values) and isinstance(request.missing, missing.Impute):
+        if has_rows and sp.issparse(values) and isinstance(request.missing, missing.Impute):
             raise ValueError(
                 "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a "
                 "sparse X does not store is zero: pass a dense X with NaN"
             )
-        similarity.warn_of_pairs(values)
-        rows = rows_of(values)
-        if request.missing is not None and isinstance(rows, np.ndarray):
-            missing.check_holes(rows)
-        return table, rows
-
-    def _read_new(self, X: Any) -> Any:
-        """Return new rows as `_place` takes them."""
-        rows = self._read(X, self._request, new=True)[1]
-        rows = rows_of(rows) if self._request.has_rows else rows
+        rows = rows_of(values) if has_rows else values
         # The bits of a product depend on how a row lies in memory.
         return np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+
+    def _read_training(self, X: Any, request: Request) -> Any:
+        """Rows of a fit, or values between its points, as they are worked with."""
+        rows = self._read(X, request)
+        if not request.has_rows:
+            similarity.check_pairs(rows, request.affinity)
+            # A distance below 0 is one of 0 up to rounding.
+            return abs(rows) if request.affinity == "precomputed_distance" else rows
+        if isinstance(rows, np.ndarray):
+            similarity.warn_of_pairs(rows)
+            if request.missing is not None:
+                missing.check_holes(rows)
+        return rows
 
     # Fit ------------------------------------------------------------------------------------------
 
     def _fit(self, X: Any, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        request = Request.of(self)
+        request = self._request = Request.of(self)
         if isinstance(self.random_state, np.random.RandomState):
             request = replace(request, random_state=int(self.random_state.randint(2**31)))
-        table, rows = self._read_table(X, request)
+        rows = self._read_training(X, request)
         if not isinstance(request.graph, str | graph.Rule):
             weight = None if graph.without_weights(request.graph) else "weight"
             g = graph.as_graph(request.graph, rows.shape[0], weight=weight, names=row_names(X))
@@ -718,14 +709,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             report = resolve(facts, _with_reference(request, inverse), stages)
             for text in report.warnings:
                 warn(text)
-            with stages("similarity"):
-                try:
-                    compared = _compare(distinct, request, report, first)
-                except ValueError:
-                    # Rows that cannot be compared are named by their numbers in X.
-                    if not facts.has_holes:
-                        _compare(rows, request, report, first)
-                    raise
+            # Rows that cannot be compared are named as they are in X.
+            names = row_names(X) or range(inverse.size)
+            with stages("similarity"), naming_rows([names[row] for row in first]):
+                compared = _compare(distinct, request, report, first)
             if compared.rows is not None and first.size > 1:
                 after = np.arange(1, first.size)
                 if compared.between(after - 1, after).min() > 1.0 - 1e-12:
@@ -740,10 +727,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # A copy: changing X after the fit changes nothing.
                 own = np.array(rows) if isinstance(rows, np.ndarray) else rows
                 self._store(own, training, result, inverse, dtype)
-                self._know_columns(table, reset=True)
-            self.settings_ = self._reported(self.settings_.explain(result.notes))
             with stages("error bars"):
-                self._report_errors()
+                self.settings_ = self._reported(self.settings_.explain(result.notes))
 
     def _store(
         self, rows: Any, training: Integers, result: Result, inverse: Integers, dtype: Any
@@ -752,7 +737,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         solution, report, g = result.solution, result.settings, result.graph
         assert isinstance(report, Report)
         first = np.unique(inverse, return_index=True)[1]
-        self._request, self._result, self._training = Request.of(self), result, training
+        self._result, self._training = result, training
         self._first, self._inverse, self._points = first, inverse, result.coordinates
         self._rows: Any = rows if self._request.has_rows else None
         likelihood = report.refine
@@ -792,8 +777,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         # Numbered by their first row.
-        _, starts, number = np.unique(labels[inverse], return_index=True, return_inverse=True)
-        self.component_labels_ = np.asarray(np.argsort(np.argsort(starts))[number])
+        self.component_labels_ = pd.factorize(labels[inverse])[0].astype(np.int64)
         solved, residuals = solution.solved, solution.residuals
         self.cliques_ = (
             None if solved is None else Cliques.trusted(solved.blocks.renamed(first), inverse.size)
@@ -836,43 +820,39 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
             notes["joints"] = text
             warn(text)
-        return report.explain(notes)
-
-    def _report_errors(self) -> None:
-        """Report how reliable the embedding is, or why that is not known."""
-        unknown, value = self._fitted.why_no_errors(), 1.0
-        if unknown:
-            text = f"there are no standard errors: {unknown}"
+        why, value = self._fitted.why_no_errors(), 1.0
+        if why:
+            notes["standard errors"] = f"there are no standard errors: {why}"
         elif self._result.core is None:
-            text = "standard errors are computed when first asked for"
+            notes["standard errors"] = "standard errors are computed when first asked for"
         else:
             value = self.reliability_
-            text = (
+            notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
                 "with the truth"
             )
-        self.settings_ = self.settings_.explain({"standard errors": text})
         if value < gplvm.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
                 "standard errors are large (standard_errors_), and what it shows may not be there; "
                 "measure more columns, or average rows that belong together"
             )
+        return report.explain(notes)
 
     def _restore(
         self, rows: Any, training: Integers, learnt: dict[str, Any], inverse: Integers, dtype: Any,
         scale: Any,
     ) -> None:  # fmt: skip
         """Become the model that was saved: rows are compared again, and the rest follows."""
-        request, plan = Request.of(self), learnt["settings"]
+        request = self._request = Request.of(self)
+        plan = learnt["settings"]
         first = np.unique(inverse, return_index=True)[1]
         # The fit has said all there was to say.
         with warnings.catch_warnings(), limit_threads(self.n_jobs):
             warnings.simplefilter("ignore")
             if request.has_rows:
-                table, rows = self._read_table(rows, request)
+                rows = self._read_training(rows, request)
                 compared = _compare(some_rows(rows, first), request, plan, first)
-                self._know_columns(table, reset=True)
             else:
                 compared = similarity.compare(rows, self.affinity, scale=scale)
                 self.n_features_in_ = rows.shape[1]
@@ -977,11 +957,10 @@ def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
     if np.array_equal(first, np.arange(inverse.size)):
         return g
     low, high, weights = graph.edges(g)
-    low, high = np.minimum(first[low], first[high]), np.maximum(first[low], first[high])
-    expanded = graph.from_edges(inverse.size, low, high, weights)
     copies = np.setdiff1d(np.arange(inverse.size), first)
-    copied = graph.from_edges(inverse.size, first[inverse[copies]], copies, np.ones(copies.size))
-    return graph.union(expanded, copied)
+    ends = np.array([np.append(first[low], first[inverse[copies]]), np.append(first[high], copies)])
+    weights = np.append(weights, np.ones(copies.size))
+    return graph.from_edges(inverse.size, ends.min(axis=0), ends.max(axis=0), weights)
 
 
 def _expand_optima(

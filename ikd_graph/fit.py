@@ -9,8 +9,8 @@ import numpy as np
 
 from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
+from ._base.format import setting
 from ._base.progress import Stages
-from ._base.setting import setting
 from ._base.table import dense_rows
 from ._base.types import Floats, Integers
 from ._base.warn import warn

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._base.setting import suggest
+from ._base.format import suggest
 from .plotting import plot
 from .plotting.colors import Paint
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from . import graph, kernels, missing, refine, strategies
-from ._base.setting import setting
+from ._base.format import setting
 from ._base.threads import jobs
 from ._base.types import Floats
 from ._base.validation import fraction, one_of, seed, whole
@@ -20,6 +20,15 @@ from .similarity import AFFINITIES, GIVEN
 from .strategies import Strategy, check_landmarks
 
 __all__ = ["Candidate", "Plan", "Report", "Request"]
+
+CLASSES: Mapping[str, Mapping[str, Any]] = {
+    "strategy": strategies.STRATEGIES,
+    "graph": {"threshold": graph.Threshold, "neighbors": graph.Neighbors},
+    "kernel": kernels.KERNELS,
+    "refine": refine.REFINEMENTS,
+    "missing": missing.RULES,
+}
+"""Classes of the objects that a parameter of `IKD` takes, by their short names."""
 
 Auto: TypeAlias = Literal["auto"]
 Refinement: TypeAlias = Stress | Likelihood | None
@@ -169,13 +178,11 @@ class Request:
         drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         request = cls(
             n_components=size,
-            strategy=_object("strategy", model.strategy, strategies.STRATEGIES, Strategy),
+            strategy=_object("strategy", model.strategy, Strategy),
             graph=_graph(model.graph),
             kernel="auto" if model.kernel == "auto" else kernels.get(model.kernel),
             affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
-            refine=None
-            if model.refine is None
-            else _object("refine", model.refine, refine.REFINEMENTS),
+            refine=None if model.refine is None else _object("refine", model.refine),
             missing=missing.get(model.missing),
             n_landmarks=model.n_landmarks,
             random_state=None if drawn else seed("random_state", state),
@@ -217,8 +224,9 @@ class Request:
             )
 
 
-def _object(name: str, value: Any, kinds: Mapping[str, Any], *classes: type) -> Any:
+def _object(name: str, value: Any, *classes: type) -> Any:
     """Object that a name stands for, "auto", or the checked object itself."""
+    kinds = CLASSES[name]
     if isinstance(value, (*kinds.values(), *classes)):
         value.check()  # type: ignore[attr-defined]
         return value

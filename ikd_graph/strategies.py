@@ -22,8 +22,7 @@ from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
-from ._base.memory import available
-from ._base.setting import setting
+from ._base.format import setting
 from ._base.types import Floats
 from ._base.validation import components, fraction, one_of, validate, validating, whole
 from ._base.warn import warn
@@ -426,7 +425,7 @@ def _check_memory(problem: Problem) -> None:
     n_samples, n_landmarks = problem.similarity.n_samples, problem.n_landmarks
     # A table of distances and its intermediate results.
     columns, tables = (n_samples, 4.0) if n_landmarks is None else (n_landmarks, 1.2)
-    needed, free = 8.0 * n_samples * columns * tables, available()
+    needed, free = 8.0 * n_samples * columns * tables, limits.free_memory()
     if free is not None and needed > free:
         raise MemoryError(
             f"distances between {n_samples} points and {columns} must fit into memory, got "

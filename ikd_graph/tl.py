@@ -1,13 +1,12 @@
 """Annotated matrices (AnnData) in and out, with the names and habits of scanpy's tools."""
 
-import tempfile
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from . import _model_file
 from .estimator import IKD
 
 __all__ = ["ikd", "place"]
@@ -91,7 +90,9 @@ def ikd(
         "explained_variance_ratio": model.explained_variance_ratio_.copy(),
     }
     if keep_model:
-        added["model"] = _packed(model)
+        packed = BytesIO()
+        _model_file.write(model, packed)
+        added["model"] = np.frombuffer(packed.getvalue(), dtype=np.uint8).copy()
     if model.graph_ is not None:
         g, n = model.graph_, model.embedding_.shape[0]
         lengths = np.sqrt(model.kernel_.sq_distance(g.weights))
@@ -150,10 +151,8 @@ def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
             f"ref.uns must hold a model of {key_added!r}, got {', '.join(ref.uns) or 'nothing'}; "
             "ikd_graph.tl.ikd(ref) adds one"
         )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.ikd"
-        path.write_bytes(np.asarray(record["model"], dtype=np.uint8).tobytes())
-        model = IKD.load(path)
+    packed = np.asarray(record["model"], dtype=np.uint8).tobytes()
+    model = _model_file.unpack(BytesIO(packed), IKD)
     use_rep, layer = str(record["params"]["use_rep"]), str(record["params"]["layer"])
     X = _table(adata, None if use_rep == "X" else use_rep, layer or None, model)
     if use_rep == "X" and hasattr(ref, "var_names"):
@@ -166,14 +165,6 @@ def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
             )
         X = X[:, order]
     adata.obsm[key_added] = model.transform(X)
-
-
-def _packed(model: IKD) -> NDArray[np.uint8]:
-    """Return a saved model as bytes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.ikd"
-        model.save(path)
-        return np.frombuffer(path.read_bytes(), dtype=np.uint8).copy()
 
 
 def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> Any:

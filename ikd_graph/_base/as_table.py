@@ -1,17 +1,16 @@
 """The one reader of tables in memory: what a user passes as X, for the estimator and all jobs."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from .format import count
-from .setting import printable
+from .format import count, listed, printable
 from .validation import few_rows, well_formed
 
 
@@ -117,30 +116,31 @@ def _as_array_like(X: Any, name: str) -> Any:
     """X as numpy makes a table of numbers of it, or an error that says what to pass instead."""
     if is_dask(X):
         # First of all: what is delayed has every attribute.
-        X = _computed(X, name)
+        kind = type(X).__name__
+        if kind != "Array":
+            raise ValueError(
+                f"{name} must be a dask array, got a {kind} of Dask; pass dask.array.from_delayed"
+                "(X, shape, dtype), or X.to_dask_array(lengths=True) of a data frame"
+            )
+        X = X.compute()
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         # numpy would read it cell by cell, which takes minutes.
         raise ValueError(
             f"{name} must be a table of numbers, got an {_kind(X)}; pass adata.X or adata.obsm"
             "['X_pca'], or call ikd_graph.tl.ikd(adata)"
         )
-    if hasattr(X, "adjacency") or (isinstance(X, Mapping | Iterator) and not hasattr(X, "shape")):
+    is_other = hasattr(X, "adjacency") or isinstance(X, Mapping | Iterator)
+    if (is_other and not hasattr(X, "shape")) or getattr(X, "dtype", np.dtype(float)).kind in "VmM":
         raise _not_a_table(X, name)
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        _check_frame(X, name)
-        return X.where(X.notna(), np.nan) if "object" in map(str, X.dtypes) else X
-    if isinstance(X, np.ndarray) and X.dtype.names:
-        raise _not_a_table(X, name)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise ValueError(
-            f"{name} must be a table of numbers, got times ({X.dtype}); (X - X[0]) / "
-            "numpy.timedelta64(1, 's') turns them into seconds"
-        )
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and "pandas" in sys.modules:
+        is_ours = isinstance(X, pd.DataFrame)
+        frame = X if is_ours else pd.DataFrame({each: np.asarray(X[each]) for each in X.columns})
+        return _numbers_of_frame(frame, name)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O":
         # NA is no number: it has no place in an array of floats.
-        return np.where(sys.modules["pandas"].isna(X), np.nan, X)
+        return np.where(pd.isna(X), np.nan, X)
     return X
 
 
@@ -153,34 +153,27 @@ def _not_a_table(X: Any, name: str) -> ValueError:
 
 
 def _kind(X: Any) -> str:
-    """Name of the class of an object and of the library that it comes from."""
-    return f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}"
+    """Name of the class of an object, of the library that it comes from, and of its values."""
+    values = f" ({X.dtype})" if isinstance(X, np.ndarray) else ""
+    return f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}{values}"
 
 
-def _check_frame(X: Any, name: str) -> None:
-    """Raise if columns of a data frame are not numbers."""
+def _numbers_of_frame(X: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return a data frame without objects, or raise if columns are not numbers."""
+    if "object" in map(str, X.dtypes):
+        X = X.where(X.notna(), np.nan).infer_objects()
     wrong = [
         f"{column!r} ({dtype})"
-        for at, (column, dtype) in enumerate(zip(list(X.columns), list(X.dtypes), strict=True))
-        if not _is_numeric(X, at, str(dtype).lower())
+        for column, dtype in zip(X.columns, X.dtypes, strict=True)
+        if not pd.api.types.is_numeric_dtype(dtype)
     ]
     if wrong:
-        more = f" and {len(wrong) - 6} more" if len(wrong) > 6 else ""
-        columns = "column" if len(wrong) == 1 else "columns"
         text = (
-            f"{name} must hold numbers only, got {columns} {', '.join(wrong[:6])}{more}; drop "
-            "them, or convert them to numbers (names or times of rows belong into the index)"
+            f"{name} must hold numbers only, got column{'s' * (len(wrong) > 1)} {listed(wrong)}; "
+            "drop them, or convert them to numbers (names or times of rows belong into the index)"
         )
         raise ValueError(printable(text))
-
-
-def _is_numeric(X: Any, position: int, dtype: str) -> bool:
-    """Whether a column holds numbers; of a column of objects the first cells are looked at."""
-    if dtype == "object" and hasattr(X, "iloc"):
-        cells = np.asarray(X.iloc[: min(len(X), 100), position], dtype=object).tolist()
-        return not any(isinstance(cell, (str, bytes)) or hasattr(cell, "year") for cell in cells)
-    words = ("date", "time", "duration", "str", "categor", "enum", "utf8", "period", "interval")
-    return not dtype.startswith(words)
+    return X
 
 
 # Collections of Dask: brought into memory block by block, and placed lazily ----------------------
@@ -189,16 +182,6 @@ def _is_numeric(X: Any, position: int, dtype: str) -> bool:
 def is_dask(X: Any) -> bool:
     """Whether an object is a collection of Dask, which is not imported to tell."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def _computed(X: Any, name: str) -> Any:
-    """Rows of a dask array in memory, or an error that says how to make one."""
-    kind = type(X).__name__
-    if kind != "Array":
-        cures = {"Delayed": "dask.array.from_delayed(X, shape, dtype)"}
-        cure = cures.get(kind, "X.to_dask_array(lengths=True)")
-        raise ValueError(f"{name} must be a dask array, got a {kind} of Dask; pass {cure}")
-    return X.compute()
 
 
 def placed_lazily(model: Any, X: Any) -> Any:

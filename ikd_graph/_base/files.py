@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from .setting import suggest
+from .format import suggest
 
 Content = str | bytes | Callable[[BinaryIO], object]
 """Text (stored as UTF-8), bytes, or a function that writes to an open binary file."""

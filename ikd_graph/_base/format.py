@@ -1,10 +1,12 @@
-"""Numbers as a reader says them."""
+"""Numbers, names and parameters as messages and pages write them; importing it is cheap."""
 
+import difflib
+import math
 import platform
-from importlib import metadata
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
 
 
 def format_number(value: Any) -> str:
@@ -15,14 +17,14 @@ def format_number(value: Any) -> str:
     >>> format_number(1797), format_number(0.12345), format_number("center"), format_number(3.0)
     ('1\u202f797', '0.123', 'center', '3')
     """
-    if isinstance(value, (bool, np.bool_)):
+    if type(value).__name__ in ("bool", "bool_"):
         return "yes" if value else "no"
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, Integral):
         # A narrow space that does not break: digits apart, but one word.
         return f"{int(value):,}".replace(",", "\u202f")
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, Real):
         number = float(value)
-        if not np.isfinite(number):
+        if not math.isfinite(number):
             return "–"
         if number == int(number) and abs(number) >= 1:
             return format_number(int(number))
@@ -58,6 +60,63 @@ def count(number: int, noun: str, many: str = "") -> str:
 
 def versions() -> str:
     """Versions of what a result rests on, in one line."""
+    from importlib import metadata
+
     names = ("ikd_graph", "numpy", "scipy", "numba")
     packages = [f"{name} {metadata.version(name)}" for name in names]
     return ", ".join([*packages, f"Python {platform.python_version()}"])
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """Return names between commas, the first few of many."""
+    texts = [str(name) for name in names]
+    more = [f"... ({len(texts)} in all)"] if len(texts) > most else []
+    return ", ".join([*texts[: most if more else None], *more]) or "none"
+
+
+def printable(text: str) -> str:
+    """Text whose control characters are spelt out, but for ends of lines: names may hold any.
+
+    Examples
+    --------
+    >>> len(printable(chr(27) + "[31m")), len(printable("[31m"))
+    (8, 4)
+    """
+    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def suggest(word: Any, valid: Iterable[Any]) -> str:
+    """Suggest the nearest valid word, as the end of a sentence; empty if nothing is near.
+
+    Examples
+    --------
+    >>> suggest("grup", ["group", "dose"])
+    "; did you mean 'group'?"
+    """
+    allowed = [str(choice) for choice in valid]
+    near = difflib.get_close_matches(str(word), allowed, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+Spelling = Callable[..., str]
+"""Writes a parameter with a value, or its name alone."""
+
+
+def in_python(name: str, *value: Any) -> str:
+    """Return a parameter as a keyword argument is typed."""
+    return f"{name}={value[0]!r}" if value else name
+
+
+spelling: ContextVar[Spelling] = ContextVar("spelling", default=in_python)
+"""How the door that a user came through spells parameters."""
+
+
+def setting(name: str, *value: Any) -> str:
+    """Return a parameter with a value, or its name alone, as the reader of a message types it.
+
+    Examples
+    --------
+    >>> setting("impute", "median"), setting("drop")
+    ("impute='median'", 'drop')
+    """
+    return spelling.get()(name, *value)

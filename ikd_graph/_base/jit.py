@@ -65,8 +65,11 @@ def _forgive_files(cache: Any) -> None:
     cache.save_overload = forgiving(cache.save_overload, lambda: None)
 
 
-def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a function with a cache on disk, or without one where no folder can be written."""
+def jit(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a function, with a cache on disk, or without one where no folder can be written.
+
+    It has no parallel loops, and is called from Python or from other kernels.
+    """
     if os.environ.get(CACHE_SWITCH, "1") != "0":
         try:
             compiled = numba.njit(cache=True, **_FLAGS, **options)(function)
@@ -79,11 +82,6 @@ def _compile(function: Callable[..., Any], **options: Any) -> Any:
         except (RuntimeError, OSError) as error:
             _log.debug("no compiled cache for %s: %s", function.__name__, error)
     return numba.njit(**_FLAGS, **options)(function)
-
-
-def jit(function: Callable[..., Any]) -> Any:
-    """Compile a function without parallel loops (called from Python or from other kernels)."""
-    return _compile(function)
 
 
 def helper(function: Callable[..., Any]) -> Any:
@@ -115,8 +113,8 @@ class ParallelKernel:
         reference.__qualname__ = function.__qualname__ + "_serial"
         reference.__module__ = function.__module__
         self.py_func = function
-        self.serial = _compile(reference)
-        self.parallel = _compile(function, parallel=True)
+        self.serial = jit(reference)
+        self.parallel = jit(function, parallel=True)
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
@@ -127,6 +125,5 @@ class ParallelKernel:
             return self.parallel(*args)
 
 
-def pjit(function: Callable[..., Any]) -> ParallelKernel:
-    """Compile a function whose ``prange`` loops run in parallel (called from Python only)."""
-    return ParallelKernel(function)
+pjit = ParallelKernel
+"""Compile a function whose ``prange`` loops run in parallel (called from Python only)."""

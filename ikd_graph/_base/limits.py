@@ -3,6 +3,9 @@
 Times are of one core; they grow with the square or the cube of the number of points.
 """
 
+from contextlib import suppress
+from pathlib import Path
+
 SOLVED_WHOLE = 10_000
 """All pairs have distances: 800 MB, and twice that on the way. Beyond, distances are measured from
 landmarks, the graph grows with the points, and rows keep the precision they came in."""
@@ -51,3 +54,16 @@ comparison would take minutes."""
 
 FEWEST_COLUMNS = 20
 """Columns below which correlations are mostly chance, and several positions of a row as likely."""
+
+
+def free_memory() -> int | None:
+    """Bytes to be had without swapping, by the machine and its container; None if unknown."""
+    free = []
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvail")]
+    with suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
+        free.append(max(int(limit) - int(used), 0))
+    return min(free, default=None)

@@ -1,5 +1,7 @@
 """Named stages of a long computation: seconds of each, a line on a terminal, a name for Ctrl-C."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections.abc import Iterator
@@ -37,6 +39,9 @@ class Stages:
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
-    def close(self) -> None:
-        """Take the line off the terminal."""
+    def __enter__(self) -> Stages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Take the line off the terminal.
         self._bar.close()

@@ -1,5 +1,6 @@
 """One context for the threads of Numba and BLAS together."""
 
+import functools
 import os
 import sys
 import threading
@@ -7,48 +8,48 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakSet
 
 import threadpoolctl
 from joblib import effective_n_jobs
 
 from .validation import is_whole, optional, rule
 
-
-class _Block:
-    """A block that is being run, and the thread that runs it."""
-
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
-        self.before: list[tuple[Any, int]] = []  # numbers of threads that are set for this thread
-
-
 # Entered again where a generator is collected, which leaves its block.
 _guard = threading.RLock()
-# Weak: a block that an interrupt kept from leaving is forgotten with its traceback.
-_inside: WeakSet[_Block] = WeakSet()
+_inside: set[object] = set()
+"""Blocks that are being run."""
 _before: list[tuple[Any, int]] = []
-# Looking for the libraries of a process takes as long as the fit of a hundred points: it is done
-# again only after something was imported, which may have brought another BLAS.
-# OpenMP has a setting for each thread (the BLAS of faiss), the others one for the process.
-_shared: Any = None
-_per_thread: Any = None
-_n_modules = 0
+"""Libraries with the numbers of threads that they had before the first of these blocks."""
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> list[Any]:
+    """Return the BLAS libraries of the process; looked for again after something was imported.
+
+    It takes as long as the fit of a hundred points, and an import may bring another BLAS.
+    """
+    blas = threadpoolctl.ThreadpoolController().select(user_api="blas")
+    return list(blas.lib_controllers)
 
 
 @contextmanager
-def single_threaded_blas(*others: Any) -> Iterator[None]:
+def single_threaded_blas() -> Iterator[None]:
     """Run a block with BLAS on one thread and the Numba threads that are in force.
 
     The setting belongs to the process, so overlapping blocks are counted: the first to enter sets
     it and the last to leave, often another thread, restores it. An interrupt at any moment leaves
-    nothing that the end of the block, or the next one, does not restore. ``others`` are modules
-    such as Numba, whose threads are one in the block as well.
+    nothing that the end of the block, or the next one, does not restore.
     """
-    block = _Block()
+    block = object()
     try:
-        block.before.extend((module, module.get_num_threads()) for module in others)
-        _enter(block)
+        with _guard:
+            if not _inside:
+                _restore()
+                libraries = _libraries(len(sys.modules))
+                _before.extend((library, library.num_threads) for library in libraries)
+            _inside.add(block)
+            for library, _ in _before:
+                library.set_num_threads(1)
         yield
     finally:
         try:
@@ -58,48 +59,29 @@ def single_threaded_blas(*others: Any) -> Iterator[None]:
             _leave(block)
 
 
-def _enter(block: _Block) -> None:
-    """Set BLAS to one thread, having noted what it had."""
-    global _n_modules
-    with _guard:
-        if not _inside:
-            _restore(_before)
-            if _n_modules != len(sys.modules):
-                _find_libraries()
-                _n_modules = len(sys.modules)
-            _before.extend(_numbers_of(_shared))
-        _inside.add(block)
-        block.before.extend(_numbers_of(_per_thread))
-        for library, _ in _before + block.before:
-            library.set_num_threads(1)
-
-
-def _leave(block: _Block) -> None:
+def _leave(block: object) -> None:
     """Give BLAS back the threads it had, if no block is left; a second time does nothing."""
     with _guard:
-        _restore(block.before)
         _inside.discard(block)
         if not _inside:
-            _restore(_before)
+            _restore()
 
 
-def _numbers_of(libraries: Any) -> list[tuple[Any, int]]:
-    return [(library, library.num_threads) for library in libraries.lib_controllers]
-
-
-def _restore(before: list[tuple[Any, int]]) -> None:
-    _release_control()
-    for library, number in before:
+def _restore() -> None:
+    """Set what was set before the first block, by whichever thread this is."""
+    # Newer versions of threadpoolctl ignore all threads but the one that set OpenBLAS first.
+    controller = threadpoolctl.OpenBLASController
+    release = getattr(controller, "clear_controlling_thread", lambda **_: None)
+    release(force=True)
+    for library, number in _before:
         library.set_num_threads(number)
-    before.clear()
-    _release_control()
+    _before.clear()
+    release(force=True)
 
 
 def _forked() -> None:
-    """Forget the blocks of threads that a child does not have."""
-    for block in list(_inside):
-        if block.thread != threading.get_ident():
-            _inside.discard(block)
+    """Forget all blocks: most are of threads that a child does not have."""
+    _inside.clear()
     _guard.release()
 
 
@@ -108,22 +90,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_forked
     )
-
-
-def _find_libraries() -> None:
-    global _shared, _per_thread
-    blas = threadpoolctl.ThreadpoolController().select(user_api="blas")
-    layers = {library.get("threading_layer") for library in blas.info()}
-    _per_thread = blas.select(threading_layer="openmp")
-    _shared = blas.select(threading_layer=list(layers - {"openmp"}))
-
-
-def _release_control() -> None:
-    """Let any thread set BLAS: newer versions of threadpoolctl ignore all but the first."""
-    controller = getattr(threadpoolctl, "OpenBLASController", None)
-    release = getattr(controller, "clear_controlling_thread", None)
-    if release is not None:
-        release(force=True)
 
 
 jobs = optional(
@@ -150,9 +116,13 @@ def limit_threads(n_jobs: int | None = None) -> Iterator[int]:
 
     jobs("n_jobs", n_jobs)
     threads = max(1, min(effective_n_jobs(n_jobs), numba.config.NUMBA_NUM_THREADS))
-    with single_threaded_blas(numba):
-        numba.set_num_threads(threads)
-        yield threads
+    before = numba.get_num_threads()
+    try:
+        with single_threaded_blas():
+            numba.set_num_threads(threads)
+            yield threads
+    finally:
+        numba.set_num_threads(before)
 
 
 def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> None:

@@ -16,10 +16,9 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite
 
+from .format import listed, printable, setting, suggest
 from .rounding import SINGLE
-from .setting import setting, suggest
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
@@ -130,15 +129,11 @@ def rule(
 def one_of(choices: Iterable[str], more: str = "") -> Rule:
     """One of some words; ``more`` says what else it may be."""
     allowed = tuple(choices)
-
-    def check(name: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            listed = ", ".join(map(repr, allowed))
-            near = suggest(value, allowed) if isinstance(value, str) else ""
-            raise ValueError(f"{name} must be one of {listed}{more}; got {value!r}{near}")
-        return value
-
-    return check
+    return rule(
+        f"be one of {', '.join(map(repr, allowed))}{more}",
+        lambda value: isinstance(value, str) and value in allowed,
+        got=lambda value: f"{value!r}{suggest(value, allowed)}",
+    )
 
 
 flag = rule("be True or False", lambda value: isinstance(value, (bool, np.bool_)), make=bool)
@@ -239,20 +234,11 @@ def quantities(name: str, value: Any) -> NDArray[np.float64]:
     return as_real(name, value).astype(np.float64, copy=False)
 
 
-def _is_finite(values: Any) -> bool:
-    """Whether an array holds no NaN and no infinity."""
-    try:
-        assert_all_finite(values)
-    except ValueError:
-        return False
-    return True
-
-
 def finite(cure: str = "", after: Rule | None = None) -> Rule:
     """Require an array without NaN and infinity."""
     return rule(
         "be finite",
-        _is_finite,
+        lambda values: np.isfinite(values).all(),
         cure,
         after=after,
         got=lambda values: f"{np.count_nonzero(~np.isfinite(values))} NaN or infinite value(s)",
@@ -317,12 +303,6 @@ def symmetric(name: str, value: Any) -> NDArray[np.floating]:
             f"{worst:.3g}; {cure}"
         )
     return matrix
-
-
-def line_of(name: str, value: Any) -> NDArray[np.float64]:
-    """Numbers in a row or none, infinity among them, in float64."""
-    array = quantities(name, value)
-    return entries(array.size)(name, array)
 
 
 def _largest(values: Any) -> float:
@@ -421,9 +401,7 @@ def well_formed(name: str, matrix: Any) -> Any:
         if matrix.format in ("csr", "csc", "bsr"):
             matrix.check_format(full_check=True)
         elif matrix.format == "coo":
-            for places, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-                if nodes_of(size)("places", places).shape != matrix.data.shape:
-                    raise ValueError(f"{matrix.data.size} values at {places.size} places")
+            sp.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"{name} must be a whole sparse matrix, got one of shape {tuple(matrix.shape)} whose "
@@ -490,14 +468,14 @@ def ragged(owner: str, members: NDArray[np.integer]) -> Rule:
     return check
 
 
-def entries(size: int) -> Rule:
-    """Require numbers, one for each of so many entries, none of them NaN."""
+def entries(size: int | None = None) -> Rule:
+    """Require a list of numbers, of so many where that is known, none of them NaN."""
+    shape = f"for each of {size} entries" if size is not None else "for each entry"
     return rule(
-        f"be one number for each of {size} entries and not NaN",
-        lambda v: v.shape == (size,) and v.dtype.kind in "fiub" and not np.isnan(v).any(),
+        f"be one number {shape} and not NaN",
+        lambda v: v.ndim == 1 and size in (None, v.size) and not np.isnan(v).any(),
         "graph.from_edges makes graphs of edges",
-        after=as_array,
-        make=lambda values: values.astype(np.float64, copy=False),
+        after=quantities,
     )
 
 
@@ -508,10 +486,9 @@ distinct = rule(
 )
 
 
-def few(values: NDArray[np.intp], limit: int = 5) -> str:
+def few(values: NDArray[np.intp]) -> str:
     """First few values in words."""
-    shown = ", ".join(str(int(value)) for value in values[:limit])
-    return shown if values.size <= limit else f"{shown}, ... ({values.size} in all)"
+    return listed(values.tolist(), 5)
 
 
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
@@ -532,7 +509,7 @@ def name_rows(names: Sequence[Any]) -> None:
     _row_names.set(names)
 
 
-def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -> str:
+def few_rows(rows: NDArray[np.intp], total: int | None = None) -> str:
     """First few rows by their names, or else their numbers.
 
     ``total`` is the number of rows that they are counted among; None where it is that of the table.
@@ -549,12 +526,11 @@ def few_rows(rows: NDArray[np.intp], total: int | None = None, limit: int = 5) -
     names = _row_names.get()
     largest = int(rows.max(initial=-1))
     if largest >= len(names) or total not in (None, len(names)):
-        return few(rows, limit)
-    shown = ", ".join(_plain(names[row]) for row in rows[:limit].tolist())
-    return shown if rows.size <= limit else f"{shown}, ... ({rows.size} in all)"
+        return few(rows)
+    return listed((_plain(names[row]) for row in rows.tolist()), 5)
 
 
 def _plain(name: Any) -> str:
     """Name of a row as it may stand in a message: one line, and not a long one."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in str(name))
+    text = printable(" ".join(str(name).split()))
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -24,7 +24,11 @@ class RigidMap(NamedTuple):
         return points @ self.rotation + self.translation
 
 
-@validate(source=check.table, target=check.table)
+def _check_pairs(source: Floats, target: Floats) -> None:
+    like("target", target)("source", source)
+
+
+@validate(_check_pairs, source=check.table, target=check.table)
 def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     """Rigid motion that brings points nearest to others in the least-squares sense.
 
@@ -61,7 +65,6 @@ def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     array([5., 1.])
     """
     points, aims = np.asarray(source, dtype=np.float64), np.asarray(target, dtype=np.float64)
-    like("target", aims)("source", points)
     means = points.mean(axis=0), aims.mean(axis=0)
     from_mean, to_mean = points - means[0], aims - means[1]
     scale = np.sqrt((from_mean**2).sum() * (to_mean**2).sum())

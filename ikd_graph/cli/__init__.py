@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_command(arguments: argparse.Namespace) -> None:
     """Run a command, whose messages speak in flags."""
     # Wrong flags are told before anything that takes long is imported.
-    from .._base.setting import spelling
+    from .._base.format import spelling
     from . import commands
     from .objects import as_flags
 

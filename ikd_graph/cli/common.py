@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
-from .._base.format import versions
-from .._base.setting import setting
+from .._base.format import setting, versions
 from .._base.validation import name_rows
 from ..datasets import Dataset, Reading
 from ..estimator import IKD

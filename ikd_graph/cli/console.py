@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from .._base.setting import printable
+from .._base.format import printable
 
 PROG = "ikd-graph"
 

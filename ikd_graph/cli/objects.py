@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import graph
-from .._base.setting import Spelling, in_python
+from .._base.format import Spelling, in_python
 from .._base.validation import one_of
-from .._model_file import CLASSES
 from ..estimator import IKD
+from ..plan import CLASSES
 from .parser import METHOD, read_value, split
 
 _DEFAULTS = IKD().get_params(deep=False)
@@ -121,7 +121,7 @@ def used_settings(model: IKD) -> dict[str, Any]:
 
 
 def as_flags(flags: Mapping[str, str]) -> Spelling:
-    """Return how messages spell a parameter that has a flag (see `ikd_graph._base.setting`)."""
+    """Return how messages spell a parameter that has a flag (see `ikd_graph._base.format`)."""
 
     def spelling(name: str, *value: Any) -> str:
         if name not in flags:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._base.setting import suggest
+from .._base.format import suggest
 from .._version import __version__
 from .console import PROG, print_error
 

@@ -1,7 +1,7 @@
 """How a file is to be read, and what it is turned into: a frame of cells, names and labels."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -117,17 +117,6 @@ class TableError(ValueError):
         self.problems = tuple(problems)
         head = [f"{name} has {len(problems)} problems:"] if len(problems) > 1 else []
         super().__init__("\n- ".join([*head, *problems]))
-
-
-_LISTED = 12
-"""Names of a longer list that a message has."""
-
-
-def listed(names: Iterable[Any]) -> str:
-    """Return names between commas, the first few of many."""
-    texts = [str(name) for name in names]
-    more = [f"... ({len(texts)} in all)"] * (len(texts) > _LISTED)
-    return ", ".join([*texts[:_LISTED], *more]) or "none"
 
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 
 from .._base.dataset import NO_LABEL, Labels, plain_texts
-from .._base.setting import setting, suggest
+from .._base.format import listed, setting, suggest
 from .._base.validation import well_formed
-from ._table import Reading, Table, from_array, listed
+from ._table import Reading, Table, from_array
 
 _ATTRIBUTES = ("feature_names", "row_names")
 

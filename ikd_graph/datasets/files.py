@@ -10,22 +10,21 @@ from numpy.typing import NDArray
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.files import missing_file
-from .._base.setting import setting, suggest
+from .._base.format import listed, setting, suggest
 from .._base.types import Floats
 from .._preprocessing import STEPS, RowSteps
-from ._table import (
+from ._table import (  # fmt: skip
     Reading,
     Table,
     TableError,
     as_number,
     fitting,
-    listed,
     names_rows,
     parse_numbers,
     position_of,
     unique_names,
     words_of,
-)  # fmt: skip
+)
 from .arrays import read_annotated, read_mat, read_npy, read_npz
 from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
 from .text import read_parquet, read_sheet, read_text

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas
 
-from .._base.setting import setting
+from .._base.format import listed, setting
 from ._table import (
     INDEX_NAMES,
     SEPARATORS,
@@ -23,7 +23,6 @@ from ._table import (
     are_words,
     as_number,
     is_word,
-    listed,
     position_of,
     unique_names,
 )

@@ -40,7 +40,7 @@ def _check_edges(n: int, low: Integers, high: Integers, weights: NDArray[np.floa
     n=check.whole(0, 2**31),
     low=check.nodes,
     high=check.nodes,
-    weights=check.line_of,
+    weights=check.entries(),
 )
 def from_edges(
     n: int, low: NDArray[np.int64], high: NDArray[np.int64], weights: NDArray[np.float64]

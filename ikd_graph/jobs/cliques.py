@@ -17,8 +17,7 @@ from scipy.stats import median_abs_deviation
 
 from .. import blockwise, cliques, graph
 from .._base.dataset import NO_LABEL
-from .._base.format import count, format_number
-from .._base.setting import setting
+from .._base.format import count, format_number, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import whole

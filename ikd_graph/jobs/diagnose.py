@@ -20,7 +20,7 @@ from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.progress import Stages
-from .._base.setting import setting
+from .._base.format import setting
 from .._base.table import random_rows
 from .._base.types import Floats, Integers
 from .._base.warn import warn
@@ -414,9 +414,8 @@ def diagnose(
         data, picked = table[at], numbers[at]
         data = data.toarray() if sp.issparse(data) else data
         names = [check.few_rows(row) for row in picked[:, None]]
-    stages = Stages(verbose)
     # Of what the fit says, the diagnosis says what matters, and says it once.
-    with warnings.catch_warnings():
+    with Stages(verbose) as stages, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         # It checks what all others are given.
         with stages("fitting"), check.naming_rows(names):
@@ -425,7 +424,6 @@ def diagnose(
             chance = chance_test(data, random_state=random_state)
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
-    stages.close()
     settings, used = model.settings_, model.settings_.parameters()
     affinity = AFFINITIES[settings.affinity]
     noise = np.nan

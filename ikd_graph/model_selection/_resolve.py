@@ -18,9 +18,9 @@ from scipy.spatial.distance import cdist
 
 from .. import covariance, dimension, eigen, graph, kernels
 from .._base import limits
+from .._base.format import setting
 from .._base.progress import Stages
 from .._base.rounding import SINGLE
-from .._base.setting import setting
 from .._base.table import dense_rows, evenly_spaced, some_rows
 from .._base.types import Floats
 from ..gplvm import MOST_WORK, work_of

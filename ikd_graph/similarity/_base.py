@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base.setting import setting
+from .._base.format import setting
 from .._base.table import SparseTable
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import gen_batches
 
 from .._base import validation as check
+from .._base.format import setting
 from .._base.rounding import SINGLE, rounding
-from .._base.setting import setting
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import validate

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._base import validation as check
+from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
-from .._base.setting import setting
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Integers
 from .._base.validation import few_rows, symmetric, well_formed

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
+from .._base.format import setting
 from .._base.rounding import rounding
-from .._base.setting import setting
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers

@@ -43,7 +43,15 @@ _SAMPLE = 128  # principal directions of candidates, and rows whose neighbors me
 _RECALL = 0.97  # fraction of these at which no more lists are visited
 
 
+def _check_size(rows: Any, k: int, **_: object) -> None:
+    fewer_than(rows.shape[0])("k", k)
+    if not isinstance(rows, SparseRows):
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        finite("divide the rows by their largest value")("squared norms of the rows", squares)
+
+
 @validate(
+    _check_size,
     rows=_check_rows,
     metric=check.one_of(("product", "euclidean")),
     neighbors=check.one_of(SEARCHES),

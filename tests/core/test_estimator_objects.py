@@ -65,7 +65,7 @@ def test_polars_frames_are_tables_too():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(ROWS, schema=list("abcdef"))
     np.testing.assert_array_equal(plain().fit_transform(frame), plain().fit_transform(ROWS))
-    with pytest.raises(ValueError, match=r"column 'site' \(String\); drop them"):
+    with pytest.raises(ValueError, match=r"column 'site' .*; drop them"):
         plain().fit(frame.with_columns(polars.lit("x").alias("site")))
 
 

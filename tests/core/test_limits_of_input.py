@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ikd_graph import IKD
-from ikd_graph._base.memory import available
 
 EUCLIDEAN = {"strategy": "geodesic", "graph": 8, "refine": None, "affinity": "euclidean"}
 
@@ -20,23 +19,21 @@ def rows(n=40, p=25, noise=0.3):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of address space")
-def test_the_limit_of_address_space_is_asked_and_text_is_read_below_it(tmp_path):
+def test_text_is_read_below_a_limit_of_address_space(tmp_path):
     import subprocess
 
     np.savetxt(tmp_path / "t.csv", rows(), delimiter=",")
     code = (
         "import resource, sys\n"
         "from ikd_graph import datasets\n"
-        "from ikd_graph._base.memory import available\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 200 * 2**20,) * 2)\n"
-        "print(available() <= 200 * 2**20, datasets.load(sys.argv[1]).X.shape)\n"
+        "print(datasets.load(sys.argv[1]).X.shape)\n"
     )
     said = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "t.csv")], capture_output=True, text=True
     )
-    assert said.stdout == "True (40, 25)\n", said.stderr[-300:]
-    assert available() is None or available() > 0
+    assert said.stdout == "(40, 25)\n", said.stderr[-300:]
 
 
 @pytest.mark.parametrize("size", [1e-75, 1e-150, 1e-300, 0.0])

@@ -37,7 +37,7 @@ def path():
         (*PATH[:2], [0.9, 0.8, 0.5, 0.5], "with one weight"),
         (*PATH[:2], [0.9, 0.9], "weights must be one number for each of 4 entries"),
         (*PATH[:2], [np.nan] * 4, "weights must be one number for each of 4 entries and not NaN"),
-        (*PATH[:2], ["a"] * 4, "weights must be one number for each of 4 entries"),
+        (*PATH[:2], ["a"] * 4, "weights must hold real numbers"),
     ],
 )
 def test_a_graph_is_checked_when_it_is_made(indptr, indices, weights, message):
