@@ -30,12 +30,11 @@ from . import (
 from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
-from ._base.as_table import Table, as_table, check_known, is_dask, placed_lazily, row_names
+from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names
 from ._base.files import write_whole
 from ._base.format import printable
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
-from ._base.format import printable
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers

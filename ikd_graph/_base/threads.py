@@ -151,3 +151,8 @@ PAIRS = 2**14
 def block_rows(width: int) -> int:
     """Rows of some width that are worked on together: about four million entries, 32 MB."""
     return max(16, min(512, 2**22 // max(width, 1)))
+
+
+def batches(n_rows: int, size: int) -> list[slice]:
+    """Slices of so many rows, the last of what is left."""
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -27,12 +27,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 
 from .._base import limits
 from .._base.progress import progress_bar
 from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
-from .._base.threads import block_rows, map_blocks
+from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
@@ -266,7 +265,7 @@ class FittedProcess:
             axes = self.similarity.unit**2 * pull
             return axes, center - self.similarity.matrix().mean(axis=0) @ axes
         axes, mean = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
-        for batch in gen_batches(len(rows), block_rows(rows.shape[1])):
+        for batch in batches(len(rows), block_rows(rows.shape[1])):
             axes += rows[batch].T @ pull[batch]
             mean += rows[batch].sum(axis=0, dtype=np.float64) / len(rows)
         # Least squares: of some columns the loadings are not orthonormal.

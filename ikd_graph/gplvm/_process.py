@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
-from sklearn.utils import gen_batches
 
 from .. import _jit
 from .._base import validation as check
-from .._base.threads import block_rows
+from .._base.threads import batches, block_rows
 from .._base.types import Floats
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
@@ -189,7 +188,7 @@ class GaussianProcess:
             If the points have another number of coordinates, or A cannot be inverted.
         """
         mean, std = np.empty((len(points), self.n_observed)), np.empty(len(points))
-        for batch in gen_batches(len(points), block_rows(len(self.points))):
+        for batch in batches(len(points), block_rows(len(self.points))):
             sq_dist = cdist(points[batch], self.points, "sqeuclidean")
             across = self.variance * self.kernel.covariance(sq_dist)
             weights, _ = dpotrs(self._factor, np.asfortranarray(across.T), lower=1)

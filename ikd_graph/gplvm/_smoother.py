@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
-from sklearn.utils import gen_batches
 
 from .._base.table import evenly_spaced
+from .._base.threads import batches
 from .._base.types import Floats
 from ..kernels import SquaredExponential, StationaryKernel
 
@@ -74,7 +74,7 @@ class Smoother:
         """Quadratic forms of coefficients that are mean squared derivatives, (m, r, r)."""
         n, r = self.basis.shape
         forms = np.zeros((self.points.shape[1], r, r))
-        for batch in gen_batches(n, _BATCH):
+        for batch in batches(n, _BATCH):
             slopes = self.slopes_at(self.points[batch])
             forms += np.einsum("mkr,mks->mrs", slopes, slopes, optimize=True)
         return np.asarray(forms / n)

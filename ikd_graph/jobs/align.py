@@ -21,8 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from .. import blockwise, missing
 from .._base import limits
 from .._base.as_table import as_table, check_known
-from .._base.format import count
-from .._base.format import setting
+from .._base.format import count, setting
 from .._base.types import Floats, Integers
 from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import warn

@@ -19,8 +19,8 @@ from .. import missing as holes
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
-from .._base.progress import Stages
 from .._base.format import setting
+from .._base.progress import Stages
 from .._base.table import random_rows
 from .._base.types import Floats, Integers
 from .._base.warn import warn

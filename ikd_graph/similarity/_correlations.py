@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import gen_batches
 
 from .._base import validation as check
 from .._base.format import setting
 from .._base.rounding import SINGLE, rounding
-from .._base.threads import block_rows, map_blocks
+from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import validate
 from .._base.warn import warn
@@ -207,7 +206,7 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
-    blocks, largest = list(gen_batches(X.shape[0], block_rows(X.shape[1]))), np.zeros(X.shape[1])
+    blocks, largest = list(batches(X.shape[0], block_rows(X.shape[1]))), np.zeros(X.shape[1])
     for rows in blocks:
         largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
     unit = np.where(largest > 0.0, largest, 1.0)

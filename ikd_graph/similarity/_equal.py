@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import gen_batches
 
 from .._base.rounding import DECIMALS, rounding
-from .._base.threads import block_rows
+from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
 
 
@@ -23,7 +22,7 @@ def row_keys(X: Any) -> Integers:
         rows = (columns[i:j].tobytes() + table.data[i:j].tobytes() for i, j in ends)
     else:
         # + 0.0 makes -0.0 the zero it equals.
-        blocks = (X[batch] + 0.0 for batch in gen_batches(X.shape[0], block_rows(4 * X.shape[1])))
+        blocks = (X[batch] + 0.0 for batch in batches(X.shape[0], block_rows(4 * X.shape[1])))
         rows = (np.ascontiguousarray(row) for block in blocks for row in block)
     digests = [hashlib.blake2b(row, digest_size=8).digest() for row in rows]
     return np.frombuffer(b"".join(digests), np.int64)
@@ -86,7 +85,7 @@ def _order_keys(X: Any, rows: Integers) -> tuple[Floats, Floats]:
     # Cosines of whole numbers are linearly independent over the rationals (Lindemann and
     # Weierstrass), so that no two rows of whole numbers have one projection.
     axis = np.cos(np.arange(1.0, X.shape[1] + 1.0))
-    for batch in gen_batches(rows.size, block_rows(4 * X.shape[1])):
+    for batch in batches(rows.size, block_rows(4 * X.shape[1])):
         # Holes are as good as any value: rows that differ by them differ in their digests.
         block = np.nan_to_num(X[rows[batch]].astype(np.float64))
         along[batch] = (block * axis).sum(axis=1)

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import gen_batches
 
 from .._base import limits
 from .._base import validation as check
-from .._base.threads import block_rows
+from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ._base import AFFINITIES, GIVEN, Affinity, Similarity
@@ -82,7 +81,7 @@ class RowSimilarity(Similarity):
             squares = self.scale.half[first] + self.scale.half[second]
             return np.minimum(pair_products(self.rows, first, second) - squares + 1.0, 1.0)
         values = np.empty(first.size)
-        for batch in gen_batches(first.size, block_rows(self.rows.shape[1])):
+        for batch in batches(first.size, block_rows(self.rows.shape[1])):
             gaps = self.rows[first[batch]].astype(np.float64, copy=False) - self.rows[second[batch]]
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
@@ -103,7 +102,7 @@ class RowSimilarity(Similarity):
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""
         comparable = np.empty(len(X), dtype=np.bool_)
-        for batch in gen_batches(len(X), block_rows(X.shape[1])):
+        for batch in batches(len(X), block_rows(X.shape[1])):
             with np.errstate(over="ignore", invalid="ignore"):
                 largest = np.abs(self.factor_of(np.asarray(X[batch]))).max(axis=1)
             comparable[batch] = largest < _FARTHEST if self.affinity.euclidean else largest > 0.0

@@ -47,7 +47,6 @@ def test_a_default_fit_of_real_data_warns_of_nothing_either(data_home):
         ({"strategy": strategies.Eigen("middle")}, "reference must be one of .*got 'middle'"),
         ({"strategy": strategies.Eigen(90)}, "reference must be .* it is a row of X"),
         ({"strategy": strategies.Blockwise("all")}, "merge must be one of .*got 'all'"),
-        ({"strategy": strategies.Blockwise(cliques=lambda g: [])}, "cliques must return one or"),
         ({"strategy": strategies.Blockwise(max_cliques=0)}, "max_cliques must be an integer at le"),
         ({"kernel": "gauss"}, "kernel must be one of .*got 'gauss'"),
         ({"affinity": "distance"}, "affinity must be one of .*got 'distance'"),
@@ -87,6 +86,12 @@ def test_a_bad_parameter_is_named_with_rule_and_value(parameters, message):
     X, _ = curve()
     with pytest.raises(ValueError, match=message):
         IKD(**parameters).fit(X)
+
+
+def test_a_function_that_finds_no_cliques_is_refused():
+    X, _ = curve()
+    with pytest.raises(ValueError, match="cliques must return one or more"):
+        IKD(strategy=strategies.Blockwise(cliques=lambda g: []), affinity="correlation").fit(X)
 
 
 def spoilt(value):
