@@ -708,10 +708,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             report = resolve(facts, _with_reference(request, inverse), stages)
             for text in report.warnings:
                 warn(text)
-            # Rows that cannot be compared are named as they are in X.
-            names = row_names(X) or range(inverse.size)
-            with stages("similarity"), naming_rows([names[row] for row in first]):
-                compared = _compare(distinct, request, report, first)
+            with stages("similarity"):
+                try:
+                    compared = _compare(distinct, request, report, first)
+                except ValueError:
+                    # Rows that cannot be compared are named by their numbers in X.
+                    if not facts.has_holes:
+                        _compare(rows, request, report, first)
+                    raise
             if compared.rows is not None and first.size > 1:
                 after = np.arange(1, first.size)
                 if compared.between(after - 1, after).min() > 1.0 - 1e-12:

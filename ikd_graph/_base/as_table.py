@@ -130,8 +130,14 @@ def _as_array_like(X: Any, name: str) -> Any:
             "['X_pca'], or call ikd_graph.tl.ikd(adata)"
         )
     is_other = hasattr(X, "adjacency") or isinstance(X, Mapping | Iterator)
-    if (is_other and not hasattr(X, "shape")) or getattr(X, "dtype", np.dtype(float)).kind in "VmM":
+    is_record = isinstance(X, np.ndarray) and X.dtype.kind == "V"
+    if is_record or (is_other and not hasattr(X, "shape")):
         raise _not_a_table(X, name)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"{name} must be a table of numbers, got times ({X.dtype}); (X - X[0]) / "
+            "numpy.timedelta64(1, 's') turns them into seconds"
+        )
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):

@@ -80,7 +80,7 @@ def test_an_estimator_with_landmarks_places_all_rows(dtype):
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("ikd_graph.strategies.available", lambda: 10**6)
+    monkeypatch.setattr("ikd_graph._base.limits.free_memory", lambda: 10**6)
     X, _ = waves(400)
     settings = {"affinity": "correlation", "graph": 8, "refine": None}
     for parameters in ({"n_landmarks": None}, {"strategy": "eigen"}):
