@@ -285,7 +285,9 @@ def noise_curves(
 
     at, curves = np.asarray(levels, dtype=float), []
     for code, (name, runs) in enumerate(scores.items()):
-        table = pd.DataFrame([*map(np.ravel, runs)], dtype=float)
-        mean, sd = table.mean(axis=1).to_numpy(), table.std(axis=1, ddof=0).fillna(0.0).to_numpy()
+        table = pd.DataFrame(
+            {k: pd.Series(np.ravel(run), dtype=float) for k, run in enumerate(runs)}
+        )
+        mean, sd = table.mean().to_numpy(), table.std(ddof=0).fillna(0.0).to_numpy()
         curves.append(Curve(name, at, mean, colors.class_color(code), sd, dots=True))
     return Chart(f"{ylabel} against noise", "noise", ylabel, curves=tuple(curves))
