@@ -259,6 +259,11 @@ class Blockwise(Strategy):
             one_of(MERGES)("merge", self.merge)
         if self.max_cliques is not None:
             whole(1)("max_cliques", self.max_cliques)
+        if self.cliques is not None and not callable(self.cliques):
+            raise ValueError(
+                "cliques must be None or a function of the graph that returns cliques, got "
+                f"{self.cliques!r}; {setting('max_cliques', 7)} limits their number"
+            )
         one_of(eigen.REFERENCES)("reference", self.reference)
 
     def solve(self, problem: Problem) -> Solution:

@@ -94,6 +94,12 @@ def test_a_function_that_finds_no_cliques_is_refused():
         IKD(strategy=strategies.Blockwise(cliques=lambda g: []), affinity="correlation").fit(X)
 
 
+def test_cliques_that_are_no_function_are_refused_before_the_fit():
+    X, _ = curve()
+    with pytest.raises(ValueError, match="cliques must be None or a function .*, got 3"):
+        IKD(strategy=strategies.Blockwise(cliques=3)).fit(X)
+
+
 def spoilt(value):
     X, _ = curve()
     X[3, 4] = value
