@@ -12,7 +12,7 @@ from . import graph, kernels, missing, refine, strategies
 from ._base.format import setting
 from ._base.threads import jobs
 from ._base.types import Floats
-from ._base.validation import fraction, one_of, seed, whole
+from ._base.validation import auto_or, fraction, one_of, seed, whole
 from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
@@ -167,9 +167,7 @@ class Request:
         ValueError
             The message names the parameter, the rule and the cure.
         """
-        size: Any = model.n_components
-        if size != "auto":
-            size = whole(1, cure="'auto' chooses")("n_components", size)
+        size = auto_or(whole(1, cure="'auto' chooses"))("n_components", model.n_components)
         check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
         if not isinstance(model.verbose, bool):
             whole(0)("verbose", model.verbose)
@@ -180,7 +178,7 @@ class Request:
             n_components=size,
             strategy=_object("strategy", model.strategy, Strategy),
             graph=_graph(model.graph),
-            kernel="auto" if model.kernel == "auto" else kernels.get(model.kernel),
+            kernel=auto_or(kernels.as_kernel)("kernel", model.kernel),
             affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
             refine=None if model.refine is None else _object("refine", model.refine),
             missing=missing.get(model.missing),

@@ -24,7 +24,16 @@ from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
 from ._base.format import setting
 from ._base.types import Floats
-from ._base.validation import components, fraction, one_of, validate, validating, whole
+from ._base.validation import (
+    auto_or,
+    components,
+    fraction,
+    one_of,
+    optional,
+    validate,
+    validating,
+    whole,
+)
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
@@ -421,8 +430,9 @@ def check_landmarks(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if isinstance(n_landmarks, float):
         fraction("n_landmarks", n_landmarks)
-    elif n_landmarks not in (None, "auto"):
-        whole(n_components + 1, cure="'auto' chooses a number")("n_landmarks", n_landmarks)
+    else:
+        rule = whole(n_components + 1, cure="'auto' chooses a number")
+        optional(auto_or(rule))("n_landmarks", n_landmarks)
 
 
 def _check_memory(problem: Problem) -> None:

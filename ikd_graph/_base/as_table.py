@@ -58,9 +58,10 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
     try:
         values = check_array(X, input_name=name, ensure_all_finite=False, **options)
-    except TypeError:
+    except TypeError as error:
         if isinstance(X, (np.ndarray, list, tuple)) or sp.issparse(X):
-            raise
+            text = f"{name} must hold real numbers: {error}; convert or drop the other values"
+            raise TypeError(printable(text)) from None
         raise _not_a_table(X, name) from None
     except ValueError as error:
         # It may contain names of columns, which must not write to a terminal.

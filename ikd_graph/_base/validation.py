@@ -86,6 +86,16 @@ def optional(rule: Rule) -> Rule:
     return lambda name, value: None if value is None else rule(name, value)
 
 
+def auto_or(rule: Rule) -> Rule:
+    """Require the word "auto", or what another rule asks for."""
+    return lambda name, value: "auto" if _is_auto(value) else rule(name, value)
+
+
+def _is_auto(value: Any) -> bool:
+    """Whether a value is the word; arrays are compared entry by entry otherwise."""
+    return isinstance(value, str) and value == "auto"
+
+
 def record(kind: type, cure: str) -> Rule:
     """One of a class of ours; ``cure`` says where to get one."""
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._base.validation import flag, fraction, number, one_of, whole
+from .._base.validation import auto_or, flag, fraction, number, one_of, whole
 from .._base.warn import warn
 from ..similarity import SEARCHES, Similarity
 from ._build import neighbor_graph, pairs_above
@@ -106,12 +106,11 @@ class Threshold(Rule):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         whole(0)("n_removed", self.n_removed)
+        auto_or(fraction)("s0", self.s0)
         if self.fdr is not None:
             fraction("fdr", self.fdr)
             if self.s0 != "auto":
                 raise ValueError(f"s0 must be 'auto' where fdr is given, got {self.s0!r}; name one")
-        if self.s0 != "auto":
-            fraction("s0", self.s0)
         if self.n_neighbors is not None:
             whole(1)("n_neighbors", self.n_neighbors)
         super().check()
@@ -191,8 +190,7 @@ class Neighbors(Rule):
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
-        if self.k != "auto":
-            whole(1, cure="'auto' chooses")("k", self.k)
+        auto_or(whole(1, cure="'auto' chooses"))("k", self.k)
         flag("mutual", self.mutual)
         one_of(SEARCHES)("search", self.search)
         super().check()

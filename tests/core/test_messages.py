@@ -96,7 +96,7 @@ def test_a_function_that_finds_no_cliques_is_refused():
 
 def test_cliques_that_are_no_function_are_refused_before_the_fit():
     X, _ = curve()
-    with pytest.raises(ValueError, match="cliques must be None or a function .*, got 3"):
+    with pytest.raises(ValueError, match=r"cliques must be None or a function .*, got 3"):
         IKD(strategy=strategies.Blockwise(cliques=3)).fit(X)
 
 
