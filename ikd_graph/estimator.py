@@ -696,7 +696,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check.whole(1, most, cure)("the number of neighbors in the graph", k)
         with limit_threads(self.n_jobs):
             dtype = rows.dtype
-            if dtype == np.float32 and rows.shape[0] <= limits.SOLVED_WHOLE:
+            if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
                 rows = rows.astype(np.float64)
             training = row_keys(rows if request.has_rows else sp.csr_array(rows))
             if isinstance(request.missing, missing.Impute):

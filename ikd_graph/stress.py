@@ -25,6 +25,7 @@ from ._base import validation as check
 from ._base.threads import single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import validate
+from .geodesics import Paths
 from .graph import CsrGraph, check_graph, distance_variance
 from .kernels import StationaryKernel, as_kernel
 
@@ -49,13 +50,6 @@ class StressFit(NamedTuple):
 Counts: TypeAlias = int | NDArray[np.integer]
 Noise = Any
 """Standard errors of distances: a number, (n, n) numbers or a sparse matrix of some, or None."""
-
-DENSE = 4000
-"""Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors
-that stand for all points, at most so many that the memory stays the same."""
-
-ANCHORS = 1000
-"""Most anchors: each is the start of shortest paths through the whole graph."""
 
 _FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
@@ -136,7 +130,12 @@ def _by_noise(errors: Floats) -> Floats:
 
 
 def pairs_of(
-    g: CsrGraph, kernel: StationaryKernel, n_observed: Counts, weights: str, path: str, noise: Noise
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: Counts,
+    paths: Paths,
+    weights: str,
+    noise: Noise,
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -148,17 +147,17 @@ def pairs_of(
         Kernel that turns them into distances.
     n_observed : int or (m,) int
         Number N of columns, or that of each entry of the graph.
+    paths : geodesics.Paths
+        Distances that pairs without an edge aim at.
     weights : {"precision", "uniform"}
         Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
-    path : {"distance", "covariance"}
-        Which paths pairs without an edge aim at.
     noise : float, (n, n) array or sparse matrix, optional
         Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
 
     Returns
     -------
     Pairs
-        All pairs, or edges and anchors.
+        All pairs, or edges and landmarks.
     """
     n = g.n_nodes
     lengths = geodesics.distance_lengths(g, kernel)
@@ -173,32 +172,19 @@ def pairs_of(
         typical = float(np.median(near[usable])) if usable.any() else 1.0
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
-    anchors = np.arange(n) if n <= DENSE else _draw_anchors(g)
-    some = None if anchors.size == n else anchors
-    paths, to_squares = geodesics.path_lengths(g, kernel, path)
-    walks = geodesics.shortest_distances(paths, some)
-    targets = np.ascontiguousarray(np.sqrt(to_squares(walks)).T, dtype=np.float32)
-    targets[~np.isfinite(walks.T)] = np.inf
-    counts = np.full(targets.shape, far * n / anchors.size, dtype=np.float32)
-    counts[~np.isfinite(targets)] = 0.0
+    squares, landmarks = paths
+    anchors = np.arange(n) if landmarks is None else landmarks
+    targets = np.ascontiguousarray(np.sqrt(squares).T, dtype=np.float32)
+    counts = np.tile((far * paths.counts).astype(np.float32), (n, 1))
     edges = None
-    if anchors.size == n:
-        ends = g.rows[usable], g.indices[usable]
-        targets[ends], counts[ends] = lengths.weights[usable], near[usable]
+    if landmarks is None:
+        counts[g.rows[usable], g.indices[usable]] = near[usable]
     else:
         edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
+    counts[~np.isfinite(targets)] = 0.0
     counts[anchors, np.arange(anchors.size)] = 0.0
     targets[counts == 0.0] = 0.0
     return Pairs(edges, near, anchors, targets, counts)
-
-
-def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
-    """Random anchors, the same whatever order the points come in."""
-    n = g.n_nodes
-    total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
-    order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
-    count = max(min(ANCHORS, DENSE**2 // n), 1)
-    return np.sort(order[np.random.default_rng(0).permutation(n)[:count]])
 
 
 @validate(
@@ -228,7 +214,7 @@ def stress(
         Start, in the units of the kernel.
     g : CsrGraph
         Connected graph of correlations. Pairs without an edge aim at their geodesic distance; of
-        more than 4000 points each sees its edges and up to 1000 random anchors.
+        more than 2000 points each sees its edges and landmarks that stand for all points.
     kernel : str or StationaryKernel
         Kernel that turns correlations into distances.
     n_observed : int or (m,) array_like of int
@@ -273,11 +259,28 @@ def stress(
             f"latent must have one row per node of the graph, got shape {points.shape} for "
             f"{g.n_nodes} nodes; fit both to the same points"
         )
+    count = geodesics.auto_landmarks(*points.shape)
+    paths = geodesics.best_paths(g, kernel, path, count)
+    return stress_of_paths(points, g, kernel, n_observed, paths, weights, noise, max_iter)
+
+
+def stress_of_paths(
+    latent: Floats,
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: Counts,
+    paths: Paths,
+    weights: str,
+    noise: Noise = None,
+    max_iter: int = 60,
+) -> StressFit:
+    """Return an embedding moved as by `stress`, to distances that were measured before."""
     # Targets are of single precision.
     unit = _power_of_two(kernel.length_scale)
     kernel = replace(kernel, length_scale=kernel.length_scale / unit)
-    pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
-    return _majorize(pairs, points, unit, max_iter)
+    paths = paths._replace(sq_distances=paths.sq_distances / unit**2)
+    pairs = pairs_of(g, kernel, n_observed, paths, weights, noise)
+    return _majorize(pairs, latent, unit, max_iter)
 
 
 def _power_of_two(size: float) -> float:

@@ -6,9 +6,15 @@ Times are of one core; they grow with the square or the cube of the number of po
 from contextlib import suppress
 from pathlib import Path
 
-SOLVED_WHOLE = 10_000
-"""All pairs have distances: 800 MB, and twice that on the way. Beyond, distances are measured from
-landmarks, the graph grows with the points, and rows keep the precision they came in."""
+SOLVED_WHOLE = 2000
+"""All pairs have distances: .15 s. Beyond, distances are measured from landmarks."""
+
+LANDMARKS = 300
+"""Landmarks, or fifty for each coordinate where these are more: as near to the truth as all pairs
+(docs/decisions/016-fast-at-every-size.md)."""
+
+DOUBLE = 10_000
+"""Rows that are worked with in double precision; more keep the precision they came in."""
 
 DENSE_ENTRIES = 2**24
 """Entries up to which a sparse table is worked with as a dense one: 134 MB, and twice that on the

@@ -6,7 +6,6 @@ them, a reference point, or landmarks by the number of points that each stands f
 o = D w the inner products are g_ij = (o_i + o_j - d_ij - w o) / 2 (Li & Wu 2024, Eq. 4).
 """
 
-from collections.abc import Callable
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -284,8 +283,8 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
 
 def landmark_coordinates(
     nodes: NDArray[np.int64],
-    lengths: NDArray[np.floating],
-    to_squares: Callable[[Floats], Floats],
+    sq_dist: NDArray[np.floating],
+    counts: NDArray[np.int64],
     n_components: int,
     reference: str | int = "center",
 ) -> Embedding:
@@ -293,17 +292,17 @@ def landmark_coordinates(
 
     The landmarks are solved among themselves, and every other point is placed by Gower's
     interpolation of its squared distances to them (de Silva and Tenenbaum 2004, Sparse
-    multidimensional scaling using landmark points). A landmark counts as many points as are nearest
-    to it, so that the solution leans to that of all points.
+    multidimensional scaling using landmark points). A landmark counts as many points as it stands
+    for, so that the solution leans to that of all points.
 
     Parameters
     ----------
     nodes : (l,) ndarray of int64
         The landmarks.
-    lengths : (l, n) ndarray of float
-        Lengths from the landmarks to all points.
-    to_squares : callable
-        Maps lengths, of any shape, to squared distances.
+    sq_dist : (l, n) ndarray of float
+        Squared distances from the landmarks to all points.
+    counts : (l,) ndarray of int64
+        Points that each landmark stands for.
     n_components : int
         Number M of coordinates.
     reference : str or int
@@ -314,11 +313,10 @@ def landmark_coordinates(
     Embedding
         Coordinates (n, M), with the spectrum of the landmarks.
     """
-    n_points = lengths.shape[1]
-    among = to_squares(lengths[:, nodes].astype(np.float64))
+    n_points = sq_dist.shape[1]
+    among = sq_dist[:, nodes].astype(np.float64)
     among = 0.5 * (among + among.T)
-    counts = np.bincount(np.argmin(lengths, axis=0), minlength=nodes.size)
-    fraction = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+    fraction = counts / counts.sum()
     if isinstance(reference, Integral):
         reference = int(np.flatnonzero(nodes == int(reference) % n_points)[0])
     index = reference_index(among, reference)
@@ -336,8 +334,7 @@ def landmark_coordinates(
     points = np.empty((n_points, n_components))
 
     def place(start: int, stop: int) -> None:
-        squares = to_squares(lengths[:, start:stop].astype(np.float64))
-        points[start:stop] = shift - squares.T @ gower
+        points[start:stop] = shift - sq_dist[:, start:stop].T.astype(np.float64) @ gower
 
     map_blocks(place, n_points, block_rows(nodes.size))
     center = index if index == CENTER else int(nodes[index])

@@ -12,23 +12,25 @@ Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no p
 """
 
 from ._paths import (
+    Paths,
+    auto_landmarks,
+    best_paths,
     covariance,
     covariance_lengths,
     distance_lengths,
     distances,
     farthest_nodes,
-    path_lengths,
     shortest_distances,
-    sq_distances,
 )
 
 __all__ = [
+    "Paths",
+    "auto_landmarks",
+    "best_paths",
     "covariance",
     "covariance_lengths",
     "distance_lengths",
     "distances",
     "farthest_nodes",
-    "path_lengths",
     "shortest_distances",
-    "sq_distances",
 ]

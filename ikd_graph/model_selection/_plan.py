@@ -96,7 +96,7 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rul
     rows, affinity = facts.rows, choice.settings.affinity
     if choice.settings.graph == "auto" and sp.issparse(rows):
         return Threshold(0.0, prune=False)
-    if by_value and rows.shape[0] <= limits.SOLVED_WHOLE:
+    if by_value and rows.shape[0] <= limits.DOUBLE:
         why = "a pair is an edge where its own columns show it"
         if choice.model_based:
             why = "correlations estimate the kernel of the model, so that small ones are left out"
