@@ -6,8 +6,9 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
     w = 4 d N f'(d)^2 / (1 - r^2)^2,
 
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
-each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
-touches it. There the quadratic is still no higher than at the start, so the stress never rises.
+each step goes to the minimum of a quadratic that lies above the stress and touches it, which is
+where a wrong scale ends, or nearly twice as far, which is twice as fast for what is slow. There the
+quadratic is still no higher than at the start, so the stress never rises.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ __all__ = ["StressFit", "distance_precision", "stress"]
 
 WEIGHTS = ("precision", "uniform")
 
-_STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
+_STRIDES = (1.0, 1.9)  # in turn; up to 2 the stress cannot rise, at 2 it need not fall
 _TOLERANCE = 1e-5  # fraction of the stress that a last step takes off
 _CG_STEPS = 3  # of the solution of a sparse system
 
@@ -326,7 +327,8 @@ def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> 
     size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
     history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
     while not converged and len(history) <= max_iter:
-        moved = points + _STRIDE * (solve(force, points) - points)
+        stride = _STRIDES[len(history) % len(_STRIDES) - 1]
+        moved = points + stride * (solve(force, points) - points)
         force, value = _forces(pairs, moved)
         converged = history[-1] - value <= _TOLERANCE * history[-1]
         # Rounding may raise the last bits of a stress that has nowhere to go.
