@@ -245,21 +245,20 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
     None where it does not end.
     """
     n, offset = sq_dist.shape[0], np.einsum("ij,j->i", sq_dist, weights)
-    constant = 0.5 * np.sum(weights * offset)
+    half = 0.5 * (offset - 0.5 * np.sum(weights * offset))
 
     def product(vector: Floats) -> Floats:
-        out, vector = np.empty(n), vector.ravel()
+        out = np.empty(n)
 
         def fill(start: int, stop: int) -> None:
-            out[start:stop] = sq_dist[start:stop] @ vector
+            np.matmul(sq_dist[start:stop], vector, out=out[start:stop])
 
         map_blocks(fill, n, block_rows(n))
         return out
 
     def times(vector: Floats) -> Floats:
-        total = vector.sum()
-        half = 0.5 * (offset * total + offset @ vector.ravel() - product(vector))
-        return half - constant * total
+        # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
+        return half * vector.sum() + (half @ vector - 0.5 * product(vector))
 
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
     # A random start: one made from the points would share the symmetries of a grid and miss every
@@ -273,8 +272,6 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
     except ArpackError:
         return None
     order = np.argsort(-values)
-    # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
-    half = 0.5 * (offset - constant)
     squares = np.einsum("ij,ij->i", sq_dist, sq_dist).sum()
     total = 2.0 * (n * (half @ half) + half.sum() ** 2 - product(half).sum()) + 0.25 * squares
     negative = np.square(np.minimum(lowest, 0.0)).sum()
