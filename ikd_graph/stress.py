@@ -34,8 +34,8 @@ __all__ = ["StressFit", "distance_precision", "stress"]
 
 WEIGHTS = ("precision", "uniform")
 
-_STRIDES = (1.0, 1.9)  # in turn; up to 2 the stress cannot rise, at 2 it need not fall
-_TOLERANCE = 1e-5  # fraction of the stress that a last step takes off
+_STRIDES = (1.0, 1.9, 1.9, 1.9)  # in turn; up to 2 the stress cannot rise, at 2 it need not fall
+_TOLERANCE = 3e-6  # fraction of the stress that a last step takes off
 _CG_STEPS = 3  # of the solution of a sparse system
 
 
@@ -327,7 +327,7 @@ def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> 
     size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
     history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
     while not converged and len(history) <= max_iter:
-        stride = _STRIDES[len(history) % len(_STRIDES) - 1]
+        stride = _STRIDES[(len(history) - 1) % len(_STRIDES)]
         moved = points + stride * (solve(force, points) - points)
         force, value = _forces(pairs, moved)
         converged = history[-1] - value <= _TOLERANCE * history[-1]

@@ -11,10 +11,10 @@ that are (paper, Section 2.4). There are two ways to measure a path, and one sea
 Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
 """
 
+from ._paths import Paths as Paths
+from ._paths import auto_landmarks as auto_landmarks
+from ._paths import best_paths as best_paths
 from ._paths import (
-    Paths,
-    auto_landmarks,
-    best_paths,
     covariance,
     covariance_lengths,
     distance_lengths,
@@ -24,9 +24,6 @@ from ._paths import (
 )
 
 __all__ = [
-    "Paths",
-    "auto_landmarks",
-    "best_paths",
     "covariance",
     "covariance_lengths",
     "distance_lengths",
