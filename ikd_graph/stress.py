@@ -6,9 +6,9 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
     w = 4 d N f'(d)^2 / (1 - r^2)^2,
 
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
-each step goes to the minimum of a quadratic that lies above the stress and touches it, which is
-where a wrong scale ends, or nearly twice as far, which is twice as fast for what is slow. There the
-quadratic is still no higher than at the start, so the stress never rises.
+each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
+touches it. There the quadratic is still no higher than at the start, so the stress never rises. A
+wrong scale, which such steps only turn round, ends in a step to the minimum, now and then.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from scipy.sparse.linalg import cg
 
 from . import _jit, geodesics
 from ._base import validation as check
-from ._base.threads import single_threaded_blas
+from ._base.threads import block_rows, map_blocks, single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import validate
 from .geodesics import Paths
@@ -34,7 +34,8 @@ __all__ = ["StressFit", "distance_precision", "stress"]
 
 WEIGHTS = ("precision", "uniform")
 
-_STRIDES = (1.0, 1.9, 1.9, 1.9)  # in turn; up to 2 the stress cannot rise, at 2 it need not fall
+_STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
+_WHOLE = 8  # every eighth step, from the first, is a whole one
 _TOLERANCE = 3e-6  # fraction of the stress that a last step takes off
 _CG_STEPS = 3  # of the solution of a sparse system
 
@@ -66,7 +67,7 @@ class Pairs(NamedTuple):
     edge_weights: Floats  # one for each entry of the edges
     anchors: NDArray[np.int64]  # (a,) sorted
     targets: NDArray[np.float32]  # (n, a) distances
-    weights: NDArray[np.float32]  # (n, a), 0 where there is no path, and for the point itself
+    weights: NDArray[np.float32]  # (n, a), 0 where there is no path; (1, a) if alike for all points
 
 
 @validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
@@ -137,6 +138,7 @@ def pairs_of(
     paths: Paths,
     weights: str,
     noise: Noise,
+    unit: float,
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -154,6 +156,8 @@ def pairs_of(
         Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
     noise : float, (n, n) array or sparse matrix, optional
         Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
+    unit : float
+        What distances are divided by.
 
     Returns
     -------
@@ -161,6 +165,7 @@ def pairs_of(
         All pairs, or edges and landmarks.
     """
     n = g.n_nodes
+    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
     lengths = geodesics.distance_lengths(g, kernel)
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
@@ -175,16 +180,22 @@ def pairs_of(
         far = _FAINT * typical
     squares, landmarks = paths
     anchors = np.arange(n) if landmarks is None else landmarks
-    targets = np.ascontiguousarray(np.sqrt(squares).T, dtype=np.float32)
-    counts = np.tile((far * paths.counts).astype(np.float32), (n, 1))
-    edges = None
+    targets = np.empty((n, anchors.size), dtype=np.float32)
+
+    def aim(start: int, stop: int) -> None:
+        targets[start:stop] = np.sqrt(squares[:, start:stop].T / unit**2)
+
+    map_blocks(aim, n, block_rows(anchors.size))
+    counts, edges = (far * paths.counts).astype(np.float32)[None], None
+    known = np.isfinite(targets)
+    if landmarks is None or not known.all():
+        counts = np.where(known, counts, np.float32(0.0))
+        targets[~known] = 0.0
     if landmarks is None:
         counts[g.rows[usable], g.indices[usable]] = near[usable]
+        np.fill_diagonal(counts, 0.0)
     else:
         edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
-    counts[~np.isfinite(targets)] = 0.0
-    counts[anchors, np.arange(anchors.size)] = 0.0
-    targets[counts == 0.0] = 0.0
     return Pairs(edges, near, anchors, targets, counts)
 
 
@@ -278,9 +289,7 @@ def stress_of_paths(
     """Return an embedding moved as by `stress`, to distances that were measured before."""
     # Targets are of single precision.
     unit = _power_of_two(kernel.length_scale)
-    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
-    paths = paths._replace(sq_distances=paths.sq_distances / unit**2)
-    pairs = pairs_of(g, kernel, n_observed, paths, weights, noise)
+    pairs = pairs_of(g, kernel, n_observed, paths, weights, noise, unit)
     return _majorize(pairs, latent, unit, max_iter)
 
 
@@ -327,7 +336,7 @@ def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> 
     size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
     history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
     while not converged and len(history) <= max_iter:
-        stride = _STRIDES[(len(history) - 1) % len(_STRIDES)]
+        stride = _STRIDE if (len(history) - 1) % _WHOLE else 1.0
         moved = points + stride * (solve(force, points) - points)
         force, value = _forces(pairs, moved)
         converged = history[-1] - value <= _TOLERANCE * history[-1]
@@ -366,8 +375,8 @@ def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
 
     Of anchors, which do not move with a point, the force includes where they are.
     """
-    far = pairs.weights.sum(axis=1, dtype=np.float64)
-    n = far.size
+    n = len(pairs.targets)
+    far = np.broadcast_to(pairs.weights.sum(axis=1, dtype=np.float64), n)
     if pairs.edges is None:
         if far.min() == (n - 1) * pairs.weights.max():  # all pairs alike
             return lambda force, points: force / n

@@ -280,7 +280,7 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
 
 def landmark_coordinates(
     nodes: NDArray[np.int64],
-    sq_dist: NDArray[np.floating],
+    sq_dist: Floats,
     counts: NDArray[np.int64],
     n_components: int,
     reference: str | int = "center",
@@ -296,7 +296,7 @@ def landmark_coordinates(
     ----------
     nodes : (l,) ndarray of int64
         The landmarks.
-    sq_dist : (l, n) ndarray of float
+    sq_dist : (l, n) ndarray of float64
         Squared distances from the landmarks to all points.
     counts : (l,) ndarray of int64
         Points that each landmark stands for.
@@ -311,7 +311,7 @@ def landmark_coordinates(
         Coordinates (n, M), with the spectrum of the landmarks.
     """
     n_points = sq_dist.shape[1]
-    among = sq_dist[:, nodes].astype(np.float64)
+    among = sq_dist[:, nodes]
     among = 0.5 * (among + among.T)
     fraction = counts / counts.sum()
     if isinstance(reference, Integral):
@@ -331,7 +331,7 @@ def landmark_coordinates(
     points = np.empty((n_points, n_components))
 
     def place(start: int, stop: int) -> None:
-        points[start:stop] = shift - sq_dist[:, start:stop].T.astype(np.float64) @ gower
+        points[start:stop] = shift - sq_dist[:, start:stop].T @ gower
 
     map_blocks(place, n_points, block_rows(nodes.size))
     center = index if index == CENTER else int(nodes[index])

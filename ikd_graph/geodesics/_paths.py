@@ -276,7 +276,7 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
 class Paths(NamedTuple):
     """Squared distances on best paths through a connected graph, from all nodes or landmarks."""
 
-    sq_distances: NDArray[np.floating]  # (a, n) edges keep their own
+    sq_distances: Floats  # (a, n) edges keep their own
     landmarks: NDArray[np.int64] | None = None  # (a,) nodes they start from, None for all
 
     @property
@@ -319,8 +319,7 @@ def best_paths(
     Returns
     -------
     Paths
-        Squared distances (n, n) float64, or (l, n) from landmarks, float32 of more than 10 000
-        nodes.
+        Squared distances (n, n) float64, or (l, n) from landmarks.
 
     Examples
     --------
@@ -362,14 +361,14 @@ def auto_landmarks(n_nodes: int, n_components: int) -> int | None:
 
 def _draw_landmarks(
     lengths: CsrGraph, count: int, random_state: int, first: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
+) -> tuple[NDArray[np.int64], Floats]:
     """Landmarks (l,), and the lengths (l, n) of the shortest paths from them."""
     n, rng = lengths.n_nodes, np.random.default_rng(random_state)
     # Random numbers go to nodes by the lengths of their edges, in whatever order nodes come.
     sums = np.bincount(lengths.rows, lengths.weights, minlength=n)
     order = np.argsort(sums, kind="stable")
     waiting, nearest = np.empty(n), np.ones(n)
-    distances = np.empty((count, n), np.float64 if n <= limits.DOUBLE else np.float32)
+    distances = np.empty((count, n))
     nodes = np.empty(0, dtype=np.int64)
     while nodes.size < count:
         # The smallest of exponential waiting times: a weighted draw without repetition.
