@@ -40,6 +40,9 @@ _CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
 score is no chance: scores are the best of several and never below zero, so that one table of noise
 in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 
+_AGREED = 0.8
+"""Agreement of two halves that other splits would not call in question."""
+
 FOLDS = 4
 RUNS = 16
 """Runs of autocorrelated columns, so that few are next to columns of another fold."""
@@ -170,7 +173,9 @@ def _beyond_chance(score: float, fits: list[tuple[Integers, Floats]]) -> bool:
 
 
 def agreement_of_halves(table: Floats, option: Request, model_based: bool = False) -> float:
-    """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
+    """Procrustes R² between embeddings of two halves of the columns.
+
+    It is the mean of three splits, unless the first shows that they agree.
 
     Parameters
     ----------
@@ -194,6 +199,8 @@ def agreement_of_halves(table: Floats, option: Request, model_based: bool = Fals
         points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
         spread = all(each.any() for each in points)
         r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
+        if r2[0] > _AGREED:
+            break
     return float(np.mean(r2))
 
 
