@@ -30,7 +30,7 @@ from .kernels import StationaryKernel, as_kernel
 
 __all__ = ["StressFit", "distance_precision", "stress"]
 
-WEIGHTS = ("precision", "uniform")
+WEIGHTS = ("precision", "uniform", "elastic")
 
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _TOLERANCE = 1e-5  # fraction of the stress that a last step takes off
@@ -148,8 +148,9 @@ def pairs_of(
         Kernel that turns them into distances.
     n_observed : int or (m,) int
         Number N of columns, or that of each entry of the graph.
-    weights : {"precision", "uniform"}
-        Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
+    weights : {"precision", "uniform", "elastic"}
+        Edges by their sampling precision and other pairs next to nothing, or all pairs alike, or
+        these with edges of length 0 that together weigh as much.
     path : {"distance", "covariance"}
         Which paths pairs without an edge aim at.
     noise : float, (n, n) array or sparse matrix, optional
@@ -173,6 +174,10 @@ def pairs_of(
         typical = float(np.median(near[usable])) if usable.any() else 1.0
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
+    elif weights == "elastic":
+        # An error of its own that the distances leave a point, the mean of its neighbors has not.
+        near *= n * n / max(near.size, 1)
+        lengths = lengths._replace(weights=np.where(usable, 0.0, np.inf))
     anchors = np.arange(n) if n <= DENSE else _draw_anchors(g)
     some = None if anchors.size == n else anchors
     paths, to_squares = geodesics.path_lengths(g, kernel, path)
@@ -234,9 +239,11 @@ def stress(
     n_observed : int or (m,) array_like of int
         Number N of columns, which scales all precisions alike and leaves the latent; or that of
         each entry of the graph, where pairs of rows share different columns.
-    weights : {"precision", "uniform"}
+    weights : {"precision", "uniform", "elastic"}
         Every edge counts by the sampling precision of its distance and other pairs next to
-        nothing, or all pairs count alike.
+        nothing, or all pairs count alike, or also the edges of a point, together as much as all
+        pairs, pull it to the mean of its neighbors, which have not its errors
+        (docs/decisions/019-elastic-edges.md).
     path : {"distance", "covariance"}
         Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
         products of covariances.
