@@ -32,7 +32,7 @@ from .kernels import StationaryKernel, as_kernel
 
 __all__ = ["StressFit", "distance_precision", "stress"]
 
-WEIGHTS = ("precision", "uniform")
+WEIGHTS = ("precision", "uniform", "elastic")
 
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _WHOLE = 8  # every eighth step, from the first, is a whole one
@@ -152,8 +152,9 @@ def pairs_of(
         Number N of columns, or that of each entry of the graph.
     paths : geodesics.Paths
         Distances that pairs without an edge aim at.
-    weights : {"precision", "uniform"}
-        Edges by their sampling precision and other pairs next to nothing, or all pairs alike.
+    weights : {"precision", "uniform", "elastic"}
+        Edges by their sampling precision and other pairs next to nothing, or all pairs alike, or
+        these with edges of length 0 that together weigh as much.
     noise : float, (n, n) array or sparse matrix, optional
         Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
     unit : float
@@ -178,6 +179,10 @@ def pairs_of(
         typical = float(np.median(near[usable])) if usable.any() else 1.0
         np.minimum(near, _HEAVIEST * typical, out=near)
         far = _FAINT * typical
+    elif weights == "elastic":
+        # An error of its own that the distances leave a point, the mean of its neighbors has not.
+        near *= n * n / max(near.size, 1)
+        lengths = lengths._replace(weights=np.where(usable, 0.0, np.inf))
     squares, landmarks = paths
     anchors = np.arange(n) if landmarks is None else landmarks
     targets = np.empty((n, anchors.size), dtype=np.float32)
@@ -192,7 +197,8 @@ def pairs_of(
         counts = np.where(known, counts, np.float32(0.0))
         targets[~known] = 0.0
     if landmarks is None:
-        counts[g.rows[usable], g.indices[usable]] = near[usable]
+        ends = g.rows[usable], g.indices[usable]
+        targets[ends], counts[ends] = lengths.weights[usable], near[usable]
         np.fill_diagonal(counts, 0.0)
     else:
         edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
@@ -232,9 +238,11 @@ def stress(
     n_observed : int or (m,) array_like of int
         Number N of columns, which scales all precisions alike and leaves the latent; or that of
         each entry of the graph, where pairs of rows share different columns.
-    weights : {"precision", "uniform"}
+    weights : {"precision", "uniform", "elastic"}
         Every edge counts by the sampling precision of its distance and other pairs next to
-        nothing, or all pairs count alike.
+        nothing, or all pairs count alike, or also the edges of a point, together as much as all
+        pairs, pull it to the mean of its neighbors, which have not its errors
+        (docs/decisions/019-elastic-edges.md).
     path : {"distance", "covariance"}
         Geodesics that pairs without an edge aim at: smallest sums of distances, or largest
         products of covariances.

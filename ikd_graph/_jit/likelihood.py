@@ -57,3 +57,30 @@ def products(left, right, out):
             c0, total = left[t, j], out[t]
             for k in range(width):
                 total[k] += c0 * r0[k]
+
+
+@jit
+def features(cov, slope, points, training, basis, out, slopes):
+    """Fill ``out`` (t, q) with sum_i cov_ti b_i, and ``slopes`` with its derivatives over 2.
+
+    Those are (t, m, q), sum_i slope_ti (x_t - z_i) b_i, at points x (t, m) for training points z
+    (n, m) with rows b of the basis (n, q). Two training points at a time.
+    """
+    n, width = basis.shape
+    out[:] = 0.0
+    slopes[:] = 0.0
+    for t in range(points.shape[0]):
+        total = out[t]
+        for i in range(0, n, 2):
+            j = min(i + 1, n - 1)
+            there = 1.0 if j > i else 0.0
+            r0, r1 = basis[i], basis[j]
+            c0, c1 = cov[t, i], there * cov[t, j]
+            for k in range(width):
+                total[k] += c0 * r0[k] + c1 * r1[k]
+            for c in range(points.shape[1]):
+                along = slopes[t, c]
+                c0 = slope[t, i] * (points[t, c] - training[i, c])
+                c1 = there * slope[t, j] * (points[t, c] - training[j, c])
+                for k in range(width):
+                    along[k] += c0 * r0[k] + c1 * r1[k]

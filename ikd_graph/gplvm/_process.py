@@ -33,7 +33,6 @@ from ..kernels import StationaryKernel, as_kernel
 from ._likelihood import (
     centered_known,
     factor_of,
-    inverse_of,
     known_log_likelihood,
     value_and_slope,
 )
@@ -49,8 +48,11 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 80 million for 50.
 """
 
-_MOST_STEPS = 40
-_SMALLEST_GAIN = 1e-7  # of a log density
+_FAINTEST = 1e-5
+"""Variance of a mode of the training points, over the noise, that no row can tell."""
+
+_MOST_STEPS = 20
+_SMALLEST_GAIN = 1e-4  # of a log density: a hundredth of a standard error
 _LEAST_EXPECTED = 1e-12  # gain of a log density below which rounding decides
 _DAMPING = 1e-2
 SIDE_BY_SIDE = 64
@@ -71,6 +73,15 @@ class ObservedRows(NamedTuple):
     rows: Floats  # (b, r) in the space that the training rows span
     outside: Floats  # (b,) squared length of what lies outside of it
     sq_dist: Floats  # (b, n) squared distances to the training rows
+
+
+class _Modes(NamedTuple):
+    """Features g(x) = B^T v k(x) with m(x) = g^T R and s(x) = v + n - g^T g."""
+
+    basis: Floats  # (n, q) B
+    at_training: Floats  # (n, q) features of the training points
+    rows: Floats  # (q, r) R, along the axes
+    axes: Floats | None  # of the space that these span; None where it is that of the training rows
 
 
 class _Costs(NamedTuple):
@@ -209,10 +220,10 @@ class GaussianProcess:
         Returns
         -------
         (m, r) ndarray of float64
-            In orthonormal coordinates of the space that the training rows span: its columns are
+            In orthonormal coordinates of the space that the predicted rows span: its columns are
             no columns of the rows, and their lengths and angles are those of the rows.
         """
-        return row_products(_covariances_at(self, point[None])[2][0], self._weights)
+        return row_products(_features_at(self, point[None])[2][0], self._modes.rows)
 
     @validate(rows=check.table)
     def observe(self, rows: NDArray[np.floating]) -> ObservedRows:
@@ -283,10 +294,10 @@ class GaussianProcess:
                 f"init must have shape {shape}, got {init.shape}; give an initial point for each "
                 "row"
             )
-        # At the training points v K A^-1 = I - n A^-1 gives m(x) and s(x).
-        means = self._span[0] - self.noise * self._weights
-        spread = self.noise * (2.0 - self.noise * self._inverse.diagonal())
-        rows, outside, _ = observed
+        rows, outside = self._along(observed)
+        modes = self._modes
+        means, explained = modes.at_training @ modes.rows, np.sum(modes.at_training**2, axis=1)
+        spread = np.maximum(self.variance + self.noise - explained, self.noise)
         squares = cdist(rows, means, "sqeuclidean") + outside[:, None]
         total = np.maximum(spread, squares / self.n_observed)
         best = np.argmin(self.n_observed * np.log(total) + squares / total, axis=1)
@@ -311,7 +322,7 @@ class GaussianProcess:
         (b, m, m) ndarray of float64
             Never indefinite.
         """
-        return _evaluate(self, observed.rows, observed.outside, points).curvature
+        return _evaluate(self, *self._along(observed), points).curvature
 
     @cached_property
     def _span(self) -> tuple[Floats, Floats | None]:
@@ -324,15 +335,27 @@ class GaussianProcess:
         axes = np.linalg.qr(self.rows.T)[0]
         return self.rows @ axes, axes
 
-    @cached_property
-    def _inverse(self) -> Floats:
-        """A^-1."""
-        return inverse_of(self._factor)
+    def _along(self, observed: ObservedRows) -> tuple[Floats, Floats]:
+        """Rows in the space that predicted rows span, and squared lengths of what lies outside."""
+        rows, outside, _ = observed
+        if self._modes.axes is None:
+            return rows, outside
+        inside = row_products(rows, self._modes.axes)
+        gap = np.einsum("ij,ij->i", rows, rows) - np.einsum("ij,ij->i", inside, inside)
+        return inside, outside + np.maximum(gap, 0.0)
 
     @cached_property
-    def _weights(self) -> Floats:
-        """A^-1 Y, of the training rows in coordinates of their space, (n, r)."""
-        return np.asarray(self._inverse @ self._span[0])
+    def _modes(self) -> _Modes:
+        """Eigenvectors of v K whose variance is not hidden by the noise, over the root of A's."""
+        sq_dist = cdist(self.points, self.points, "sqeuclidean")
+        values, vectors = np.linalg.eigh(self.variance * self.kernel.covariance(sq_dist))
+        kept = values > _FAINTEST * self.noise
+        basis = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept] + self.noise))
+        rows, axes = basis.T @ self._span[0], None
+        if len(rows) < rows.shape[1]:
+            axes = np.ascontiguousarray(np.linalg.qr(rows.T)[0])
+            rows = rows @ axes
+        return _Modes(basis, basis * values[kept], rows, axes)
 
     @cached_property
     def _factor(self) -> Floats:
@@ -387,31 +410,35 @@ def _steps(
 def _evaluate(process: GaussianProcess, rows: Floats, outside: Floats, points: Floats) -> _Costs:
     """Costs of rows at points, (t, m), with their slopes and expected curvatures."""
     (t, m), n_observed = points.shape, process.n_observed
-    squares, cov, moves = _covariances_at(process, points)
-    through = row_products(cov, process._inverse)
-    residual = rows - row_products(cov, process._weights)
-    slopes = row_products(moves.reshape(t * m, -1), process._weights).reshape(t, m, -1)
-    explained = np.einsum("tj,tj->t", cov, through)
+    away, features, moves = _features_at(process, points)
+    mean = process._modes.rows
+    residual = rows - row_products(features, mean)
+    slopes = row_products(moves.reshape(t * m, -1), mean).reshape(t, m, -1)
+    explained = np.einsum("tj,tj->t", features, features)
     spread = np.maximum(process.variance + process.noise - explained, process.noise)
     square = outside + np.einsum("tk,tk->t", residual, residual)
     total = np.maximum(spread, square / n_observed)
     cost = 0.5 * n_observed * np.log(total) + 0.5 * square / total
-    wider = -2.0 * np.einsum("tcj,tj->tc", moves, through)
+    wider = -2.0 * np.einsum("tcj,tj->tc", moves, features)
     slope = (0.5 * (n_observed - square / total) / total)[:, None] * wider
     slope -= np.einsum("tck,tk->tc", slopes, residual) / total[:, None]
     curvature = np.einsum("tck,tek->tce", slopes, slopes) / total[:, None, None]
     # The variance that is most likely for the row alone does not change with the point.
     weight = np.where(total == spread, 0.5 * n_observed / total**2, 0.0)
     curvature += weight[:, None, None] * wider[:, :, None] * wider[:, None]
-    return _Costs(cost, slope, curvature, squares.min(axis=1))
+    return _Costs(cost, slope, curvature, away)
 
 
-def _covariances_at(process: GaussianProcess, points: Floats) -> tuple[Floats, Floats, Floats]:
-    """Squared distances of points (t, m) to the training points, covariances and their slopes."""
-    squares = cdist(points, process.points, "sqeuclidean")
+def _features_at(process: GaussianProcess, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Squared distances of points (t, m) to the nearest training points, features, their slopes."""
+    squares, basis = cdist(points, process.points, "sqeuclidean"), process._modes.basis
     cov, change = value_and_slope(process.kernel, squares)
-    gaps = points[:, :, None] - process.points.T
-    return squares, process.variance * cov, 2.0 * process.variance * change[:, None] * gaps
+    features = np.empty((len(points), basis.shape[1]))
+    slopes = np.empty((*points.shape, basis.shape[1]))
+    _jit.likelihood.features(cov, change, points, process.points, basis, features, slopes)
+    features *= process.variance
+    slopes *= 2.0 * process.variance
+    return squares.min(axis=1), features, slopes
 
 
 def row_products(left: Floats, right: Floats) -> Floats:

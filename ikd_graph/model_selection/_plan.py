@@ -77,7 +77,9 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     rule = _graph(facts, choice, by_value, euclidean) if strategy.uses_graph else None
     refine = request.refine
     if isinstance(refine, Stress) and refine.weights == "auto":
-        refine = replace(refine, weights="precision" if by_value else "uniform")
+        many = facts.has_rows and facts.rows.shape[0] > limits.DOUBLE
+        plain = "elastic" if many else "uniform"
+        refine = replace(refine, weights="precision" if by_value else plain)
     kernel = likelihood_kernel = request.kernel
     if isinstance(kernel, str):
         kernel = kernels.SquaredExponential()
