@@ -15,7 +15,7 @@ million. Beyond, a point keeps its strongest edges."""
 
 LANDMARKS = 300
 """Landmarks, or fifty for each coordinate where these are more: as near to the truth as all pairs
-(docs/decisions/019-fast-at-every-size.md)."""
+(docs/decisions/020-fast-at-every-size.md)."""
 
 DOUBLE = 10_000
 """Rows that are worked with in double precision; more keep the precision they came in."""

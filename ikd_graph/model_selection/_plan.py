@@ -24,7 +24,7 @@ N_NEIGHBORS = 10
 
 CLIQUE_NEIGHBORS = 150
 """The same among many samples of the model where cliques are sought, which find less in fewer
-(docs/decisions/019-fast-at-every-size.md)."""
+(docs/decisions/020-fast-at-every-size.md)."""
 
 MIN_NEIGHBORS = 6
 """Neighbors of a point in a threshold graph: what keeps every point in it."""
