@@ -120,7 +120,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fills each in by the mean of the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
-        points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
+        points times landmarks. None measures all; "auto" does so up to 2 000 points and takes 300
         landmarks beyond. For "geodesic"; "eigen" measures all, the others need none.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.

@@ -58,14 +58,14 @@ _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lo
 
 
 class Pairs(NamedTuple):
-    """What each point sees: its edges, and anchors that do not see it in return.
+    """What each point sees: its edges, and landmarks, its anchors, that do not see it in return.
 
-    Of a few thousand points all are anchors and edges are among these pairs.
+    Where every pair has a distance all points are anchors and edges are among these pairs.
     """
 
     edges: CsrGraph | None  # weights are lengths
     edge_weights: Floats  # one for each entry of the edges
-    anchors: NDArray[np.int64]  # (a,) sorted
+    anchors: NDArray[np.int64]  # (a,)
     targets: NDArray[np.float32]  # (n, a) distances
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path; (1, a) if alike for all points
 
