@@ -336,7 +336,7 @@ def noise_ratio(latent: Floats, pairs: tuple[Integers, Integers, Floats], noise:
 @single_threaded_blas()
 def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> StressFit:
     """Majorize step by step until a step takes off next to nothing; pairs are in a unit."""
-    points = latent / unit
+    points = np.ascontiguousarray(latent / unit)
     center = points.mean(axis=0)
     points, solve = points - center, _solver(pairs)
     force, value = _forces(pairs, points)
