@@ -120,7 +120,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fills each in by the mean of the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
-        points times landmarks. None measures all; "auto" does so up to 10 000 points and takes 300
+        points times landmarks. None measures all; "auto" does so up to 2 000 points and takes 300
         landmarks beyond. For "geodesic"; "eigen" measures all, the others need none.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
@@ -696,7 +696,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check.whole(1, most, cure)("the number of neighbors in the graph", k)
         with limit_threads(self.n_jobs):
             dtype = rows.dtype
-            if dtype == np.float32 and rows.shape[0] <= limits.SOLVED_WHOLE:
+            if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
                 rows = rows.astype(np.float64)
             training = row_keys(rows if request.has_rows else sp.csr_array(rows))
             if isinstance(request.missing, missing.Impute):

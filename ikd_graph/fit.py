@@ -90,6 +90,8 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
     if plan.refine is not None and (g is not None or plan.affinity == "precomputed_distance"):
         with stages("stress"):
             result = _by_stress(result)
+    # A result keeps no distances.
+    result = replace(result, solution=solution._replace(paths=None))
     if isinstance(plan.refine, Likelihood):
         with stages("likelihood"):
             result = _by_likelihood(result, rows, plan.refine)
@@ -105,9 +107,11 @@ def _by_stress(result: Result) -> Result:
     latent, noise = result.coordinates, stress.noise
     if g is not None:
         shared = similarity.shared_columns(g.rows, g.indices)
-        refined = stresses.stress(
-            latent, g, kernel, shared, weights=stress.weights, path=plan.strategy.path, noise=noise
-        )
+        paths = result.solution.paths
+        if paths is None:
+            count = geodesics.auto_landmarks(*latent.shape)
+            paths = geodesics.best_paths(g, kernel, plan.strategy.path, count)
+        refined = stresses.stress_of_paths(latent, g, kernel, shared, paths, stress.weights, noise)
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
         refined = stresses.stress_of_distances(latent, distances, noise)

@@ -237,7 +237,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
         Between -1 (in another class) and 1 (far from other classes).
     """
     points, codes = _as_classes(Z, y)
-    size = min(codes.size, limits.SOLVED_WHOLE)
+    size = min(codes.size, limits.DOUBLE)
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
 

@@ -41,8 +41,8 @@ class Stress(BaseEstimator):
     ----------
     weights : {"auto", "precision", "uniform", "elastic"}
         "auto" weighs edges by their sampling precision where similarities are correlations of data
-        with a kernel, else all pairs alike; of rows so many that distances are measured from
-        landmarks alone, "elastic" edges also pull a point to its neighbors.
+        with a kernel, else all pairs alike; of more than 10 000 rows "elastic" edges also pull a
+        point to its neighbors.
     noise : float or (n, n) array_like or sparse matrix, optional
         Standard error of the distances, or of each, in their unit. Every edge then weighs
         1 / noise² and a pair without an edge nothing, whatever ``weights`` is: for distances whose

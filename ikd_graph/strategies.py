@@ -11,14 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import isqrt
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
@@ -37,6 +35,7 @@ from ._base.validation import (
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
+from .geodesics import Paths
 from .graph import CsrGraph, check_graph
 from .kernels import StationaryKernel
 from .similarity import Similarity
@@ -48,9 +47,6 @@ __all__ = [
 
 PATHS = ("distance", "covariance")
 MERGES = ("global", "greedy")
-
-AUTO_LANDMARKS = 300
-"""Landmarks of "auto", or fifty for each coordinate where these are more."""
 
 _FRAME_LANDMARKS = 60
 """Landmarks of a frame, and one for each coordinate."""
@@ -75,6 +71,7 @@ class Solution(NamedTuple):
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
     landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
+    paths: Paths | None = None  # the distances, for a refinement
 
 
 class Strategy(BaseEstimator, ABC):
@@ -191,18 +188,18 @@ class Geodesic(Strategy):
         graph, kernel, size = problem.graph, problem.kernel, problem.n_components
         assert graph is not None
         _check_memory(problem)
-        if problem.n_landmarks is None:
-            sq_dist = geodesics.sq_distances(graph, kernel, self.path)
-            return Solution(eigen.coordinates(sq_dist, size, self.reference))
-        lengths, to_squares = geodesics.path_lengths(graph, kernel, self.path)
         first = None if isinstance(self.reference, str) else int(self.reference)
-        nodes, distances = draw_landmarks(lengths, problem.n_landmarks, problem.random_state, first)
-        # Edges keep their own lengths, as in the solution of all points.
-        for row, node in enumerate(nodes):
-            edge = slice(lengths.indptr[node], lengths.indptr[node + 1])
-            distances[row, lengths.indices[edge]] = lengths.weights[edge]
-        solution = eigen.landmark_coordinates(nodes, distances, to_squares, size, self.reference)
-        return Solution(solution, landmarks=nodes)
+        paths = geodesics.best_paths(
+            graph, kernel, self.path, problem.n_landmarks, problem.random_state, first
+        )
+        squares, nodes = paths
+        if nodes is None:
+            solution = eigen.coordinates(squares, size, self.reference)
+        else:
+            solution = eigen.landmark_coordinates(
+                nodes, squares, paths.counts, size, self.reference
+            )
+        return Solution(solution, landmarks=nodes, paths=paths)
 
 
 @validate(graph=check_graph)
@@ -212,7 +209,10 @@ def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
-    return eigen.landmark_coordinates(nodes, distances, np.square, n_components).coordinates
+    paths = Paths(np.square(distances), nodes)
+    return eigen.landmark_coordinates(
+        nodes, paths.sq_distances, paths.counts, n_components
+    ).coordinates
 
 
 @dataclass(repr=False)
@@ -409,21 +409,20 @@ def number_of_landmarks(
     >>> number_of_landmarks(0.1, 1000, 2)[0]
     100
     >>> number_of_landmarks("auto", 70_000, 2)[1]
-    '300 landmarks: distances between all of 70000 points would fill 39.2 GB'
+    '300 landmarks stand for 70000 points: distances to more tell no more'
     """
-    reason = ""
-    if n_landmarks is None or (n_landmarks == "auto" and n_samples <= limits.SOLVED_WHOLE):
-        return None, reason
     if n_landmarks == "auto":
-        count = max(AUTO_LANDMARKS, 50 * n_components)
-        size = f"{8e-9 * n_samples**2:.1f} GB"
-        reason = f"{count} landmarks: distances between all of {n_samples} points would fill {size}"
-    elif isinstance(n_landmarks, Integral):
+        count = geodesics.auto_landmarks(n_samples, n_components)
+        why = f"{count} landmarks stand for {n_samples} points: distances to more tell no more"
+        return count, "" if count is None else why
+    if n_landmarks is None:
+        return None, ""
+    if isinstance(n_landmarks, Integral):
         count = int(n_landmarks)
     else:
         count = round(float(n_landmarks) * n_samples)
     count = max(count, 2 * n_components + 1)
-    return (None if count >= n_samples else count), reason
+    return (None if count >= n_samples else count), ""
 
 
 def check_landmarks(n_landmarks: Any, n_components: int) -> None:
@@ -448,47 +447,3 @@ def _check_memory(problem: Problem) -> None:
             f"({free * 1e-9:.1f} GB); {setting('strategy', 'geodesic')} and "
             f"{setting('n_landmarks', 300)} need less"
         )
-
-
-def draw_landmarks(
-    lengths: CsrGraph, count: int, random_state: int = 0, first: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
-    """Choose landmarks in batches, far from those before and where there are many points.
-
-    A point is chosen with a probability in proportion to its squared distance to the nearest
-    landmark so far: a region gets landmarks for being far from them and for being populous.
-
-    Parameters
-    ----------
-    lengths : CsrGraph
-        Connected graph of lengths, n nodes.
-    count : int
-        Number of landmarks.
-    random_state : int
-        Seed of the draw.
-    first : int, optional
-        A point that has to be a landmark.
-
-    Returns
-    -------
-    nodes : (l,) ndarray of int64
-        The landmarks.
-    distances : (l, n) ndarray of float64, or float32 of more than 10 000 points
-        Lengths of the shortest paths from them.
-    """
-    n, rng = lengths.n_nodes, check_random_state(random_state)
-    distances = np.empty((count, n), np.float64 if n <= limits.SOLVED_WHOLE else np.float32)
-    nodes, nearest = np.empty(0, dtype=np.int64), np.ones(n)
-    while nodes.size < count:
-        # The smallest of exponential waiting times: a weighted draw without repetition.
-        waiting = rng.standard_exponential(n) / np.maximum(nearest, np.finfo(np.float64).eps) ** 2
-        waiting[nodes] = np.inf
-        if first is not None and not nodes.size:
-            waiting[first] = 0.0
-        size = min(1 + isqrt(count), count - nodes.size)
-        batch = np.argsort(waiting, kind="stable")[:size]
-        measured = geodesics.shortest_distances(lengths, batch)
-        distances[nodes.size : nodes.size + batch.size] = measured
-        nearest = measured.min(axis=0) if not nodes.size else np.fmin(nearest, measured.min(axis=0))
-        nodes = np.append(nodes, batch)
-    return nodes, distances

@@ -7,7 +7,8 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
 
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
 each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
-touches it. There the quadratic is still no higher than at the start, so the stress never rises.
+touches it. There the quadratic is still no higher than at the start, so the stress never rises. A
+wrong scale, which such steps only turn round, ends in a step to the minimum, now and then.
 """
 
 from collections.abc import Callable
@@ -22,9 +23,10 @@ from scipy.sparse.linalg import cg
 
 from . import _jit, geodesics
 from ._base import validation as check
-from ._base.threads import single_threaded_blas
+from ._base.threads import block_rows, map_blocks, single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import validate
+from .geodesics import Paths
 from .graph import CsrGraph, check_graph, distance_variance
 from .kernels import StationaryKernel, as_kernel
 
@@ -33,7 +35,8 @@ __all__ = ["StressFit", "distance_precision", "stress"]
 WEIGHTS = ("precision", "uniform", "elastic")
 
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
-_TOLERANCE = 1e-5  # fraction of the stress that a last step takes off
+_WHOLE = 8  # every eighth step, from the first, is a whole one
+_TOLERANCE = 3e-6  # fraction of the stress that a last step takes off
 _CG_STEPS = 3  # of the solution of a sparse system
 
 
@@ -50,28 +53,21 @@ Counts: TypeAlias = int | NDArray[np.integer]
 Noise = Any
 """Standard errors of distances: a number, (n, n) numbers or a sparse matrix of some, or None."""
 
-DENSE = 4000
-"""Points up to which every pair has a distance: 130 MB. Beyond, a point has its edges and anchors
-that stand for all points, at most so many that the memory stays the same."""
-
-ANCHORS = 1000
-"""Most anchors: each is the start of shortest paths through the whole graph."""
-
 _FAINT = 1e-3  # weight of a pair without an edge, relative to the median edge ("precision")
 _HEAVIEST = 1e4  # largest weight relative to the median: beyond it equations lose their digits
 
 
 class Pairs(NamedTuple):
-    """What each point sees: its edges, and anchors that do not see it in return.
+    """What each point sees: its edges, and landmarks, its anchors, that do not see it in return.
 
-    Of a few thousand points all are anchors and edges are among these pairs.
+    Where every pair has a distance all points are anchors and edges are among these pairs.
     """
 
     edges: CsrGraph | None  # weights are lengths
     edge_weights: Floats  # one for each entry of the edges
-    anchors: NDArray[np.int64]  # (a,) sorted
+    anchors: NDArray[np.int64]  # (a,)
     targets: NDArray[np.float32]  # (n, a) distances
-    weights: NDArray[np.float32]  # (n, a), 0 where there is no path, and for the point itself
+    weights: NDArray[np.float32]  # (n, a), 0 where there is no path; (1, a) if alike for all points
 
 
 @validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
@@ -136,7 +132,13 @@ def _by_noise(errors: Floats) -> Floats:
 
 
 def pairs_of(
-    g: CsrGraph, kernel: StationaryKernel, n_observed: Counts, weights: str, path: str, noise: Noise
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: Counts,
+    paths: Paths,
+    weights: str,
+    noise: Noise,
+    unit: float,
 ) -> Pairs:
     """Targets and weights of a connected graph.
 
@@ -148,20 +150,23 @@ def pairs_of(
         Kernel that turns them into distances.
     n_observed : int or (m,) int
         Number N of columns, or that of each entry of the graph.
+    paths : geodesics.Paths
+        Distances that pairs without an edge aim at.
     weights : {"precision", "uniform", "elastic"}
         Edges by their sampling precision and other pairs next to nothing, or all pairs alike, or
         these with edges of length 0 that together weigh as much.
-    path : {"distance", "covariance"}
-        Which paths pairs without an edge aim at.
     noise : float, (n, n) array or sparse matrix, optional
         Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
+    unit : float
+        What distances are divided by.
 
     Returns
     -------
     Pairs
-        All pairs, or edges and anchors.
+        All pairs, or edges and landmarks.
     """
     n = g.n_nodes
+    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
     lengths = geodesics.distance_lengths(g, kernel)
     usable = np.isfinite(lengths.weights)
     near, far = np.where(usable, 1.0, 0.0), 1.0
@@ -178,32 +183,26 @@ def pairs_of(
         # An error of its own that the distances leave a point, the mean of its neighbors has not.
         near *= n * n / max(near.size, 1)
         lengths = lengths._replace(weights=np.where(usable, 0.0, np.inf))
-    anchors = np.arange(n) if n <= DENSE else _draw_anchors(g)
-    some = None if anchors.size == n else anchors
-    paths, to_squares = geodesics.path_lengths(g, kernel, path)
-    walks = geodesics.shortest_distances(paths, some)
-    targets = np.ascontiguousarray(np.sqrt(to_squares(walks)).T, dtype=np.float32)
-    targets[~np.isfinite(walks.T)] = np.inf
-    counts = np.full(targets.shape, far * n / anchors.size, dtype=np.float32)
-    counts[~np.isfinite(targets)] = 0.0
-    edges = None
-    if anchors.size == n:
+    squares, landmarks = paths
+    anchors = np.arange(n) if landmarks is None else landmarks
+    targets = np.empty((n, anchors.size), dtype=np.float32)
+
+    def aim(start: int, stop: int) -> None:
+        targets[start:stop] = np.sqrt(squares[:, start:stop].T / unit**2)
+
+    map_blocks(aim, n, block_rows(anchors.size))
+    counts, edges = (far * paths.counts).astype(np.float32)[None], None
+    known = np.isfinite(targets)
+    if landmarks is None or not known.all():
+        counts = np.where(known, counts, np.float32(0.0))
+        targets[~known] = 0.0
+    if landmarks is None:
         ends = g.rows[usable], g.indices[usable]
         targets[ends], counts[ends] = lengths.weights[usable], near[usable]
+        np.fill_diagonal(counts, 0.0)
     else:
         edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
-    counts[anchors, np.arange(anchors.size)] = 0.0
-    targets[counts == 0.0] = 0.0
     return Pairs(edges, near, anchors, targets, counts)
-
-
-def _draw_anchors(g: CsrGraph) -> NDArray[np.int64]:
-    """Random anchors, the same whatever order the points come in."""
-    n = g.n_nodes
-    total = np.add.reduceat(np.append(g.weights, 0.0), g.indptr[:-1])
-    order = np.argsort(np.where(np.diff(g.indptr) > 0, total, 0.0), kind="stable")
-    count = max(min(ANCHORS, DENSE**2 // n), 1)
-    return np.sort(order[np.random.default_rng(0).permutation(n)[:count]])
 
 
 @validate(
@@ -233,7 +232,7 @@ def stress(
         Start, in the units of the kernel.
     g : CsrGraph
         Connected graph of correlations. Pairs without an edge aim at their geodesic distance; of
-        more than 4000 points each sees its edges and up to 1000 random anchors.
+        more than 2000 points each sees its edges and landmarks that stand for all points.
     kernel : str or StationaryKernel
         Kernel that turns correlations into distances.
     n_observed : int or (m,) array_like of int
@@ -280,11 +279,26 @@ def stress(
             f"latent must have one row per node of the graph, got shape {points.shape} for "
             f"{g.n_nodes} nodes; fit both to the same points"
         )
+    count = geodesics.auto_landmarks(*points.shape)
+    paths = geodesics.best_paths(g, kernel, path, count)
+    return stress_of_paths(points, g, kernel, n_observed, paths, weights, noise, max_iter)
+
+
+def stress_of_paths(
+    latent: Floats,
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    n_observed: Counts,
+    paths: Paths,
+    weights: str,
+    noise: Noise = None,
+    max_iter: int = 60,
+) -> StressFit:
+    """Return an embedding moved as by `stress`, to distances that were measured before."""
     # Targets are of single precision.
     unit = _power_of_two(kernel.length_scale)
-    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
-    pairs = pairs_of(g, kernel, n_observed, weights, path, noise)
-    return _majorize(pairs, points, unit, max_iter)
+    pairs = pairs_of(g, kernel, n_observed, paths, weights, noise, unit)
+    return _majorize(pairs, latent, unit, max_iter)
 
 
 def _power_of_two(size: float) -> float:
@@ -322,7 +336,7 @@ def noise_ratio(latent: Floats, pairs: tuple[Integers, Integers, Floats], noise:
 @single_threaded_blas()
 def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> StressFit:
     """Majorize step by step until a step takes off next to nothing; pairs are in a unit."""
-    points = latent / unit
+    points = np.ascontiguousarray(latent / unit)
     center = points.mean(axis=0)
     points, solve = points - center, _solver(pairs)
     force, value = _forces(pairs, points)
@@ -330,7 +344,8 @@ def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> 
     size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
     history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
     while not converged and len(history) <= max_iter:
-        moved = points + _STRIDE * (solve(force, points) - points)
+        stride = _STRIDE if (len(history) - 1) % _WHOLE else 1.0
+        moved = points + stride * (solve(force, points) - points)
         force, value = _forces(pairs, moved)
         converged = history[-1] - value <= _TOLERANCE * history[-1]
         # Rounding may raise the last bits of a stress that has nowhere to go.
@@ -368,8 +383,8 @@ def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
 
     Of anchors, which do not move with a point, the force includes where they are.
     """
-    far = pairs.weights.sum(axis=1, dtype=np.float64)
-    n = far.size
+    n = len(pairs.targets)
+    far = np.broadcast_to(pairs.weights.sum(axis=1, dtype=np.float64), n)
     if pairs.edges is None:
         if far.min() == (n - 1) * pairs.weights.max():  # all pairs alike
             return lambda force, points: force / n

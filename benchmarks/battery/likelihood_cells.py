@@ -51,7 +51,7 @@ def solve(latent, rows, kernel, restarts):
     corr = covariance.to_correlation(gplvm.sample_covariance(rows))
     near = graph.join(graph.neighbors(corr, 6), corr).graph
     g = graph.union(graph.threshold(corr, graph.auto_threshold(rows.shape[1])), near)
-    squares = geodesics.sq_distances(g, kernel, "distance")
+    squares = geodesics.best_paths(g, kernel, "distance").sq_distances
     start = eigen.coordinates(squares, latent.shape[1]).coordinates
     start = refine.stress(start, g, kernel, rows.shape[1]).latent
     end = refine.Likelihood(restarts=restarts).run(start, rows, kernel).latent

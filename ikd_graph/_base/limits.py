@@ -6,9 +6,19 @@ Times are of one core; they grow with the square or the cube of the number of po
 from contextlib import suppress
 from pathlib import Path
 
-SOLVED_WHOLE = 10_000
-"""All pairs have distances: 800 MB, and twice that on the way. Beyond, distances are measured from
-landmarks, the graph grows with the points, and rows keep the precision they came in."""
+SOLVED_WHOLE = 2000
+"""All pairs have distances: .15 s. Beyond, distances are measured from landmarks."""
+
+ALL_EDGES = 1000
+"""Samples of the model of which every pair above the threshold is an edge: of 3000 there may be a
+million. Beyond, a point keeps its strongest edges."""
+
+LANDMARKS = 300
+"""Landmarks, or fifty for each coordinate where these are more: as near to the truth as all pairs
+(docs/decisions/020-fast-at-every-size.md)."""
+
+DOUBLE = 10_000
+"""Rows that are worked with in double precision; more keep the precision they came in."""
 
 DENSE_ENTRIES = 2**24
 """Entries up to which a sparse table is worked with as a dense one: 134 MB, and twice that on the

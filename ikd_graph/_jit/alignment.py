@@ -13,6 +13,14 @@ CHUNK = 64
 
 
 @helper
+def copy(source, target):
+    """Fill a matrix with another; comparing shapes, as numpy does, takes a second to compile."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@helper
 def nearest_rotation(cross, floor, rotation, work):
     """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``, as ``rotation`` (M, M).
 
@@ -22,7 +30,7 @@ def nearest_rotation(cross, floor, rotation, work):
     """
     m = cross.shape[0]
     u, v, guide = work[0], work[1], work[2]
-    u[:] = cross
+    copy(cross, u)
     rotation[:] = 0.0
     rank = 0
     for attempt in range(9):
@@ -50,7 +58,7 @@ def nearest_rotation(cross, floor, rotation, work):
         add_product(rotation, u, -1.0, guide)
         v[:] = 0.0
         add_product(guide, rotation.T, 1.0, v)
-        u[:] = guide
+        copy(guide, u)
         add_product(v, rotation, -1.0, u)
 
 
@@ -105,7 +113,7 @@ def diagonalize(u, v):
             break
 
 
-@inlined
+@helper
 def fit(source, target, weights, rotation, cross, means, work):
     """Fill the rigid motion that brings points nearest to others; returns the product of sizes.
 

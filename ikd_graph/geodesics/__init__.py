@@ -11,15 +11,16 @@ that are (paper, Section 2.4). There are two ways to measure a path, and one sea
 Edges of length zero (duplicates, s = 1) are edges. Edges with s <= 0 carry no path.
 """
 
+from ._paths import Paths as Paths
+from ._paths import auto_landmarks as auto_landmarks
+from ._paths import best_paths as best_paths
 from ._paths import (
     covariance,
     covariance_lengths,
     distance_lengths,
     distances,
     farthest_nodes,
-    path_lengths,
     shortest_distances,
-    sq_distances,
 )
 
 __all__ = [
@@ -28,7 +29,5 @@ __all__ = [
     "distance_lengths",
     "distances",
     "farthest_nodes",
-    "path_lengths",
     "shortest_distances",
-    "sq_distances",
 ]

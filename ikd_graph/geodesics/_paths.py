@@ -1,14 +1,15 @@
 """Shortest paths through a graph, and the distances and covariances they stand for."""
 
-from collections.abc import Callable
-from typing import Any
+from math import isqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
+from .._base import limits
 from .._base import validation as check
-from .._base.threads import map_blocks
+from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats
 from .._base.validation import nodes_of, validate
 from ..graph import CsrGraph, check_graph, to_sparse
@@ -272,28 +273,114 @@ def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[
     return nodes, distances
 
 
-def path_lengths(
-    g: CsrGraph, kernel: StationaryKernel, path: str
-) -> tuple[CsrGraph, Callable[[Floats], Floats]]:
-    """Return the graph with lengths of edges whose shortest paths are the best ones.
+class Paths(NamedTuple):
+    """Squared distances on best paths through a connected graph, from all nodes or landmarks."""
 
-    A function comes with it that makes squared distances of the lengths of paths.
+    sq_distances: Floats  # (a, n) edges keep their own
+    landmarks: NDArray[np.int64] | None = None  # (a,) nodes they start from, None for all
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of nodes that each start stands for (a,): those it is the nearest of."""
+        n_starts, n = self.sq_distances.shape
+        if self.landmarks is None:
+            return np.ones(n, dtype=np.int64)
+        nearest = np.argmin(self.sq_distances, axis=0)
+        return np.maximum(np.bincount(nearest, minlength=n_starts), 1)
+
+
+def best_paths(
+    g: CsrGraph,
+    kernel: StationaryKernel,
+    path: str,
+    n_landmarks: int | None = None,
+    random_state: int = 0,
+    first: int | None = None,
+) -> Paths:
+    """Measure the best paths of a connected graph.
+
+    Landmarks are chosen in batches, far from those before and where there are many points: a point
+    with a probability in proportion to its squared distance to the nearest landmark so far. A
+    region gets landmarks for being far from them and for being populous.
+
+    Parameters
+    ----------
+    g, kernel : CsrGraph and StationaryKernel
+        Correlations s of trusted pairs, and the kernel f.
+    path : {"distance", "covariance"}
+        Best are the smallest sums of distances, or the largest products of covariances.
+    n_landmarks : int, optional
+        Number of starts; all nodes by default.
+    random_state : int
+        Seed of the landmarks; which are drawn does not depend on the order of the nodes.
+    first : int, optional
+        A node that has to be a landmark.
+
+    Returns
+    -------
+    Paths
+        Squared distances (n, n) float64, or (l, n) from landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import geodesics, graph, kernels
+    >>> z = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> kernel = kernels.SquaredExponential()
+    >>> g = graph.threshold(kernel.covariance((z[:, None] - z) ** 2), 0.5)
+    >>> geodesics.best_paths(g, kernel, "distance").sq_distances[0].round(12).tolist()
+    [0.0, 1.0, 4.0, 9.0]
     """
-    if path == "covariance":
-        return covariance_lengths(g), kernel.sq_distance_from_log
-    return distance_lengths(g, kernel), np.square
-
-
-def sq_distances(g: CsrGraph, kernel: StationaryKernel, path: str) -> Floats:
-    """Squared distances (n, n) on best paths of a connected graph; edges keep their own."""
-    lengths, to_squares = path_lengths(g, kernel, path)
-    out = shortest_distances(lengths)
+    by_product = path == "covariance"
+    lengths = covariance_lengths(g) if by_product else distance_lengths(g, kernel)
     walkable = np.isfinite(lengths.weights)
-    out[g.rows[walkable], g.indices[walkable]] = lengths.weights[walkable]
+    if n_landmarks is None:
+        nodes, out = None, shortest_distances(lengths)
+        out[g.rows[walkable], g.indices[walkable]] = lengths.weights[walkable]
+    else:
+        nodes, out = _draw_landmarks(lengths, n_landmarks, random_state, first)
+        for row, node in enumerate(nodes):
+            edges = slice(g.indptr[node], g.indptr[node + 1])
+            own = walkable[edges]
+            out[row, g.indices[edges][own]] = lengths.weights[edges][own]
 
     def invert(start: int, stop: int) -> None:
-        # In place: at thousands of points a second matrix is what memory runs out on.
-        out[start:stop] = to_squares(out[start:stop])
+        # In place: a second matrix is what memory runs out on.
+        block = out[start:stop]
+        block[:] = kernel.sq_distance_from_log(block) if by_product else np.square(block)
 
-    map_blocks(invert, g.n_nodes, 64)
-    return out
+    map_blocks(invert, len(out), block_rows(g.n_nodes))
+    return Paths(out, nodes)
+
+
+def auto_landmarks(n_nodes: int, n_components: int) -> int | None:
+    """Return how many landmarks stand for so many nodes, None where all pairs are measured."""
+    count = max(limits.LANDMARKS, 50 * n_components)
+    return None if n_nodes <= max(limits.SOLVED_WHOLE, count) else count
+
+
+def _draw_landmarks(
+    lengths: CsrGraph, count: int, random_state: int, first: int | None
+) -> tuple[NDArray[np.int64], Floats]:
+    """Landmarks (l,), and the lengths (l, n) of the shortest paths from them."""
+    n, rng = lengths.n_nodes, np.random.default_rng(random_state)
+    # Random numbers go to nodes by the lengths of their edges, in whatever order nodes come.
+    sums = np.bincount(lengths.rows, lengths.weights, minlength=n)
+    order = np.argsort(sums, kind="stable")
+    waiting, nearest = np.empty(n), np.ones(n)
+    distances = np.empty((count, n))
+    nodes = np.empty(0, dtype=np.int64)
+    while nodes.size < count:
+        # The smallest of exponential waiting times: a weighted draw without repetition.
+        waiting[order] = rng.standard_exponential(n)
+        waiting /= np.maximum(nearest, np.finfo(np.float64).eps) ** 2
+        waiting[nodes] = np.inf
+        if first is not None and not nodes.size:
+            waiting[first] = 0.0
+        size = min(1 + isqrt(count), count - nodes.size)
+        batch = np.argsort(waiting, kind="stable")[:size]
+        measured = shortest_distances(lengths, batch)
+        distances[nodes.size : nodes.size + batch.size] = measured
+        nearest = measured.min(axis=0) if not nodes.size else np.fmin(nearest, measured.min(axis=0))
+        nodes = np.append(nodes, batch)
+    return nodes, distances

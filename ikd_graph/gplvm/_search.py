@@ -552,7 +552,7 @@ def _neighbor_graph(similarity: Correlations, n_neighbors: int) -> CsrGraph:
 
 def _geodesic(g: CsrGraph, n_components: int, kernel: StationaryKernel) -> Floats:
     """Return closed form of the geodesic distances of a graph."""
-    sq_dist = geodesics.sq_distances(g, kernel, "distance")
+    sq_dist = geodesics.best_paths(g, kernel, "distance").sq_distances
     return eigen.coordinates(sq_dist, n_components).coordinates
 
 

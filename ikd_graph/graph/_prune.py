@@ -83,6 +83,8 @@ def prune(
     )
     removed = _contradicted(graph, rows)
     removed |= _far_apart(graph, removed)
+    if not removed.any():
+        return g, np.empty((0, 2), np.int64)
     # No component comes apart.
     labels = component_labels(mirrored(n, low[~removed], high[~removed], weights[~removed]))
     removed &= labels[low] == labels[high]
@@ -95,13 +97,13 @@ def _contradicted(graph: Lengths, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Edges that most of their witnesses contradict; those found first are no witnesses later."""
     removed, contradicts = np.zeros((2, graph.low.size), np.bool_)
     reach = np.empty(graph.indptr.size - 1)
+    order = np.lexsort((graph.lengths, rows))
     for least in (_WITNESSES, _WITNESSES, 1):
         # Pairs are expected to be edges among the stronger half of the edges of both ends.
-        hidden = removed[graph.numbers]
-        order = np.lexsort((graph.lengths, hidden, rows))
-        degrees = np.bincount(rows[~hidden], minlength=reach.size)
+        order = order[~removed[graph.numbers[order]]]
+        degrees = np.bincount(rows[order], minlength=reach.size)
         has_edges = degrees > 0
-        middle = graph.indptr[:-1] + (degrees - 1) // 2
+        middle = np.cumsum(degrees) - degrees + (degrees - 1) // 2
         reach[:], reach[has_edges] = 0.0, graph.lengths[order[middle[has_edges]]]
         _jit.detours.contradicted(graph, reach, removed, least, contradicts)
         removed[:] = contradicts

@@ -16,7 +16,7 @@ from .. import covariance
 from .._base import limits
 from .._base import validation as check
 from .._base.table import SparseTable
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ..graph import CsrGraph
 from ..plan import Candidate, Request
@@ -39,6 +39,9 @@ _CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
 """Embeddings with their points exchanged, and standard deviations of their scores beyond which a
 score is no chance: scores are the best of several and never below zero, so that one table of noise
 in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
+
+_AGREED = 0.8
+"""Agreement of two halves that other splits would not call in question."""
 
 FOLDS = 4
 RUNS = 16
@@ -121,7 +124,7 @@ def compare_candidates(
         Whether the best predicts better than its embeddings with their points exchanged do.
     """
     table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
-    fits = [list[tuple[Floats, Floats]]() for _ in options]
+    fits = [list[tuple[Integers, Floats]]() for _ in options]
     scores, r2 = np.zeros((2, len(options), len(table)))
     for held_out in parts:
         shown = held_out if held_out.all() else ~held_out
@@ -129,9 +132,10 @@ def compare_candidates(
         for at, option in enumerate(options):
             points = embed(table[:, shown], option)
             if directions.shape[1]:
-                fits[at].append((points, directions))
-                scores[at] += direction_score(points, directions) / len(parts)
-                r2[at] += held_out_r2(points, values[:, held_out]) / len(parts)
+                near = _nearest(points, _NUMBERS[-1])
+                fits[at].append((near, directions))
+                scores[at] += _score(near, directions) / len(parts)
+                r2[at] += _r2(near[:, :NEAREST], values[:, held_out]) / len(parts)
     if len(parts) == 1:
         r2[:] = np.nan  # nothing was held out
     as_it_is = [option.affinity == REPRESENTATIONS[0] for option in options]
@@ -155,18 +159,23 @@ def _with_error(by_point: Floats) -> tuple[float, float]:
     return float(by_point.sum()), float(by_point.std() * np.sqrt(by_point.size))
 
 
-def _beyond_chance(score: float, fits: list[tuple[Floats, Floats]]) -> bool:
-    """Whether a sum of scores is beyond those of embeddings with their points exchanged."""
+def _beyond_chance(score: float, fits: list[tuple[Integers, Floats]]) -> bool:
+    """Whether a sum of scores is beyond those of embeddings with their points exchanged.
+
+    Each comes with the nearest points of every point, and the directions.
+    """
     rng, drawn = np.random.default_rng(0), np.zeros(_CHANCE_DRAWS)
     for draw in range(_CHANCE_DRAWS):
-        for points, directions in fits:
-            order = rng.permutation(len(points))
-            drawn[draw] += float(direction_score(points, directions[order]).sum())
+        for near, directions in fits:
+            order = rng.permutation(len(near))
+            drawn[draw] += float(_score(near, directions[order]).sum())
     return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
 def agreement_of_halves(table: Floats, option: Request, model_based: bool = False) -> float:
-    """Procrustes R² between embeddings of two halves of the columns, the mean of three splits.
+    """Procrustes R² between embeddings of two halves of the columns.
+
+    It is the mean of three splits, unless the first shows that they agree.
 
     Parameters
     ----------
@@ -190,6 +199,8 @@ def agreement_of_halves(table: Floats, option: Request, model_based: bool = Fals
         points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
         spread = all(each.any() for each in points)
         r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
+        if r2[0] > _AGREED:
+            break
     return float(np.mean(r2))
 
 
@@ -262,9 +273,13 @@ def direction_score(points: Floats, directions: Floats) -> Floats:
     that is below zero. All count alike, however little variance they have: what is large in a
     table, such as levels, is often no structure.
     """
+    return _score(_nearest(points, _NUMBERS[-1]), directions)
+
+
+def _score(near: Integers, directions: Floats) -> Floats:
+    """Return what each point adds to the score, given the nearest points of every point."""
     n, width = directions.shape
     counts = sorted({max(1, min(k, (n - 1) // 4)) for k in _NUMBERS})
-    near = _nearest(points, counts[-1])
     error, total = np.zeros((n, width)), np.zeros((n, width))
     for k in range(counts[-1]):
         total += directions[near[:, k]]
@@ -283,17 +298,23 @@ def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST)
     Their sum is 1 - residual / deviation from the mean of each column, both summed over all
     columns: a column counts by its variance. NaN where none varies.
     """
-    n = len(points)
-    values = columns.astype(np.float64) / (float(np.abs(columns).max(initial=0.0)) or 1.0)
-    predicted = values[_nearest(points, min(k, n - 1))].mean(axis=1)
+    return _r2(_nearest(points, k), columns)
+
+
+def _r2(near: Integers, columns: NDArray[np.floating]) -> Floats:
+    """Return what each point adds to the R², given the nearest points of every point."""
+    n, values = len(near), columns.astype(np.float64)
+    values /= float(np.abs(columns).max(initial=0.0)) or 1.0
+    predicted = values[near].mean(axis=1)
     total = float(((values - values.mean(axis=0)) ** 2).sum())
     if not total > 0.0:
         return np.full(n, np.nan)
     return np.asarray(1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total)
 
 
-def _nearest(points: Floats, k: int) -> NDArray[np.intp]:
-    """Nearest other points of every point, (n, k)."""
+def _nearest(points: Floats, k: int) -> Integers:
+    """Nearest other points of every point, (n, k), or all where there are fewer."""
+    k = min(k, len(points) - 1)
     near = KDTree(points).query(points, k + 1)[1]
     # A point is the first of its own list, but among equal ones any of them may be.
     distinct = near != np.arange(len(points))[:, None]

@@ -22,6 +22,10 @@ from ._facts import Facts
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
 
+CLIQUE_NEIGHBORS = 150
+"""The same among many samples of the model where cliques are sought, which find less in fewer
+(docs/decisions/020-fast-at-every-size.md)."""
+
 MIN_NEIGHBORS = 6
 """Neighbors of a point in a threshold graph: what keeps every point in it."""
 
@@ -73,7 +77,7 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     rule = _graph(facts, choice, by_value, euclidean) if strategy.uses_graph else None
     refine = request.refine
     if isinstance(refine, Stress) and refine.weights == "auto":
-        many = facts.has_rows and facts.rows.shape[0] > limits.SOLVED_WHOLE
+        many = facts.has_rows and facts.rows.shape[0] > limits.DOUBLE
         plain = "elastic" if many else "uniform"
         refine = replace(refine, weights="precision" if by_value else plain)
     kernel = likelihood_kernel = request.kernel
@@ -98,11 +102,12 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rul
     rows, affinity = facts.rows, choice.settings.affinity
     if choice.settings.graph == "auto" and sp.issparse(rows):
         return Threshold(0.0, prune=False)
-    if by_value and rows.shape[0] <= limits.SOLVED_WHOLE:
-        why = "a pair is an edge where its own columns show it"
-        if choice.model_based:
-            why = "correlations estimate the kernel of the model, so that small ones are left out"
-        choice.take(why, graph=Threshold())
+    if choice.model_based:
+        why = "correlations estimate the kernel of the model, so that small ones are left out"
+        k = CLIQUE_NEIGHBORS if choice.settings.solver.name == "blockwise" else N_NEIGHBORS
+        choice.take(why, graph=Threshold() if rows.shape[0] <= limits.ALL_EDGES else Neighbors(k))
+    elif by_value and rows.shape[0] <= limits.DOUBLE:
+        choice.take("a pair is an edge where its own columns show it", graph=Threshold())
     why = "the order of similarities is more reliable than their values"
     choice.take(why, graph=Neighbors())
     rule = choice.settings.graph

@@ -153,7 +153,7 @@ def compare(
         given = SparsePrecomputed if sp.issparse(X) else Precomputed
         return given(X, distances=affinity == "precomputed_distance", scale=scale)
     kind, scaled = AFFINITIES[affinity], None
-    dtype = np.float64 if X.shape[0] <= limits.SOLVED_WHOLE else X.dtype
+    dtype = np.float64 if X.shape[0] <= limits.DOUBLE else X.dtype
     if kind.euclidean:
         scaled = euclidean_rows(X, standardized=kind.scales_columns, dtype=dtype)
         rows = scaled.points

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ikd_graph import IKD, graph, strategies
-from ikd_graph._base import limits
+from ikd_graph import IKD, datasets, graph, strategies
 from ikd_graph.eigen import landmark_coordinates
 from ikd_graph.metrics import affine_r2
 
@@ -32,7 +31,8 @@ def test_as_many_landmarks_as_points_change_nothing(strategy, n_landmarks):
 def test_euclidean_points_are_found_from_few_landmarks(seed, n_components):
     points = np.random.default_rng(seed).normal(size=(200, n_components))
     nodes = np.arange(2 * n_components + 3)
-    found = landmark_coordinates(nodes, cdist(points[nodes], points), np.square, n_components)
+    squares = cdist(points[nodes], points, "sqeuclidean")
+    found = landmark_coordinates(nodes, squares, np.ones(nodes.size), n_components)
     np.testing.assert_allclose(
         cdist(found.coordinates, found.coordinates), cdist(points, points), atol=1e-7
     )
@@ -43,7 +43,8 @@ def test_a_landmark_counts_as_the_points_that_are_nearest_to_it():
     rng = np.random.default_rng(0)
     lengths = cdist(points := rng.normal(size=(9, 4)), points) ** 0.7
     copies = np.r_[:9, np.repeat(np.arange(9), rng.integers(0, 6, 9))]
-    found = landmark_coordinates(np.arange(9), lengths[:, copies], np.square, 3)
+    counts = np.bincount(copies)
+    found = landmark_coordinates(np.arange(9), lengths[:, copies] ** 2, counts, 3)
     squares = lengths[np.ix_(copies, copies)] ** 2
     centered = squares - squares.mean(axis=0)
     values, vectors = np.linalg.eigh(-0.5 * (centered - centered.mean(axis=1, keepdims=True)))
@@ -91,14 +92,38 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch
         IKD(2, n_landmarks=300, **settings).fit(X)
 
 
-def test_many_points_have_landmarks_and_no_threshold(monkeypatch):
-    monkeypatch.setattr(limits, "SOLVED_WHOLE", 100)
-    X = np.random.default_rng(0).normal(size=(400, 3)) @ np.random.default_rng(1).normal(
-        size=(3, 150)
+@pytest.mark.parametrize("refine", [None, "stress"])
+def test_landmarks_do_not_depend_on_the_order_of_the_rows(refine):
+    X, _ = waves(900)
+    order = np.random.default_rng(1).permutation(len(X))
+    settings = {"strategy": "geodesic", "graph": 10, "n_landmarks": 100, "refine": refine}
+    model, shuffled = IKD(2, **settings).fit(X), IKD(2, **settings).fit(X[order])
+    assert set(order[shuffled.landmarks_]) == set(model.landmarks_)
+    np.testing.assert_allclose(shuffled.embedding_, model.embedding_[order], atol=1e-8)
+
+
+def test_stress_on_landmarks_is_as_good_as_on_all_pairs():
+    X, latent = waves(1500)
+    settings = {"strategy": "geodesic", "graph": 10, "refine": "stress"}
+    whole, few = (
+        affine_r2(latent, IKD(2, n_landmarks=count, **settings).fit_transform(X))
+        for count in (None, 300)
     )
-    model = IKD(2, strategy="geodesic", refine=None, random_state=0).fit(X)
+    assert few > whole - 0.003 > 0.95
+
+
+def test_many_points_have_landmarks():
+    X, latent = waves(2500)
+    model = IKD(2, strategy="geodesic", affinity="correlation", graph=10).fit(X)
     assert model.landmarks_.size == 300
-    assert model.settings_.graph == graph.Neighbors(10, prune=True)
-    assert (
-        "distances between all of 400 points would fill" in model.settings_.reasons["n_landmarks"]
-    )
+    assert model.settings_.reasons["n_landmarks"].startswith("300 landmarks stand for 2500 points")
+    assert affine_r2(latent, model.embedding_) > 0.95
+
+
+@pytest.mark.parametrize(("strategy", "k"), [("geodesic", 10), ("blockwise", 150)])
+def test_of_many_samples_of_the_model_a_point_keeps_its_strongest_edges(strategy, k):
+    latent = np.random.default_rng(0).uniform(0.0, 2.0, (1200, 2))
+    X = datasets.gplvm_data(latent, 200, noise=0.3).X
+    model = IKD(2, strategy=strategy, refine=None).fit(X)
+    assert model.settings_.graph == graph.Neighbors(k, prune=False)
+    assert affine_r2(latent, model.embedding_) > 0.95

@@ -6,13 +6,17 @@ from scipy.spatial.distance import cdist
 from sklearn.manifold import smacof
 from tables import quiet
 
-from ikd_graph import IKD, graph, kernels, refine
-from ikd_graph import stress as _pairs
+from ikd_graph import IKD, geodesics, graph, kernels, refine
 from ikd_graph.cli import main
 from ikd_graph.metrics import affine_r2
 
 KERNELS = [kernels.get(name) for name in kernels.KERNELS]
 WEIGHTS = ("precision", "uniform", "elastic")
+
+
+def measure_from(n_landmarks, monkeypatch):
+    """Let so many landmarks stand for the points, or none."""
+    monkeypatch.setattr(geodesics, "auto_landmarks", lambda *_: n_landmarks)
 
 
 def noisy_problem(seed, n=40, m=2, noise=0.02):
@@ -46,9 +50,9 @@ def test_the_stress_is_its_formula_and_uniform_weights_end_where_scikit_learn_do
     pairs = np.triu_indices(30, 1)
     corr = graph.to_sparse(g).toarray()[pairs]
     precisions = refine.distance_precision(corr, kernels.SquaredExponential(), 100)
-    cases = (("precision", 15, 2e-3), ("precision", 2000, 1e-6), ("uniform", 2000, 1e-6))
-    for weights, dense_limit, tolerance in cases:
-        monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+    cases = (("precision", 15, 2e-3), ("precision", None, 1e-6), ("uniform", None, 1e-6))
+    for weights, n_landmarks, tolerance in cases:
+        measure_from(n_landmarks, monkeypatch)
         fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=200)
         values = precisions if weights == "precision" else 1.0
         for at, stress in ((start, fit.history[0]), (fit.latent, fit.history[-1])):
@@ -60,19 +64,19 @@ def test_the_stress_is_its_formula_and_uniform_weights_end_where_scikit_learn_do
 
 
 @pytest.mark.parametrize("weights", ["precision", "uniform"])
-@pytest.mark.parametrize("dense_limit", [2000, 15])
-def test_exact_distances_are_reached(dense_limit, weights, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+@pytest.mark.parametrize("n_landmarks", [None, 15])
+def test_exact_distances_are_reached(n_landmarks, weights, monkeypatch):
+    measure_from(n_landmarks, monkeypatch)
     latent, start, _, g = complete_graph(0, 0.0)
     fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=300)
     np.testing.assert_allclose(cdist(fit.latent, fit.latent), cdist(latent, latent), atol=1e-3)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("dense_limit", [2000, 30])
+@pytest.mark.parametrize("n_landmarks", [None, 20])
 @pytest.mark.parametrize("seed", range(3))
-def test_stress_never_rises(seed, dense_limit, weights, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+def test_stress_never_rises(seed, n_landmarks, weights, monkeypatch):
+    measure_from(n_landmarks, monkeypatch)
     latent, g = noisy_problem(seed)
     start = latent + 0.3 * np.random.default_rng(seed).standard_normal(latent.shape)
     fit = refine.stress(start, g, "squared_exponential", 100, weights=weights, max_iter=40)
@@ -94,11 +98,11 @@ def test_precision_weights_bring_a_latent_nearer_to_the_truth(seed):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_anchors_and_all_pairs_reach_a_similar_latent(weights, monkeypatch):
+def test_landmarks_and_all_pairs_reach_a_similar_latent(weights, monkeypatch):
     latent, g = noisy_problem(4, n=300)
     start = latent + 0.1 * np.random.default_rng(4).standard_normal(latent.shape)
     dense = refine.stress(start, g, "squared_exponential", 100, weights=weights)
-    monkeypatch.setattr(_pairs, "DENSE", 200)
+    measure_from(100, monkeypatch)
     sparse = refine.stress(start, g, "squared_exponential", 100, weights=weights)
     gaps = cdist(sparse.latent, sparse.latent) - cdist(dense.latent, dense.latent)
     assert np.sqrt((gaps**2).mean()) < 0.1
@@ -118,15 +122,15 @@ def test_distance_precision_agrees_with_simulated_correlations(kernel):
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("dense_limit", [2000, 110])
-def test_the_order_of_points_leaves_no_trace(weights, dense_limit, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+@pytest.mark.parametrize("n_landmarks", [None, 80])
+def test_the_order_of_points_leaves_no_trace(weights, n_landmarks, monkeypatch):
+    measure_from(n_landmarks, monkeypatch)
     latent, g = noisy_problem(3, n=200)
     order = np.random.default_rng(0).permutation(200)
     moved = graph.from_scipy(graph.to_sparse(g)[order][:, order].tocsr())
     here = refine.stress(latent, g, "matern", weights=weights)
     there = refine.stress(latent[order], moved, "matern", weights=weights)
-    tolerance = 1e-8 if dense_limit == 2000 else 1e-5
+    tolerance = 1e-8 if n_landmarks is None else 1e-5
     np.testing.assert_allclose(there.latent, here.latent[order], atol=tolerance)
 
 
@@ -148,9 +152,9 @@ def error_of(points, embedding):
     return np.sqrt(np.square(b @ left @ right - a).sum(axis=1).mean())
 
 
-@pytest.mark.parametrize("dense_limit", [2000, 15])
-def test_distances_are_weighed_by_their_noise_as_an_optimizer_does(dense_limit, monkeypatch):
-    monkeypatch.setattr(_pairs, "DENSE", dense_limit)
+@pytest.mark.parametrize("n_landmarks", [None, 15])
+def test_distances_are_weighed_by_their_noise_as_an_optimizer_does(n_landmarks, monkeypatch):
+    measure_from(n_landmarks, monkeypatch)
     points, given, errors = ranges(0)
     kernel = kernels.SquaredExponential(length_scale=0.3)
     g = graph.threshold(np.where(given > 0.0, kernel.covariance(given**2), 0.0), 1e-9)
