@@ -11,7 +11,7 @@ from . import geodesics, gplvm, graph, kernels
 from . import stress as stresses
 from ._base.format import setting
 from ._base.progress import Stages
-from ._base.table import dense_rows
+from ._base.table import MappedRows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
 from .gplvm import CoreFit, SessionJoints
@@ -148,7 +148,7 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
         return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
     core = likelihood.run(
         result.coordinates / similarity.unit,
-        similarity.modeled(dense_rows(rows)),
+        MappedRows(rows, similarity.modeled),
         plan.likelihood_kernel,
         centered=similarity.centers_rows,
         random_state=plan.random_state or 0,

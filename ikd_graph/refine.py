@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from ._base.table import MappedRows
 from ._base.threads import single_threaded_blas
 from ._base.validation import flag, one_of, positive, table_of, whole
 from .gplvm import GaussianProcess, sample_covariance
@@ -117,7 +118,7 @@ class Likelihood(BaseEstimator):
     def run(
         self,
         latent: ArrayLike,
-        rows: ArrayLike,
+        rows: ArrayLike | MappedRows,
         kernel: str | StationaryKernel,
         *,
         centered: bool = True,
@@ -132,7 +133,7 @@ class Likelihood(BaseEstimator):
         latent : (n, m) array_like of float64
             Latent of all rows after stress.
         rows : (n, n_observed) array_like of float64
-            The rows as the similarity models them.
+            The rows as the similarity models them; a fit makes some at a time.
         kernel : str or StationaryKernel
             Kernel of the model, or "auto": the one of largest likelihood, in a local descent the
             rational quadratic.
@@ -167,7 +168,7 @@ class Likelihood(BaseEstimator):
         self.check()
         descent = one_of(MAX_POINTS)("descent", descent)
         descent = descent if self.descent == "auto" else self.descent
-        values = np.asarray(rows)
+        values = rows if isinstance(rows, MappedRows) else np.asarray(rows)
         init = table_of(len(values))("latent", np.asarray(latent, dtype=np.float64))
         core = farthest_points(init, max_points or MAX_POINTS[descent])
         inside = np.ascontiguousarray(values[core], dtype=np.float64)
@@ -180,7 +181,7 @@ class Likelihood(BaseEstimator):
             else:
                 fit = likelihood(
                     sample_covariance(inside, centered),
-                    values.shape[1],
+                    inside.shape[1],
                     kernel,
                     init=init[core],
                     restarts=self.restarts,

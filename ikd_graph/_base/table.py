@@ -64,6 +64,20 @@ class SparseTable:
         )
 
 
+class MappedRows:
+    """A function of dense rows of a table, computed for the rows that are asked for."""
+
+    def __init__(self, rows: Any, function: Callable[[Any], Floats]) -> None:
+        self.rows, self.function = rows, function
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def __getitem__(self, which: NDArray[np.int64]) -> Floats:
+        """Return some rows, (b, any)."""
+        return self.function(dense_rows(some_rows(self.rows, which)))
+
+
 def rows_of(matrix: Any) -> Any:
     """Rows as they are worked with: dense, or sparse where a table without holes is large."""
     if not sp.issparse(matrix):

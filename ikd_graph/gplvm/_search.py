@@ -28,7 +28,7 @@ from scipy.spatial.distance import cdist
 
 from .. import eigen, geodesics, graph, kernels
 from .._base import validation as check
-from .._base.table import evenly_spaced
+from .._base.table import MappedRows, evenly_spaced
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import validate
@@ -572,7 +572,7 @@ def farthest_points(latent: Floats, count: int) -> NDArray[np.int64]:
 
 def place_outside(
     process: GaussianProcess,
-    rows: NDArray[np.floating],
+    rows: NDArray[np.floating] | MappedRows,
     init: Floats,
     core: NDArray[np.int64],
 ) -> Floats:

@@ -276,7 +276,9 @@ def _of_table(facts: Facts, choice: Choice) -> None:
             choice.warnings, choice.reasons["warning"] = (text,), text
         elif request.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
             weak = "the closed forms of two halves of the columns disagree"
-            choice.take(weak, strategy=Geodesic(), refine=Likelihood())
+            # The likelihood sees a core of the rows, elastic edges see all of many.
+            few = facts.rows.shape[0] <= limits.SOLVED_WHOLE
+            choice.take(weak, strategy=Geodesic(), refine=Likelihood() if few else Stress())
     choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
 
 

@@ -41,6 +41,7 @@ def fewer_than(n: int) -> Rule:
 
 _SAMPLE = 128  # principal directions of candidates, and rows whose neighbors measure the recall
 _RECALL = 0.97  # fraction of these at which no more lists are visited
+_MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add time alone
 
 
 def _check_size(rows: Any, k: int, **_: object) -> None:
@@ -64,7 +65,7 @@ def row_neighbors(
     The exact search multiplies blocks of rows in single precision, which only rules pairs out: the
     remaining ones are compared in double precision. The approximate search takes candidates from
     an inverted file of the leading principal components (faiss, extra ``large``) and ranks them by
-    their exact values; more lists are visited, up to an eighth of them, until 0.97 of the
+    their exact values; more lists are visited, up to 32 or a 32nd of them, until 0.97 of the
     neighbors of 128 sampled rows are among them. Neither depends on the number of threads.
 
     Parameters
@@ -234,11 +235,11 @@ def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArr
         every_list = faiss.SearchParametersIVF(nprobe=index.nlist)
         sample = evenly_spaced(n, _SAMPLE)
         true = index.search(points[sample], k + 1, params=every_list)[1]
-        while index.nprobe < index.nlist // 8:
+        while index.nprobe < max(_MOST_LISTS, index.nlist // _MOST_LISTS):
             found = candidates(sample)
             if np.mean((found[:, :, None] == true[:, None, :]).any(axis=1)) >= _RECALL:
                 break
-            index.nprobe, n_candidates = 2 * index.nprobe, min(2 * n_candidates, n)
+            index.nprobe *= 2
         # List by list: points of one list share candidates, which stay in the cache.
         order = np.argsort(index.quantizer.assign(points, 1)[:, 0], kind="stable")
         map_blocks(search, n, block_rows(n_candidates))
