@@ -207,7 +207,7 @@ def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArr
     on how many, and forked processes start no threads of its own.
     """
     n, points = rows.shape[0], _principal(rows)
-    near, n_candidates = np.empty((n, k), np.int32), min(3 * k + 1, n)
+    near, n_candidates = np.empty((n, k), np.int32), min(2 * k + 1, n)
 
     def candidates(some: Integers) -> Integers:
         """Nearest points of some, (b, n_candidates), themselves among them."""
