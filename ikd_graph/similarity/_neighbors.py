@@ -253,6 +253,7 @@ def _inverted_file(faiss: Any, points: NDArray[np.float32]) -> Any:
     n, d = points.shape
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
     index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 32, 1
+    index.cp.niter = 4  # lists need no best centers
     index.train(points)
     index.add(points)
     index.nprobe = 16
