@@ -277,7 +277,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
         elif request.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
             weak = "the closed forms of two halves of the columns disagree"
             # The likelihood sees a core of the rows, elastic edges see all of many.
-            few = facts.rows.shape[0] <= limits.SOLVED_WHOLE
+            few = facts.rows.shape[0] <= limits.DOUBLE
             choice.take(weak, strategy=Geodesic(), refine=Likelihood() if few else Stress())
     choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
 
