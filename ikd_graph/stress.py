@@ -366,16 +366,18 @@ def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
     _jit.stress.majorize(
         columns, pairs.targets, pairs.weights, g is not None, single, force, by_row
     )
+    missed = float(by_row.sum())
     if g is not None:
         gaps = points[g.rows] - points[g.indices]
         distances = np.sqrt(np.square(gaps).sum(axis=1))
-        pull = np.divide(g.weights, distances, out=np.zeros_like(distances), where=distances > 0.0)
-        pull *= pairs.edge_weights
-        for c, gap in enumerate(gaps.T):
-            force[:, c] += np.bincount(g.rows, pull * gap, len(points))
-        misses = pairs.edge_weights * np.square(distances - g.weights)
-        by_row += np.bincount(g.rows, misses, len(points))
-    return force, 0.5 * float(by_row.sum())
+        if g.weights.any():  # those of elastic edges are 0
+            far = distances > 0.0
+            pull = np.divide(g.weights, distances, out=np.zeros_like(distances), where=far)
+            pull *= pairs.edge_weights
+            for c, gap in enumerate(gaps.T):
+                force[:, c] += np.bincount(g.rows, pull * gap, len(points))
+        missed += float(np.sum(pairs.edge_weights * np.square(distances - g.weights)))
+    return force, 0.5 * missed
 
 
 def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:

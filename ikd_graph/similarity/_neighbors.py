@@ -207,7 +207,7 @@ def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArr
     on how many, and forked processes start no threads of its own.
     """
     n, points = rows.shape[0], _principal(rows)
-    near, n_candidates = np.empty((n, k), np.int32), min(3 * k + 1, n)
+    near, n_candidates = np.empty((n, k), np.int32), min(2 * k + 1, n)
 
     def candidates(some: Integers) -> Integers:
         """Nearest points of some, (b, n_candidates), themselves among them."""
@@ -253,6 +253,7 @@ def _inverted_file(faiss: Any, points: NDArray[np.float32]) -> Any:
     n, d = points.shape
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(int(4.0 * np.sqrt(n)), n))
     index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 32, 1
+    index.cp.niter = 4  # lists need no best centers
     index.train(points)
     index.add(points)
     index.nprobe = 16

@@ -159,8 +159,7 @@ def compare(
         rows = scaled.points
     else:
         allow_flat = counts or kind.square_roots
-        rows = unit_rows(kind.modeled(X), kind.over_pairs, allow_flat=allow_flat)
-        rows = rows.astype(dtype, copy=False) if isinstance(rows, np.ndarray) else rows
+        rows = unit_rows(kind.modeled(X), kind.over_pairs, allow_flat=allow_flat, dtype=dtype)
     return RowSimilarity(kind, rows, scaled, model_based=model_based)
 
 

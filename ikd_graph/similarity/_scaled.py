@@ -72,7 +72,9 @@ def _rows(name: str, value: Any) -> Any:
 
 
 @validate(X=_rows, affinity=check.one_of(("correlation", "cosine")), allow_flat=check.flag)
-def unit_rows(X: Any, affinity: str = "correlation", *, allow_flat: bool = False) -> Any:
+def unit_rows(
+    X: Any, affinity: str = "correlation", *, allow_flat: bool = False, dtype: Any = np.float64
+) -> Any:
     """Rows U for which ``U @ U.T`` is the affinity between points.
 
     Parameters
@@ -85,10 +87,12 @@ def unit_rows(X: Any, affinity: str = "correlation", *, allow_flat: bool = False
     allow_flat : bool
         Keep rows without spread as rows of zeros, which are correlated with nothing, and warn with
         their count, instead of raising.
+    dtype : dtype
+        Type of the rows of an array.
 
     Returns
     -------
-    (n_samples, n_features) ndarray of float64, or SparseRows
+    (n_samples, n_features) ndarray, or SparseRows
         Scaled rows, those of a sparse table in its precision.
 
     Raises
@@ -107,9 +111,15 @@ def unit_rows(X: Any, affinity: str = "correlation", *, allow_flat: bool = False
     """
     if isinstance(X, SparseTable):
         return _sparse_unit_rows(X, affinity, allow_flat)
-    rows, spread = centered_rows(X, affinity)
-    rows[_kept_flat(spread, affinity, allow_flat)] = 0.0
-    rows /= spread[:, None]
+    rows, spread = np.empty(X.shape, dtype), np.empty(len(X))
+
+    def fill(start: int, stop: int) -> None:
+        block, lengths = centered_rows(X[start:stop], affinity)
+        spread[start:stop] = lengths
+        rows[start:stop] = block / np.where(lengths > 0.0, lengths, np.inf)[:, None]
+
+    map_blocks(fill, len(X), block_rows(X.shape[1]))
+    _kept_flat(spread, affinity, allow_flat)
     return rows
 
 
