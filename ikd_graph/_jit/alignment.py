@@ -22,8 +22,8 @@ def nearest_rotation(cross, floor, rotation, work):
     """
     m = cross.shape[0]
     u, v, guide = work[0], work[1], work[2]
-    u[:] = cross
     rotation[:] = 0.0
+    copy(cross, u)
     rank = 0
     for attempt in range(9):
         diagonalize(u, v)
@@ -50,8 +50,16 @@ def nearest_rotation(cross, floor, rotation, work):
         add_product(rotation, u, -1.0, guide)
         v[:] = 0.0
         add_product(guide, rotation.T, 1.0, v)
-        u[:] = guide
+        copy(guide, u)
         add_product(v, rotation, -1.0, u)
+
+
+@helper
+def copy(matrix, out):
+    """Write a matrix (M, M) to ``out``: to assign arrays compiles the messages of their shapes."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = matrix[i, j]
 
 
 @helper

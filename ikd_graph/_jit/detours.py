@@ -112,8 +112,10 @@ def without_detour(graph, order, ratio, absent, removed):
     """
     n = graph.indptr.size - 1
     workspace = np.full(n, np.inf), np.zeros(n, np.bool_), np.empty((2, n), np.int64)
-    removed[:] = absent
-    removed[order] = True
+    for edge in range(removed.size):
+        removed[edge] = absent[edge]
+    for edge in order:
+        removed[edge] = True
     changed = True
     while changed:
         changed = False
@@ -121,7 +123,8 @@ def without_detour(graph, order, ratio, absent, removed):
             if removed[edge] and has_path(graph, edge, ratio, workspace, removed):
                 removed[edge] = False
                 changed = True
-    removed ^= absent
+    for edge in range(removed.size):
+        removed[edge] ^= absent[edge]
 
 
 @helper

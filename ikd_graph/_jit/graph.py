@@ -58,7 +58,9 @@ def keep_best(labels, values, own, rounding, neighbors, kept):
     """
     held = 0
     while held < neighbors.size:
-        best = values.max()
+        best = values[0]
+        for i in range(1, values.size):
+            best = max(best, values[i])
         least = best - rounding - TIE * abs(own - best)
         for i in range(values.size):
             if values[i] >= least and held < neighbors.size:

@@ -8,8 +8,8 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 
 import numpy as np
 
-from .._base.jit import helper, jit
-from .alignment import diagonalize, fit, moved, nearest_rotation
+from .._base.jit import helper, inlined, jit
+from .alignment import copy, diagonalize, fit, moved, nearest_rotation
 
 CHUNK = 512
 """Values that are looked at one by one for the largest; the sum of both loops is least at √n."""
@@ -146,11 +146,14 @@ def fit_shared(state, big, small, framed, work, shared):
     # Of count m numbers as many were fitted as a motion has; below the floor is rounding.
     variance = max(misfit / (count * m - m * (m + 1) / 2), ROUNDING * scale)
     directions, left = work[0], work[1]
-    left[:] = cross
+    copy(cross, left)
     diagonalize(left, directions)
     for p in range(m):
+        square = 0.0
+        for j in range(m):
+            square += left[j, p] ** 2
         # The mirror image across this direction fits worse by four times its singular value.
-        if 4.0 * np.sqrt((left[:, p] ** 2).sum()) <= FLAT * variance:
+        if 4.0 * np.sqrt(square) <= FLAT * variance:
             width = 0.0
             entry = state.first[small]
             while entry >= 0:
@@ -167,14 +170,14 @@ def fit_shared(state, big, small, framed, work, shared):
     return True
 
 
-@helper
+@inlined
 def larger_first(state, low, high):
     """Blocks of two names, the larger first."""
     big, small = state.slot[low], state.slot[high]
     return (small, big) if state.size[big] < state.size[small] else (big, small)
 
 
-@helper
+@inlined
 def find_certain(state, low, framed, work, shared):
     """Make the partner of a name the one with the most shared points whose motion is certain.
 
