@@ -192,13 +192,11 @@ class Geodesic(Strategy):
         paths = geodesics.best_paths(
             graph, kernel, self.path, problem.n_landmarks, problem.random_state, first
         )
-        squares, nodes = paths
+        squares, nodes, counts = paths
         if nodes is None:
             solution = eigen.coordinates(squares, size, self.reference)
         else:
-            solution = eigen.landmark_coordinates(
-                nodes, squares, paths.counts, size, self.reference
-            )
+            solution = eigen.landmark_coordinates(nodes, squares, counts, size, self.reference)
         return Solution(solution, landmarks=nodes, paths=paths)
 
 
@@ -209,7 +207,7 @@ def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
-    paths = Paths(np.square(distances), nodes)
+    paths = Paths.of(np.square(distances), nodes)
     return eigen.landmark_coordinates(
         nodes, paths.sq_distances, paths.counts, n_components
     ).coordinates

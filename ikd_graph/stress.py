@@ -183,7 +183,7 @@ def pairs_of(
         # An error of its own that the distances leave a point, the mean of its neighbors has not.
         near *= n * n / max(near.size, 1)
         lengths = lengths._replace(weights=np.where(usable, 0.0, np.inf))
-    squares, landmarks = paths
+    squares, landmarks, stand_for = paths
     anchors = np.arange(n) if landmarks is None else landmarks
     targets = np.empty((n, anchors.size), dtype=np.float32)
 
@@ -191,7 +191,7 @@ def pairs_of(
         targets[start:stop] = np.sqrt(squares[:, start:stop].T / unit**2)
 
     map_blocks(aim, n, block_rows(anchors.size))
-    counts, edges = (far * paths.counts).astype(np.float32)[None], None
+    counts, edges = (far * stand_for).astype(np.float32)[None], None
     known = np.isfinite(targets)
     if landmarks is None or not known.all():
         counts = np.where(known, counts, np.float32(0.0))

@@ -8,7 +8,7 @@ way of the largest of every ``CHUNK`` on end, so that a merger costs what its po
 
 import numpy as np
 
-from .._base.jit import helper, jit
+from .._base.jit import helper, inlined, jit
 from .alignment import copy, diagonalize, fit, moved, nearest_rotation
 
 CHUNK = 512
@@ -170,14 +170,14 @@ def fit_shared(state, big, small, framed, work, shared):
     return True
 
 
-@helper
+@inlined
 def larger_first(state, low, high):
     """Blocks of two names, the larger first."""
     big, small = state.slot[low], state.slot[high]
     return (small, big) if state.size[big] < state.size[small] else (big, small)
 
 
-@helper
+@inlined
 def find_certain(state, low, framed, work, shared):
     """Make the partner of a name the one with the most shared points whose motion is certain.
 

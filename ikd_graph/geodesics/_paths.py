@@ -1,5 +1,7 @@
 """Shortest paths through a graph, and the distances and covariances they stand for."""
 
+from __future__ import annotations
+
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -277,16 +279,18 @@ class Paths(NamedTuple):
     """Squared distances on best paths through a connected graph, from all nodes or landmarks."""
 
     sq_distances: Floats  # (a, n) edges keep their own
-    landmarks: NDArray[np.int64] | None = None  # (a,) nodes they start from, None for all
+    landmarks: NDArray[np.int64] | None  # (a,) nodes they start from, None for all
+    counts: NDArray[np.int64]  # (a,) nodes that each stands for: those it is the nearest of
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Number of nodes that each start stands for (a,): those it is the nearest of."""
-        n_starts, n = self.sq_distances.shape
-        if self.landmarks is None:
-            return np.ones(n, dtype=np.int64)
-        nearest = np.argmin(self.sq_distances, axis=0)
-        return np.maximum(np.bincount(nearest, minlength=n_starts), 1)
+    @classmethod
+    def of(cls, sq_distances: Floats, landmarks: NDArray[np.int64] | None) -> Paths:
+        """Paths with the counts of their starts."""
+        n_starts, n = sq_distances.shape
+        counts = np.ones(n, dtype=np.int64)
+        if landmarks is not None:
+            nearest = np.argmin(sq_distances, axis=0)
+            counts = np.maximum(np.bincount(nearest, minlength=n_starts), 1)
+        return cls(sq_distances, landmarks, counts)
 
 
 def best_paths(
@@ -350,7 +354,7 @@ def best_paths(
         block[:] = kernel.sq_distance_from_log(block) if by_product else np.square(block)
 
     map_blocks(invert, len(out), block_rows(g.n_nodes))
-    return Paths(out, nodes)
+    return Paths.of(out, nodes)
 
 
 def auto_landmarks(n_nodes: int, n_components: int) -> int | None:
