@@ -366,18 +366,11 @@ def _forces(pairs: Pairs, points: Floats) -> tuple[Floats, float]:
     _jit.stress.majorize(
         columns, pairs.targets, pairs.weights, g is not None, single, force, by_row
     )
-    missed = float(by_row.sum())
     if g is not None:
-        gaps = points[g.rows] - points[g.indices]
-        distances = np.sqrt(np.square(gaps).sum(axis=1))
-        if g.weights.any():  # those of elastic edges are 0
-            far = distances > 0.0
-            pull = np.divide(g.weights, distances, out=np.zeros_like(distances), where=far)
-            pull *= pairs.edge_weights
-            for c, gap in enumerate(gaps.T):
-                force[:, c] += np.bincount(g.rows, pull * gap, len(points))
-        missed += float(np.sum(pairs.edge_weights * np.square(distances - g.weights)))
-    return force, 0.5 * missed
+        _jit.stress.add_edges(
+            g.indptr, g.indices, g.weights, pairs.edge_weights, points, force, by_row
+        )
+    return force, 0.5 * float(by_row.sum())
 
 
 def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:

@@ -60,3 +60,23 @@ def majorize(anchors, targets, weights, fixed, points, force, stress):
                 for k in range(n_anchors):
                     miss[k] = pull[k] * (at - anchor_values[k])
             force[i, c] = sum_of(miss, n_anchors)
+
+
+@pjit
+def add_edges(indptr, indices, lengths, weights, points, force, stress):
+    """Add to ``force`` (n, d) and ``stress`` (n,) what edges, stored from both ends, do to a point.
+
+    They are those of `majorize`: w_ij length_ij / |z_i - z_j| (z_i - z_j) and
+    w_ij (|z_i - z_j| - length_ij)^2, summed over the edges of every point.
+    """
+    n, n_dim = points.shape
+    for i in numba.prange(n):
+        for edge in range(indptr[i], indptr[i + 1]):
+            j, square = indices[edge], 0.0
+            for c in range(n_dim):
+                square += (points[i, c] - points[j, c]) ** 2
+            distance = np.sqrt(square)
+            stress[i] += weights[edge] * (distance - lengths[edge]) ** 2
+            pull = weights[edge] * lengths[edge] / distance if distance > 0.0 else 0.0
+            for c in range(n_dim):
+                force[i, c] += pull * (points[i, c] - points[j, c])
