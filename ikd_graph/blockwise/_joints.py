@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import DisjointSet
 from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
@@ -190,7 +189,7 @@ def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
 class BlockJoints:
     """Groups of blocks by fixed joints, these joints, and how far blocks disagree at them."""
 
-    groups: list[set[int]] = field(default_factory=list)
+    labels: Integers  # (n_blocks,) the first block of each one's group
     rows: list[tuple[Any, ...]] = field(default_factory=list)  # as the first six of `Joints`
     misfit: float = 0.0  # sum of squares
     freedom: float = 0.0  # its degrees of freedom
@@ -209,16 +208,23 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
     It ends where they disagree by more than a variance.
     """
     blocks, width = solved.blocks, solved.coordinates.shape[1]
-    sets, known = DisjointSet(range(blocks.n_blocks)), BlockJoints()
+    parent, known = list(range(blocks.n_blocks)), BlockJoints(np.arange(blocks.n_blocks))
+
+    def root(block: int) -> int:
+        while parent[block] != block:
+            parent[block] = block = parent[parent[block]]
+        return block
+
     starts, members = blocks.indptr, blocks.members
     holds = incidence(blocks, int(members.max(initial=0)) + 1)
     pairs = sp.triu(holds @ holds.T, 1).tocoo()
     enough = pairs.data > width
     order = np.lexsort((pairs.col[enough], pairs.row[enough], -pairs.data[enough]))
-    for a, b in np.column_stack([pairs.row, pairs.col])[enough][order].tolist():
+    for at_pair in np.flatnonzero(enough)[order]:
+        a, b = int(pairs.row[at_pair]), int(pairs.col[at_pair])
         if known.misfit > most_variance * known.freedom:
             break
-        if sets.connected(a, b):
+        if root(a) == root(b):
             continue
         parts = slice(*starts[a : a + 2]), slice(*starts[b : b + 2])
         shared, *at = np.intersect1d(
@@ -235,10 +241,11 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         known.misfit += misfit
         known.freedom += freedom
         if _kinds(values, variance) == 0:
-            sets.merge(a, b)
+            ends = root(a), root(b)
+            parent[max(ends)] = min(ends)
             noise = float(np.sqrt(variance))
             known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), noise))
-    known.groups = sets.subsets()
+    known.labels = np.array([root(block) for block in parent], dtype=np.int64)
     return known
 
 
@@ -282,10 +289,7 @@ class _Bodies:
         # Points of every body (n_bodies, n), one block of each, and the body of each block.
         self.holds, self.ends = sp.csr_array(self.in_blocks), np.arange(solved.blocks.n_blocks)
         self.body = self.ends
-        labels = np.zeros_like(self.ends)
-        for number, group in enumerate(self.known.groups):
-            labels[list(group)] = number
-        self._merge(labels)
+        self._merge(self.known.labels)
         grown = True
         while grown and self.ends.size > 1:
             grown = self._locate()
