@@ -185,17 +185,21 @@ def find_certain(state, low, framed, work, shared):
     """
     m = state.coordinates.shape[1]
     row = cached_row(state, state.slot[low])
-    best, partner = np.int64(0), np.int64(0)
+    best, partner, kept = np.int64(0), np.int64(0), 0
     for i in range(state.n_counted[row]):
         name = np.int64(state.counted[row, i])
         count = np.int64(state.rows[row, name])
-        if count < best or (count == best and name > partner):
+        # Those that are gone count nothing, and are looked at no more.
+        state.counted[row, kept] = name
+        kept += count > 0
+        if count == 0 or count < best or (count == best and name > partner):
             continue
         big, small = larger_first(state, low, name)
         if count > m and not fit_shared(state, big, small, framed, work, shared):
             count = m
         if count > best or (count == best and name < partner):
             best, partner = count, name
+    state.n_counted[row] = kept
     clear(state.best, state.best_tops, low)
     raise_to(state.best, state.best_tops, low, best)
     state.partner[low] = partner

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ..cliques import Blocks, arrays
 from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
@@ -300,17 +300,18 @@ def _merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
         joined = join_blocks(bodies, exact)
         if joined.misfit > exact * joined.freedom:
             return None
-        are_joined = len(joined.groups) < bodies.blocks.n_blocks
-        larger = _merged(bodies, joined.groups) if are_joined else _with_located(bodies)
+        are_joined = len(np.unique(joined.labels)) < bodies.blocks.n_blocks
+        larger = _merged(bodies, joined.labels) if are_joined else _with_located(bodies)
     return _placed(bodies, frame)
 
 
-def _merged(solved: SolvedBlocks, groups: list[set[int]]) -> SolvedBlocks:
-    """One block of all blocks of a group, in coordinates of its own."""
+def _merged(solved: SolvedBlocks, labels: Integers) -> SolvedBlocks:
+    """One block of all blocks with one label, in coordinates of its own."""
     members: list[list[int]] = []
     places: list[Floats] = []
-    for group in groups:
-        part = solved.take(np.array(sorted(group)))
+    starts = np.cumsum(np.unique(labels, return_counts=True)[1])[:-1]
+    for group in np.split(np.argsort(labels, kind="stable"), starts):
+        part = solved.take(group)
         inside = np.unique(part.blocks.members)
         members.append(inside.tolist())
         places.append(merge_pairs(part, part.n_points).coordinates[inside])

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import DisjointSet
 from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
@@ -30,7 +29,7 @@ from .._base import validation as check
 from .._base.format import count
 from .._base.types import Floats, Integers
 from .._base.validation import validate
-from ..cliques import arrays, incidence
+from ..cliques import incidence
 from ._rigid import check_places, residuals
 from ._solve import SolvedBlocks
 
@@ -167,8 +166,8 @@ def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
             f"{check.few(kinds) or 'none'}"
         )
     ends = int(found.first[joint]), int(found.second[joint])
-    near, far = (next(body for body in search.bodies if end in body.blocks) for end in ends)
-    shared = np.array(sorted(near.points & far.points))
+    near, far = search.holds[search.body[[*ends]]].toarray() > 0.0
+    shared = np.flatnonzero(near & far)
     # What hangs on either side, by other points than those of the joint.
     unshared = np.setdiff1d(np.arange(len(points)), shared)
     holds = incidence(solved.blocks, len(points))[:, unshared]
@@ -186,25 +185,21 @@ def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
     return points
 
 
-class _Body(NamedTuple):
-    blocks: list[int]
-    points: set[int]
-
-
 @dataclass
 class BlockJoints:
     """Groups of blocks by fixed joints, these joints, and how far blocks disagree at them."""
 
-    groups: list[set[int]] = field(default_factory=list)
+    labels: Integers  # (n_blocks,) the first block of each one's group
     rows: list[tuple[Any, ...]] = field(default_factory=list)  # as the first six of `Joints`
     misfit: float = 0.0  # sum of squares
     freedom: float = 0.0  # its degrees of freedom
 
-    def variance(self, misfit: float, freedom: float, scale: float) -> float:
-        """Variance of a coordinate, of few shared points also from all joints so far."""
+    def variance(self, misfit: Any, freedom: Any, scale: Any) -> Any:
+        """Variances of a coordinate, of few shared points also from all joints so far."""
         prior = _PRIOR if self.freedom > 0.0 else 0.0
-        misfit += prior * self.misfit / max(self.freedom, 1.0)
-        return max(misfit / max(freedom + prior, 1.0), _jit.merging.ROUNDING * scale)
+        misfit = misfit + prior * self.misfit / max(self.freedom, 1.0)
+        noise = misfit / np.maximum(freedom + prior, 1.0)
+        return np.maximum(noise, _jit.merging.ROUNDING * scale)
 
 
 def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoints:
@@ -213,16 +208,23 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
     It ends where they disagree by more than a variance.
     """
     blocks, width = solved.blocks, solved.coordinates.shape[1]
-    sets, known = DisjointSet(range(blocks.n_blocks)), BlockJoints()
+    parent, known = list(range(blocks.n_blocks)), BlockJoints(np.arange(blocks.n_blocks))
+
+    def root(block: int) -> int:
+        while parent[block] != block:
+            parent[block] = block = parent[parent[block]]
+        return block
+
     starts, members = blocks.indptr, blocks.members
     holds = incidence(blocks, int(members.max(initial=0)) + 1)
     pairs = sp.triu(holds @ holds.T, 1).tocoo()
     enough = pairs.data > width
     order = np.lexsort((pairs.col[enough], pairs.row[enough], -pairs.data[enough]))
-    for a, b in np.column_stack([pairs.row, pairs.col])[enough][order].tolist():
+    for at_pair in np.flatnonzero(enough)[order]:
+        a, b = int(pairs.row[at_pair]), int(pairs.col[at_pair])
         if known.misfit > most_variance * known.freedom:
             break
-        if sets.connected(a, b):
+        if root(a) == root(b):
             continue
         parts = slice(*starts[a : a + 2]), slice(*starts[b : b + 2])
         shared, *at = np.intersect1d(
@@ -238,128 +240,178 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         variance = known.variance(misfit, freedom, float(np.sqrt(sizes[0] * sizes[1])))
         known.misfit += misfit
         known.freedom += freedom
-        if _kind(values, variance) == "fixed":
-            sets.merge(a, b)
+        if _kinds(values, variance) == 0:
+            ends = root(a), root(b)
+            parent[max(ends)] = min(ends)
             noise = float(np.sqrt(variance))
             known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), noise))
-    known.groups = sets.subsets()
+    known.labels = np.array([root(block) for block in parent], dtype=np.int64)
     return known
 
 
-def _kind(squares: Floats, variance: float) -> str:
-    """Class from the squared singular values of the shared points, one for each dimension."""
-    return KINDS[min(int(np.count_nonzero(4.0 * squares <= _jit.merging.FLAT * variance)), 2)]
+def _kinds(squares: Floats, variance: Floats) -> Integers:
+    """Places in `KINDS` from the squared singular values (..., M) of shared points."""
+    flat = 4.0 * squares <= _jit.merging.FLAT * variance[..., None]
+    return np.minimum(flat.sum(axis=-1), 2)
+
+
+class _Judged(NamedTuple):
+    """What sets of points that are shared say, one set a row."""
+
+    n_shared: Integers  # (k,)
+    center: Floats  # (k, M)
+    scatter: Floats  # (k, M, M) about it
+    squares: Floats  # (k, M) squared singular values, descending
+    axes: Floats  # (k, M, M) their directions, as columns
+    variance: Floats  # (k,) of a coordinate
+    kinds: Integers  # (k,) places in `KINDS`
+
+
+def _are_flat(bodies: _Judged, joints: _Judged) -> NDArray[np.bool_]:
+    """Whether bodies lie in the span of what they share, so that no mirror image moves them."""
+    gaps = bodies.center - joints.center
+    outer = gaps[:, :, None] * gaps[:, None, :] * bodies.n_shared[:, None, None]
+    least = _jit.merging.FLAT * joints.variance
+    spanned = 4.0 * joints.squares > least[:, None]
+    off = np.einsum("kip,kij,kjp->kp", joints.axes, bodies.scatter + outer, joints.axes)
+    return spanned.any(axis=1) & ((off * ~spanned).sum(axis=1) <= least)
 
 
 class _Bodies:
     """Blocks that were joined to rigid bodies, the largest first."""
 
     def __init__(self, solved: SolvedBlocks, points: Floats) -> None:
-        self.points, self.blocks = points, solved.blocks
+        self.points, self.in_blocks = points, incidence(solved.blocks, len(points))
         self.known = join_blocks(solved)
         self.residuals = residuals(solved, points) if solved.blocks.n_blocks else points[:, 0]
         spread = float(points.var(axis=0).sum())
         self.floor, self.radius = _jit.merging.ROUNDING * spread, np.sqrt(spread) or 1.0
-        members = [set(part.tolist()) for part in arrays(solved.blocks)]
-        found = [
-            _Body(sorted(group), set().union(*(members[block] for block in group)))
-            for group in self.known.groups
-        ]
-        self.bodies = sorted(found, key=lambda body: (-len(body.points), body.blocks[0]))
+        # Points of every body (n_bodies, n), one block of each, and the body of each block.
+        self.holds, self.ends = sp.csr_array(self.in_blocks), np.arange(solved.blocks.n_blocks)
+        self.body = self.ends
+        self._merge(self.known.labels)
         grown = True
-        while grown and len(self.bodies) > 1:
-            grown = self._locate(members)
+        while grown and self.ends.size > 1:
+            grown = self._locate()
             grown |= self._join()
+
+    def _merge(self, labels: Integers) -> None:
+        """Make one body of all with one label."""
+        _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+        joined = sp.csr_array((np.ones(group.size), (group, np.arange(group.size))))
+        holds = sp.csr_array(joined @ self.holds)
+        order = np.lexsort((first, -np.diff(holds.indptr)))
+        self.holds, self.ends = holds[order], self.ends[first[order]]
+        self.body = np.argsort(order)[group][self.body]
 
     def _join(self) -> bool:
         """Join bodies that share points that span all dimensions; False if none do."""
-        n_bodies, width = len(self.bodies), self.points.shape[1]
-        for a, b in self._touching():
-            first, second = self.bodies[a], self.bodies[b]
-            shared = first.points & second.points
-            is_inside = bool(second.points) and second.points <= first.points
-            if len(shared) <= width and not is_inside:
+        a, b, shared = self._touching()
+        joint, decided = self._decide(shared, self.holds[b])
+        points = np.split(self.holds.indices, self.holds.indptr[1:-1])
+        labels, grown = np.arange(self.ends.size), set()
+        for at, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+            if not points[first].size or not points[second].size:
                 continue
-            kind, values, noise = self._joint(shared)
-            if kind == "fixed" or is_inside or self._is_flat(second, shared):
-                if not is_inside:
-                    pair = first.blocks[0], second.blocks[0]
-                    self.known.rows.append((*pair, len(shared), "fixed", values, noise))
-                first.points.update(second.points)
-                first.blocks.extend(second.blocks)
-                second.points.clear()
-        bodies = [body for body in self.bodies if body.points]
-        self.bodies = sorted(bodies, key=lambda body: -len(body.points))
-        return len(bodies) < n_bodies
+            one, (is_joined, is_inside), row = joint, decided[:, at], at
+            if first in grown or second in grown:
+                common = np.intersect1d(points[first], points[second], assume_unique=True)
+                if common.size <= self.points.shape[1] and common.size < points[second].size:
+                    continue
+                one, decision = self._decide(self._row(common), self._row(points[second]))
+                (is_joined, is_inside), row = decision[:, 0], 0
+            if not is_joined:
+                continue
+            if not is_inside:
+                values, noise = np.sqrt(one.squares[row]), float(np.sqrt(one.variance[row]))
+                ends, n_shared = self.ends[[first, second]].tolist(), int(one.n_shared[row])
+                self.known.rows.append((*ends, n_shared, "fixed", values, noise))
+            points[first], points[second] = (
+                np.union1d(points[first], points[second]),
+                points[second][:0],
+            )
+            labels[labels == second] = first
+            grown.add(first)
+        self._merge(labels)
+        return bool(grown)
 
-    def _touching(self) -> list[tuple[int, int]]:
-        """Pairs of bodies that share points, the larger first."""
-        at: dict[int, list[int]] = {}
-        for number, body in enumerate(self.bodies):
-            for point in body.points:
-                at.setdefault(point, []).append(number)
-        return sorted({pair for owners in at.values() for pair in combinations(owners, 2)})
+    def _row(self, points: Integers) -> sp.csr_array:
+        """One set of points, (1, n)."""
+        entries = np.ones(points.size), (np.zeros_like(points), points)
+        return sp.csr_array(entries, shape=(1, len(self.points)))
 
-    def _locate(self, members: list[set[int]]) -> bool:
+    def _touching(self) -> tuple[Integers, Integers, sp.csr_array]:
+        """Pairs of bodies that share points, the larger first, and these points."""
+        pairs = sp.csr_array(sp.triu(self.holds @ self.holds.T, 1))
+        pairs.sort_indices()
+        a, b = pairs.tocoo().coords
+        return a, b, sp.csr_array(self.holds[a].multiply(self.holds[b]))
+
+    def _decide(self, shared: Any, smaller: Any) -> tuple[_Judged, NDArray[np.bool_]]:
+        """Judge joints; also whether each joins two bodies, and the smaller is inside, (2, k)."""
+        joint, whole = self._judge(shared), self._judge(smaller)
+        is_inside = joint.n_shared == whole.n_shared
+        enough = joint.n_shared > self.points.shape[1]
+        is_joined = is_inside | (enough & ((joint.kinds == 0) | _are_flat(whole, joint)))
+        return joint, np.array([is_joined, is_inside])
+
+    def _locate(self) -> bool:
         """Give the largest body the points whose distances to M + 1 of its points fix them."""
-        ground = self.bodies[0].points
-        near: dict[int, set[int]] = {}
-        for body in self.bodies[1:]:
-            for block in body.blocks:
-                inside = members[block] & ground
-                for point in members[block] - ground if inside else ():
-                    near.setdefault(point, set()).update(inside)
-        wide = [point for point, known in near.items() if len(known) > self.points.shape[1]]
-        located = [point for point in wide if self._joint(near[point])[0] == "fixed"]
-        ground.update(located)
-        return bool(located)
+        is_ground = np.zeros(len(self.points), dtype=np.bool_)
+        is_ground[self.holds[[0]].indices] = True
+        blocks, rest = self.in_blocks[self.body > 0], np.flatnonzero(~is_ground)
+        near = sp.csr_array(blocks[:, rest].T @ (blocks * is_ground[None]))
+        near.eliminate_zeros()
+        wide = np.flatnonzero(np.diff(near.indptr) > self.points.shape[1])
+        located = rest[wide[self._judge(near[wide]).kinds == 0]]
+        ground = self._row(np.append(self.holds[[0]].indices, located))
+        self.holds = sp.csr_array(sp.vstack([ground, self.holds[1:]]))
+        return bool(located.size)
 
-    def _joint(self, shared: set[int]) -> tuple[str, Floats, float]:
-        """Class of a joint from where merged points lie, and what blocks disagree by there."""
-        which, width = np.array(sorted(shared), dtype=np.int64), self.points.shape[1]
-        values = np.zeros(width)
-        places = self.points[which] - self.points[which].mean(axis=0)
-        sizes = np.linalg.svd(places, compute_uv=False)
-        values[: sizes.size] = sizes
+    def _judge(self, shared: Any) -> _Judged:
+        """Judge sets of points (k, n) from where merged points lie, and what blocks disagree by."""
+        shared, width = sp.csr_array(shared), self.points.shape[1]
+        n_shared, at = np.diff(shared.indptr), shared.indices
+        entries = np.ones(at.size), np.arange(at.size), shared.indptr
+        total = sp.csr_array(entries, shape=(n_shared.size, at.size))
+        center = (total @ self.points[at]) / n_shared[:, None]
+        places = self.points[at] - np.repeat(center, n_shared, axis=0)
+        scatter = np.stack([total @ (places * places[:, [i]]) for i in range(width)], axis=1)
+        squares, axes = np.linalg.eigh(scatter)
+        squares, axes = np.maximum(squares[:, ::-1], 0.0), axes[:, :, ::-1]
         # Two blocks that are d apart are d / 2 from their mean each.
-        misfit = 4.0 * float(np.square(self.residuals[which]).sum()) / width
-        variance = self.known.variance(misfit, float(which.size), float((places**2).sum()))
-        variance = max(variance, self.floor)
-        return _kind(values**2, variance), values, float(np.sqrt(variance))
-
-    def _is_flat(self, body: _Body, shared: set[int]) -> bool:
-        """Whether a body lies in the span of what it shares, so that no mirror image moves it."""
-        base, which = self.points[sorted(shared)], sorted(body.points)
-        center = base.mean(axis=0)
-        _, sizes, axes = np.linalg.svd(base - center, full_matrices=False)
-        least = _jit.merging.FLAT * self._joint(shared)[2] ** 2
-        spanned = axes[4.0 * sizes**2 > least]
-        off = self.points[which] - center
-        off -= off @ spanned.T @ spanned
-        return len(spanned) > 0 and bool((off**2).sum() <= least)
+        misfit = 4.0 * (total @ np.square(self.residuals[at])) / width
+        variance = self.known.variance(misfit, n_shared, np.einsum("kii->k", scatter))
+        variance = np.maximum(variance, self.floor)
+        kinds = _kinds(squares, variance)
+        return _Judged(n_shared, center, scatter, squares, axes, variance, kinds)
 
     @property
     def joints(self) -> Joints:
         """Class of every point, and the open joints between bodies."""
         n, width = self.points.shape
         fixed, body_of = np.full(n, "free", dtype="<U8"), np.full(n, -1, dtype=np.int64)
-        for number, body in reversed([*enumerate(self.bodies)]):
-            body_of[list(body.points)] = number
-        if self.bodies:
+        owners = self.holds.tocsc()
+        is_held = np.diff(owners.indptr) > 0
+        body_of[is_held] = owners.indices[owners.indptr[:-1][is_held]]
+        if self.ends.size:
             fixed[self._still_points()] = "mirrored"
         fixed[body_of == 0] = "fixed"
-        rows = list(self.known.rows)
-        for a, b in self._touching():
-            shared = self.bodies[a].points & self.bodies[b].points
-            kind, values, noise = self._joint(shared)
-            kind = "mirrored" if kind == "fixed" else kind
-            ends = self.bodies[a].blocks[0], self.bodies[b].blocks[0]
-            rows.append((*ends, len(shared), kind, values, noise))
-        columns = [*zip(*rows, strict=True)] or [()] * 6
-        first, second, n_shared = (np.array(column, dtype=np.int64) for column in columns[:3])
-        kinds, noises = np.array(columns[3], dtype="<U8"), np.array(columns[5], dtype=np.float64)
-        sizes = np.array(columns[4], dtype=np.float64).reshape(-1, width)
-        return Joints(first, second, n_shared, kinds, sizes, noises, fixed, body_of)
+        columns = [*zip(*self.known.rows, strict=True)] or [()] * 6
+        a, b, shared = self._touching()
+        joint = self._judge(shared)
+        kinds = np.array(KINDS)[np.maximum(joint.kinds, 1)]
+        joined = np.array(columns[4], dtype=np.float64).reshape(-1, width)
+        return Joints(
+            np.append(np.array(columns[0], dtype=np.int64), self.ends[a]),
+            np.append(np.array(columns[1], dtype=np.int64), self.ends[b]),
+            np.append(np.array(columns[2], dtype=np.int64), joint.n_shared),
+            np.append(np.array(columns[3], dtype="<U8"), kinds),
+            np.vstack([joined, np.sqrt(joint.squares)]),
+            np.append(np.array(columns[5], dtype=np.float64), np.sqrt(joint.variance)),
+            fixed,
+            body_of,
+        )
 
     def _still_points(self) -> Integers:
         """Points that no infinitesimal motion of bodies moves relative to the largest one.
@@ -368,25 +420,22 @@ class _Bodies:
         """
         width = self.points.shape[1]
         size = width * (width + 1) // 2
-        bodies = self.bodies[: max(MOST_UNKNOWNS // size, 1)]
-        sizes = [len(body.points) for body in bodies]
-        owner = np.repeat(np.arange(len(bodies)), sizes)
-        point = np.array([p for body in bodies for p in sorted(body.points)], dtype=np.int64)
-        order = np.argsort(point, kind="stable")
-        owner, point = owner[order], point[order]
+        bodies = self.holds[: max(MOST_UNKNOWNS // size, 1)]
+        owners, n_bodies = bodies.tocsc(), bodies.shape[0]
+        owner, point = owners.indices, owners.tocoo().coords[1]
         moves = self._velocities(point)
         # A shared point has one velocity, whichever body moves it.
         again = np.flatnonzero(point[1:] == point[:-1])
-        equations = np.zeros((again.size, width, len(bodies), size))
+        equations = np.zeros((again.size, width, n_bodies, size))
         equations[np.arange(again.size), :, owner[again]] = moves[again]
         equations[np.arange(again.size), :, owner[again + 1]] = -moves[again]
-        matrix = equations.reshape(-1, len(bodies) * size)
+        matrix = equations.reshape(-1, n_bodies * size)
         if len(matrix) > matrix.shape[1]:
             matrix = np.asarray(np.linalg.qr(matrix, mode="r"))
         if not len(matrix):
             matrix = np.zeros((1, matrix.shape[1]))
         flexes = null_space(matrix, rcond=self._flex_tolerance())
-        moved = np.einsum("pmk,pkf->pmf", moves, flexes.reshape(len(bodies), size, -1)[owner])
+        moved = np.einsum("pmk,pkf->pmf", moves, flexes.reshape(n_bodies, size, -1)[owner])
         rest = null_space(moved[owner == 0].reshape(-1, flexes.shape[1]), rcond=_FLEX)
         is_still = np.abs(moved @ rest).max(axis=(1, 2), initial=0.0) <= 1e2 * _FLEX
         return point[is_still]
