@@ -8,7 +8,7 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
 which is the paper's Eq. 11 made exact. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
 each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
 touches it. There the quadratic is still no higher than at the start, so the stress never rises. A
-wrong scale, which such steps only turn round, ends in a step to the minimum, now and then.
+wrong scale, which such steps only turn round, ends in the first, to the minimum.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,6 @@ __all__ = ["StressFit", "distance_precision", "stress"]
 WEIGHTS = ("precision", "uniform", "elastic")
 
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
-_WHOLE = 8  # every eighth step, from the first, is a whole one
 _TOLERANCE = 3e-6  # fraction of the stress that a last step takes off
 _CG_STEPS = 3  # of the solution of a sparse system
 
@@ -194,7 +193,7 @@ def pairs_of(
     counts, edges = (far * stand_for).astype(np.float32)[None], None
     known = np.isfinite(targets)
     if landmarks is None or not known.all():
-        counts = np.where(known, counts, np.float32(0.0))
+        counts = counts * known
         targets[~known] = 0.0
     if landmarks is None:
         ends = g.rows[usable], g.indices[usable]
@@ -344,7 +343,7 @@ def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = 60) -> 
     size = float(np.einsum("ij,ij,ij->", pairs.weights, *2 * (pairs.targets,), dtype=np.float64))
     history, converged = [value], value <= float(np.finfo(np.float32).eps) ** 2 * size
     while not converged and len(history) <= max_iter:
-        stride = _STRIDE if (len(history) - 1) % _WHOLE else 1.0
+        stride = _STRIDE if len(history) > 1 else 1.0
         moved = points + stride * (solve(force, points) - points)
         force, value = _forces(pairs, moved)
         converged = history[-1] - value <= _TOLERANCE * history[-1]

@@ -113,7 +113,7 @@ def diagonalize(u, v):
             break
 
 
-@helper
+@inlined
 def fit(source, target, weights, rotation, cross, means, work):
     """Fill the rigid motion that brings points nearest to others; returns the product of sizes.
 

@@ -51,8 +51,8 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 _FAINTEST = 1e-5
 """Variance of a mode of the training points, over the noise, that no row can tell."""
 
-_MOST_STEPS = 20
-_SMALLEST_GAIN = 1e-4  # of a log density: a hundredth of a standard error
+_MOST_STEPS = 40
+_SMALLEST_GAIN = 1e-6  # of a log density
 _LEAST_EXPECTED = 1e-12  # gain of a log density below which rounding decides
 _DAMPING = 1e-2
 SIDE_BY_SIDE = 64

@@ -22,7 +22,6 @@ from ikd_graph import (
     similarity,
     strategies,
 )
-from ikd_graph import stress as _pairs
 from ikd_graph._base.table import SparseTable
 from ikd_graph.cliques import Blocks
 from ikd_graph.datasets import gp_mapping
@@ -170,13 +169,13 @@ def of_fits():
         found[f"fit {name}"] = model.embedding_
         found[f"fit {name} new"] = model.transform(X[:5] + 0.01)
     g = graph.neighbors(covariance.correlation(X), 6)
-    kept = _pairs.DENSE
-    _pairs.DENSE = 10
+    kept = geodesics.auto_landmarks
+    geodesics.auto_landmarks = lambda *_: 20
     try:
         seen = refine.stress(found["fit eigen"], g, "matern", weights="uniform")
-        found["stress to anchors"] = seen.latent
+        found["stress to landmarks"] = seen.latent
     finally:
-        _pairs.DENSE = kept
+        geodesics.auto_landmarks = kept
     whole = covariance.correlation(rows(130, 7) + 9.0 * rows(130, 8)[:1])
     one = Blocks(np.array([0, 130]), np.arange(130, dtype=np.int32))
     large = graph.threshold(np.maximum(whole, 0.02), 0.01)
