@@ -312,9 +312,10 @@ def _merged(solved: SolvedBlocks, labels: Integers) -> SolvedBlocks:
     starts = np.cumsum(np.unique(labels, return_counts=True)[1])[:-1]
     for group in np.split(np.argsort(labels, kind="stable"), starts):
         part = solved.take(group)
-        inside = np.unique(part.blocks.members)
+        inside, own = np.unique(part.blocks.members, return_inverse=True)
+        part = part._replace(blocks=Blocks(part.blocks.indptr, own.astype(np.int32)))
         members.append(inside.tolist())
-        places.append(merge_pairs(part, part.n_points).coordinates[inside])
+        places.append(merge_pairs(part, inside.size).coordinates)
     return solved_blocks(members, places)
 
 
@@ -324,9 +325,11 @@ def _with_located(bodies: SolvedBlocks) -> SolvedBlocks | None:
     places = np.split(bodies.coordinates, bodies.blocks.indptr[1:-1])
     largest = int(bodies.blocks.sizes.argmax())
     place = dict(zip(members[largest].tolist(), places[largest], strict=True))
+    ground = np.zeros(bodies.n_points, dtype=np.bool_)
+    ground[members[largest]] = True
     known: dict[int, dict[int, float]] = {}
     for body, (at, own) in enumerate(zip(members, places, strict=True)):
-        inside = np.isin(at, members[largest])
+        inside = ground[at]
         if body == largest or not inside.any():
             continue
         for point, here in zip(at[~inside].tolist(), own[~inside], strict=True):
