@@ -92,7 +92,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
     }
-    common.finish(arguments, data, files, lines, steps[0], result)
+    common.finish(arguments, data, files, [], lines, steps[0], result)
 
 
 def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
@@ -174,7 +174,7 @@ def run_place(arguments: argparse.Namespace) -> None:
     if done := getattr(model, "preprocessor_", RowSteps()).steps():
         rows.append(("as in the model", "; ".join(done)))
     step = ("To place them again:", common.typed_command(arguments))
-    common.finish(arguments, data, files, aligned(rows), step, {"model": str(arguments.model)})
+    common.finish(arguments, data, files, [], aligned(rows), step, {"model": str(arguments.model)})
 
 
 def run_align(arguments: argparse.Namespace) -> None:
@@ -197,7 +197,7 @@ def run_align(arguments: argparse.Namespace) -> None:
         "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
         "joints": [] if found.joints is None else found.joints.kinds.tolist(),
     }
-    common.finish(arguments, data, files, str(found).splitlines(), step, record)
+    common.finish(arguments, data, files, [], str(found).splitlines(), step, record)
 
 
 def _read_sessions(arguments: argparse.Namespace) -> list[Dataset]:
@@ -249,7 +249,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
         "sentences": list(sentences(result)),
         "points": points.to_dict("list"),
     }
-    common.finish(arguments, data, files, str(result).splitlines(), step, record)
+    common.finish(arguments, data, files, [], str(result).splitlines(), step, record)
     if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 
@@ -305,7 +305,7 @@ def run_cliques(arguments: argparse.Namespace) -> None:
         lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
     lines += [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(model), "cliques": counts, "advice": advice}
-    common.finish(arguments, data, files, lines, step, result)
+    common.finish(arguments, data, files, [], lines, step, result)
 
 
 def run_diagnose(arguments: argparse.Namespace) -> None:
@@ -335,7 +335,9 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
     lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
-    common.finish(arguments, data, files, lines, steps[-1], {"diagnosis": numbers, "steps": steps})
+    common.finish(
+        arguments, data, files, [], lines, steps[-1], {"diagnosis": numbers, "steps": steps}
+    )
 
 
 def run_datasets(arguments: argparse.Namespace) -> None:

@@ -133,24 +133,27 @@ def finish(
     arguments: argparse.Namespace,
     data: Dataset,
     files: Mapping[str, Any],
+    answer: Sequence[str],
     lines: Sequence[str],
     step: tuple[str, str],
     result: Mapping[str, Any],
 ) -> None:
-    """Write files, then lines and what to type next, or all of it as JSON.
+    """Write files, then text with the answer first, or all of it as JSON.
 
-    ``step`` is a sentence and a command.
+    ``answer`` is a verdict of one or two sentences and how far to trust it, ``step`` a sentence
+    and the command to type next, ``lines`` are settings and reasons, which stand last.
     """
     write_outputs(arguments, data, files)
     written = arguments.written
     if not arguments.quiet:
         paths = ["Wrote", *(f"  {path}" for path in written)] if written else []
-        write_lines([*lines, step[0], f"  {step[1]}", *paths])
+        details = ["Details", *lines] if lines else []
+        write_lines([*answer, *paths, step[0], f"  {step[1]}", *details])
     if arguments.json is None:
         return
     record = {
         "command": arguments.command, "typed": arguments.typed, "data": describe_data(data),
-        **result, "again": step[1], "warnings": list(arguments.heard),
+        "answer": list(answer), **result, "again": step[1], "warnings": list(arguments.heard),
         "outputs": [str(path) for path in written], "versions": versions(),
     }  # fmt: skip
     text = json_text(record)
