@@ -96,7 +96,8 @@ def chance_test(X: Floats, *, random_state: int | None = 0) -> ChanceTest:
     enough(2, 2)("X", X)
     X = X[np.ix_(*(evenly_spaced(n, limits.TESTED) for n in X.shape))]
     scores = _normal_scores(X)
-    order, order_across = _structure(scores)[1], _structure(scores.T)[1]
+    # Scores have no mean within a column, so that unrelated rows correlate by less than zero.
+    order, order_across = _structure(scores, -1.0 / (len(X) - 1))[1], _structure(scores.T)[1]
     # Where columns follow one another, they are the rows that are shifted along.
     turned = order < order_across
     if max(order, order_across) > _ORDERED:
@@ -133,10 +134,11 @@ def _innovations(series: Floats) -> Floats:
     return np.asarray(after - min(slope + (1.0 + 3.0 * slope) / len(before), 1.0) * before)
 
 
-def _structure(scores: Floats) -> tuple[float, float]:
+def _structure(scores: Floats, expected: float = 0.0) -> tuple[float, float]:
     """Squared correlations of rows about the mean of each lag, and how far those means stand out.
 
-    The second is in standard deviations of what unrelated rows without an order have.
+    The second is in standard deviations of what unrelated rows without an order have, which
+    correlate by ``expected``.
     """
     rows = scores - scores.mean(axis=1, keepdims=True)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -145,5 +147,6 @@ def _structure(scores: Floats) -> tuple[float, float]:
     corr, lag = (rows @ rows.T)[left, right], right - left - 1
     total, counts = float((corr**2).sum()), np.bincount(lag)
     by_lag = float((np.bincount(lag, corr) ** 2 / counts).sum())
-    order = by_lag / max(total / corr.size, np.finfo(float).tiny) - counts.size
+    apart = by_lag - expected * float(2.0 * corr.sum() - expected * corr.size)
+    order = apart / max(total / corr.size, np.finfo(float).tiny) - counts.size
     return total - by_lag, order / float(np.sqrt(2.0 * counts.size))
