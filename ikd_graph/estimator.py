@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +46,7 @@ from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .graph import CsrGraph
-from .model_selection import Facts, resolve
+from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
 from .plotting import plot
 from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
@@ -194,8 +195,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out
         columns.
     agreement_ : float
-        Procrustes R² between embeddings of two halves of the columns, the mean of three splits;
-        NaN where nothing rests on it, or with too few columns.
+        Procrustes R² between embeddings of two halves of the columns, the mean of three splits:
+        whether the arrangement is there. NaN with too few columns, with holes, or without columns.
+        Computed when asked for where the fit did not need it, as is `held_out_r2_`.
+    held_out_r2_ : float
+        R² of a quarter of the columns, predicted by the ten nearest rows in the embedding of the
+        others, the mean over four quarters: what the map predicts. NaN as `agreement_`.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int
@@ -627,6 +632,34 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with limit_threads(self.n_jobs):
             return self._fitted.reliability(self.agreement_)
 
+    @property
+    def agreement_(self) -> float:
+        """Procrustes R² between embeddings of two halves of the columns."""
+        check_is_fitted(self, "embedding_")
+        known = self.settings_.agreement
+        return known if np.isfinite(known) else self._of_columns(agreement_of_halves)
+
+    @property
+    def held_out_r2_(self) -> float:
+        """R² of columns that were left out, predicted from the embedding of the others."""
+        check_is_fitted(self, "embedding_")
+        return self.candidates_[0].r2 if self.candidates_ else self._of_columns(predicted_r2)
+
+    def _of_columns(self, measure: Callable[[Facts, Request, bool], float]) -> float:
+        """Return what parts of the columns say of the closed form, computed once."""
+        computed, plan, rows = self._fitted.computed, self.settings_, self._rows
+        if rows is None or missing.has_holes(rows):
+            return np.nan
+        if measure.__name__ not in computed:
+            option = self._request.filled(
+                n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity,
+                refine=refine.Stress() if plan.strategy.uses_graph else None,
+            )  # fmt: skip
+            with limit_threads(self.n_jobs):
+                facts = Facts(some_rows(rows, self._first))
+                computed[measure.__name__] = measure(facts, option, plan.model_based)
+        return float(computed[measure.__name__])
+
     # Input ----------------------------------------------------------------------------------------
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
@@ -775,7 +808,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
         self.kernel_ = result.kernel
         self.settings_ = report
-        self.candidates_, self.agreement_ = report.candidates, report.agreement
+        self.candidates_ = report.candidates
         self.n_iter_, self.removed_edges_ = result.n_iter or 0, result.removed
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
@@ -837,8 +870,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if value < gplvm.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
-                "standard errors are large (standard_errors_), and what it shows may not be there; "
-                "measure more columns, or average rows that belong together"
+                "standard errors are large (standard_errors_), so that at most neighborhoods can "
+                "be read, not the arrangement; measure more columns, or average rows that belong "
+                "together"
             )
         return report.explain(notes)
 

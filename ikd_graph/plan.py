@@ -83,13 +83,28 @@ class Report(Plan):
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        settings = ("strategy", "affinity", "refine", "graph", "kernel", "n_components")
+        settings = ["strategy", "affinity", "refine", "n_components"]
+        settings += [name for name in ("graph", "n_landmarks") if getattr(self, name) is not None]
+        settings += ["kernel"] if self.bends_distances else []
         values = {name: f"{name}={getattr(self, name)!r}" for name in settings}
         lines = [value for name, value in values.items() if name not in self.reasons]
         for reason, names in self._names_by_reason().items():
             chosen = ", ".join(values[name] for name in names if name in values)
             lines.append(f"{chosen}: {reason}" if chosen else reason)
         return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show settings and reasons in a notebook as `print` does."""
+        printer.text(str(self))
+
+    @property
+    def bends_distances(self) -> bool:
+        """Whether a kernel turns covariances into distances, or has a likelihood."""
+        distances = self.affinity == "precomputed_distance" or (
+            self.affinity in AFFINITIES and AFFINITIES[self.affinity].euclidean
+        )
+        inverted = self.strategy.uses_kernel and not distances
+        return inverted or isinstance(self.refine, Likelihood)
 
     def explain(self, reasons: Mapping[str, str]) -> Report:
         """Return the report with more reasons."""

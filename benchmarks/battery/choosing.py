@@ -42,7 +42,7 @@ def measured(name):
     for option in options:
         key = option.affinity, option.solver.name
         model = IKD(2, affinity=key[0], strategy=key[1], refine=option.refine).fit(X)
-        agreement = agreement_of_halves(facts.sample, option)
+        agreement = agreement_of_halves(facts, option)
         found = {"affinity": key[0], "strategy": key[1], "score": ranked[key]}
         found |= {"agreement": agreement, **scores(model.embedding_, points)}
         if agreement < max(THRESHOLDS) and key == max(ranked, key=ranked.get):

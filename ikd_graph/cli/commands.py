@@ -22,10 +22,12 @@ from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..jobs.align import align
+from ..jobs.chance import ChanceTest, chance_test
 from ..jobs.cliques import inspect_model
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
+from ..jobs.verdict import Trust
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import SECOND
@@ -54,14 +56,16 @@ def run_embed(arguments: argparse.Namespace) -> None:
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
     size = {"n_components": model.n_components_}
-    further = {
-        "diagnose": "Whether there is anything to see, and what would improve it:",
-        "compare": "How other methods do on the same data:",
-        "cliques": "What the cliques of the graph are, and where they disagree:",
-    }
+    trust = Trust.of(model, _chance(data, arguments))
+    answer = trust.sentences(data.name)
+    again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = [
-        ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments)),
-        *((text, common.paste_command(arguments, name, size)) for name, text in further.items()),
+        (text, common.paste_command(arguments, name, size))
+        for name, text in (
+            ("diagnose", "What would improve it:"),
+            ("compare", "How other methods do on the same data:"),
+            ("cliques", "What the cliques of the graph are, and where they disagree:"),
+        )
     ]
     fractions = variance_fractions(Z)
     files["embedding.png"], files["report.html"] = common.drawings(
@@ -71,7 +75,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
             points=plot.names_of_points(data.row_names),
         ),
         "embed_page", model, data,
-        scores=scores, columns=relevance, warnings=arguments.heard, steps=steps,
+        answer=answer, scores=scores, columns=relevance, warnings=arguments.heard,
+        steps=[again, *steps],
     )  # fmt: skip
     lines = _summary(model, data, scores)
     if relevance is not None:
@@ -81,18 +86,29 @@ def run_embed(arguments: argparse.Namespace) -> None:
         lines += [f"    {sentence}" for sentence in relevance.sentences()]
     result = {
         **common.fit_record(model),
+        "trust": trust.numbers,
         "scores": scores,
         "eigenvalues": model.eigenvalues_,
         "explained_variance_ratio": model.explained_variance_ratio_,
-        # Root mean square of each column se_1, se_2, ...
+        # Root mean square of each column ikd0_se, ikd1_se, ...
         "standard_errors": np.sqrt((errors**2).mean(axis=0)),
         "fingerprint": model.fingerprint_,
         "components_of_the_graph": model.component_labels_.max() + 1,
         "columns": None if relevance is None else relevance.sentences(),
         "candidates": [candidate._asdict() for candidate in model.candidates_],
         "seconds": model.stage_times_,
+        "again": again[1],
     }
-    common.finish(arguments, data, files, [], lines, steps[0], result)
+    lines += [again[0], f"  {again[1]}"]
+    common.finish(arguments, data, files, answer, lines, steps[int(not trust.is_weak)], result)
+
+
+def _chance(data: Dataset, arguments: argparse.Namespace) -> ChanceTest | None:
+    """Test whether there is anything in a table; None of values between points or with holes."""
+    given = getattr(arguments, "affinity", "auto") in GIVEN
+    if given or min(data.X.shape) < 2 or np.isnan(data.X).any():
+        return None
+    return chance_test(data.X, random_state=getattr(arguments, "random_state", 0))
 
 
 def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
@@ -120,7 +136,7 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
     rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]
     rows.append(("fingerprint", model.fingerprint_))
     rows.append(("time", format_seconds(sum(model.stage_times_.values()))))
-    return [f"{data.name}: {size}", *common.settings_lines(model), *aligned(rows)]
+    return [f"  {size}", *common.settings_lines(model), *aligned(rows)]
 
 
 def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:

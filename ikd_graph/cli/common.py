@@ -153,7 +153,7 @@ def finish(
         return
     record = {
         "command": arguments.command, "typed": arguments.typed, "data": describe_data(data),
-        "answer": list(answer), **result, "again": step[1], "warnings": list(arguments.heard),
+        "answer": list(answer), "again": step[1], **result, "warnings": list(arguments.heard),
         "outputs": [str(path) for path in written], "versions": versions(),
     }  # fmt: skip
     text = json_text(record)
@@ -171,7 +171,7 @@ def coordinates_csv(
     names = data.row_names or range(data.n_samples)
     table = pandas.DataFrame(Z, names, model.get_feature_names_out())
     if errors is not None and np.isfinite(errors).any():
-        table[[f"se_{number + 1}" for number in range(errors.shape[1])]] = errors
+        table[[f"{name}_se" for name in table]] = errors
     for labels in data.labels:
         table.insert(table.shape[1], labels.title or "label", labels.texts, allow_duplicates=True)
     return str(table.to_csv(index_label=data.row_title or "row"))

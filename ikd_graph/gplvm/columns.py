@@ -175,14 +175,18 @@ class ColumnRelevance:
         -------
         pandas.DataFrame
             Columns ``column``, ``position``, ``r2``, ``p_value``, ``q_value``, and for each axis k
-            from 1 ``fraction_k``, ``fraction_se_k`` and ``slope_k``; with two points also
-            ``change``, ``change_se`` and ``change_q``.
+            from 0 ``fraction_ikd{k}``, ``fraction_ikd{k}_se`` and ``slope_ikd{k}``; with two
+            points also ``change``, ``change_se`` and ``change_q``.
         """
         parts: dict[str, Any] = {"column": self.names}
         parts |= {name: getattr(self, name) for name in ("position", "r2", "p_value", "q_value")}
         for axis in range(self.fraction.shape[1]):
-            for name in ("fraction", "fraction_se", "slope"):
-                parts[f"{name}_{axis + 1}"] = getattr(self, name)[:, axis]
+            for name, values in (
+                (f"fraction_ikd{axis}", self.fraction),
+                (f"fraction_ikd{axis}_se", self.fraction_se),
+                (f"slope_ikd{axis}", self.slope),
+            ):
+                parts[name] = values[:, axis]
         if self.change is not None:
             parts |= {name: getattr(self, name) for name in ("change", "change_se", "change_q")}
         return pd.DataFrame(parts)

@@ -1,12 +1,14 @@
 """What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
 from ._candidates import (
+    AGREED,
     agreement_of_halves,
     candidates,
     compare_candidates,
     direction_score,
     folds,
     held_out_r2,
+    predicted_r2,
     principal_directions,
 )
 from ._facts import (
@@ -22,8 +24,8 @@ from ._plan import describe_effective_columns
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
-    "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves", "candidates",
-    "compare_candidates", "complete_block", "describe_effective_columns", "direction_score",
-    "folds", "has_significant_correlation", "held_out_r2", "moments", "principal_directions",
-    "resolve", "sampled",
+    "AGREED", "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves",
+    "candidates", "compare_candidates", "complete_block", "describe_effective_columns",
+    "direction_score", "folds", "has_significant_correlation", "held_out_r2", "moments",
+    "predicted_r2", "principal_directions", "resolve", "sampled",
 ]  # fmt: skip

@@ -40,7 +40,7 @@ _CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
 score is no chance: scores are the best of several and never below zero, so that one table of noise
 in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 
-_AGREED = 0.8
+AGREED = 0.8
 """Agreement of two halves that other splits would not call in question."""
 
 FOLDS = 4
@@ -172,15 +172,15 @@ def _beyond_chance(score: float, fits: list[tuple[Integers, Floats]]) -> bool:
     return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
-def agreement_of_halves(table: Floats, option: Request, model_based: bool = False) -> float:
+def agreement_of_halves(facts: Facts, option: Request, model_based: bool = False) -> float:
     """Procrustes R² between embeddings of two halves of the columns.
 
     It is the mean of three splits, unless the first shows that they agree.
 
     Parameters
     ----------
-    table : (n, p) float64
-        Rows.
+    facts : Facts
+        Of their sample columns are fitted.
     option : Request
         A closed form.
     model_based : bool
@@ -191,7 +191,8 @@ def agreement_of_halves(table: Floats, option: Request, model_based: bool = Fals
     float
         From 0 to 1; NaN with too few columns.
     """
-    parts, r2 = folds(table), []
+    table, r2 = facts.sample, []
+    parts = folds(table)
     if len(parts) == 1:
         return np.nan
     for second in parts[1:]:
@@ -199,9 +200,33 @@ def agreement_of_halves(table: Floats, option: Request, model_based: bool = Fals
         points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
         spread = all(each.any() for each in points)
         r2.append(1.0 - procrustes(*points)[2] if spread else 0.0)
-        if r2[0] > _AGREED:
+        if r2[0] > AGREED:
             break
     return float(np.mean(r2))
+
+
+def predicted_r2(facts: Facts, option: Request, model_based: bool = False) -> float:
+    """R² of held-out columns, as `compare_candidates` has it of a candidate.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of their sample columns are fitted, and predicted.
+    option : Request
+        A closed form.
+    model_based : bool
+        Whether similarities estimate the kernel of the model.
+
+    Returns
+    -------
+    float
+        At most 1; NaN with too few columns.
+    """
+    table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
+    if len(parts) == 1:
+        return np.nan
+    fits = [(embed(table[:, ~fold], option, model_based), values[:, fold]) for fold in parts]
+    return float(np.mean([_r2(_nearest(Z, NEAREST), columns).sum() for Z, columns in fits]))
 
 
 def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:

@@ -247,7 +247,7 @@ def _of_model(facts: Facts, choice: Choice) -> None:
         choice.warnings = (text,)
         choice.take("no rows are significantly correlated", refine=None)
     elif "auto" in (request.affinity, request.refine) or isinstance(request.refine, Likelihood):
-        choice.agreement = agreement_of_halves(facts.sample, request.filled(**method), True)
+        choice.agreement = agreement_of_halves(facts, request.filled(**method), True)
         if choice.agreement < SUPPORTED:
             why = (
                 f"nothing in the {width} columns speaks against a Gaussian process, but two halves "
@@ -264,7 +264,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
         at, choice.candidates, predicts = compare_candidates(facts, options)
         best = options[at]
-        choice.agreement = agreement_of_halves(facts.sample, best)
+        choice.agreement = agreement_of_halves(facts, best)
         why = _why(choice.candidates) if others else why
         plain = size == "auto" or size <= _MOST_DIMENSIONS
         enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
@@ -286,9 +286,13 @@ def _why(tried: tuple[Candidate, ...]) -> str:
     """Why the first of several candidates was taken."""
     first, second, *_ = tried
     held_out = np.isfinite(first.r2)
+    columns = "held-out columns" if held_out else "the columns"
+    # The table as it is stays where another representation gains less than the margin.
+    how = "best" if second.difference <= 0.0 else "about as well as the best"
+    worse = "more" if second.difference > 0.0 else "less"
     return (
-        f"predicts {'held-out' if held_out else 'the'} columns best of {len(tried)} candidates: "
-        f"score {first.score:.3f} (next {second.affinity}, {second.strategy}: "
-        f"{second.difference:+.3f} ± {second.difference_error:.3f})"
+        f"predicts {columns} {how} of {len(tried)} candidates: score {first.score:.3f} "
+        f"({second.affinity}, {second.strategy} scores {abs(second.difference):.3f} ± "
+        f"{second.difference_error:.3f} {worse})"
         + (f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out")
     )

@@ -12,6 +12,7 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores
+from ..jobs.verdict import Trust
 from ..plotting import charts
 from ..plotting.charts import Chart
 from . import page
@@ -42,6 +43,7 @@ def embed_page(
     command: str = "",
     scores: Mapping[str, Mapping[str, float]] | None = None,
     columns: ColumnRelevance | None = None,
+    answer: Sequence[str] = (),
     **around: Any,
 ) -> str:
     """Page of a fitted model.
@@ -58,6 +60,8 @@ def embed_page(
         Scores of each column of labels; see `ikd_graph.jobs.label_scores.score_labels`.
     columns : ColumnRelevance or None
         What `IKD.columns` found.
+    answer : sequence of str
+        What the map shows, and how far to trust it; by default what the model knows.
     **around
         ``warnings``, sentences; ``steps``, a sentence and a command each; ``picture``, a PNG for
         browsers that run no script.
@@ -86,10 +90,10 @@ def embed_page(
     return page.render(
         "Embedding",
         data.name,
-        _lead(model, data.n_features),
+        " ".join(answer or Trust.of(model).sentences(data.name)),
         [
             ("", [_pictures(model, drawn, errors)]),
-            ("What was read", [page.block("list", data.notes)]),
+            ("What was read", [page.block("list", [_made(model, data.n_features), *data.notes])]),
             ("Labels", [page.block("pairs", written)]),
             ("Columns that make the map", _columns(columns)),
             ("Settings, and why", [page.block("list", settings), *_tried(model)]),
@@ -101,8 +105,8 @@ def embed_page(
     )
 
 
-def _lead(model: IKD, n_features: int) -> str:
-    """Return the result in a sentence."""
+def _made(model: IKD, n_features: int) -> str:
+    """Say of how much data the embedding was made, and how."""
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     return (
@@ -116,10 +120,10 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     """Name the columns of each axis, and list the best predicted ones."""
     if found is None:
         return []
-    axes = range(1, found.fraction.shape[1] + 1)
+    axes = range(found.fraction.shape[1])
     heads = {"column": "column", "r2": "R²", "q_value": "false discovery rate"}
-    heads |= {f"fraction_{axis}": f"fraction of dimension {axis}" for axis in axes}
-    errors = {f"fraction_{axis}": f"fraction_se_{axis}" for axis in axes}
+    heads |= {f"fraction_ikd{axis}": f"fraction of dimension {axis + 1}" for axis in axes}
+    errors = {f"fraction_ikd{axis}": f"fraction_ikd{axis}_se" for axis in axes}
     return [
         page.block("list", [found.summary, *found.sentences()]),
         page.table(found.to_pandas().head(most), heads, errors),

@@ -1,0 +1,114 @@
+"""The answer before the numbers: what an embedding shows, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from .._base import limits
+from ..estimator import IKD
+from ..gplvm import TRUSTED
+from ..model_selection import AGREED, SUPPORTED
+from ..similarity import GIVEN
+from .chance import LEVEL, ChanceTest
+
+__all__ = ["Trust"]
+
+QUESTIONS: Mapping[str, str] = {
+    "p value": "is there anything",
+    "agreement of halves": "is the arrangement there",
+    "held-out R²": "what the map predicts",
+    "reliability": "what accuracy to expect",
+}
+"""What each number answers, in the order to read them (docs/trust.md)."""
+
+
+class Trust(NamedTuple):
+    """The four numbers that say how far an embedding can be trusted; NaN or None: not known.
+
+    Attributes
+    ----------
+    chance : ChanceTest or None
+        Whether there is more structure than by chance.
+    agreement : float
+        Procrustes R² between embeddings of two halves of the columns.
+    held_out_r2 : float
+        R² of columns that were left out, predicted from the embedding of the others.
+    reliability : float
+        R² with the truth that the standard errors lead to expect.
+    n_columns : int
+        Columns of the table, 0 of values between points.
+    """
+
+    chance: ChanceTest | None
+    agreement: float
+    held_out_r2: float
+    reliability: float
+    n_columns: int
+
+    @property
+    def verdict(self) -> str:
+        """Say in a clause what can be read on the map.
+
+        Examples
+        --------
+        >>> Trust(None, 0.94, 0.8, 0.99, 100).verdict
+        'the arrangement can be read: two halves of the columns give the same one'
+        """
+        nothing = self.chance is not None and self.chance.p_value > LEVEL
+        if nothing and not self.agreement >= SUPPORTED:
+            if self.n_columns < limits.FEWEST_COLUMNS:
+                return f"{self.n_columns} columns are too few to tell whether there is anything"
+            beyond = "the order of the rows" if self.chance and self.chance.ordered else "chance"
+            return f"there is nothing to see, no structure beyond {beyond}"
+        if np.isnan(self.agreement):
+            return "whether the arrangement is there is not known: no halves of columns to compare"
+        if self.agreement < SUPPORTED:
+            return (
+                "at most neighborhoods can be read, not the arrangement: two halves of the "
+                "columns give different ones"
+            )
+        if self.agreement < AGREED or self.reliability < TRUSTED:
+            return (
+                "the arrangement can be read roughly: two halves of the columns give similar ones"
+            )
+        return "the arrangement can be read: two halves of the columns give the same one"
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether something should be improved before the map is believed."""
+        return not self.agreement >= SUPPORTED
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Numbers that are known, by their names, in the order to read them."""
+        p_value = np.nan if self.chance is None else self.chance.p_value
+        values = (p_value, self.agreement, self.held_out_r2, self.reliability)
+        named = zip(QUESTIONS, values, strict=True)
+        return {name: float(value) for name, value in named if np.isfinite(value)}
+
+    @classmethod
+    def of(cls, model: IKD, chance: ChanceTest | None = None) -> Trust:
+        """Return the numbers of a fitted model, of which some are computed now."""
+        n_columns = model.n_features_in_ if model.affinity not in GIVEN else 0
+        return cls(chance, model.agreement_, model.held_out_r2_, model.reliability_, n_columns)
+
+    def sentences(self, name: str) -> list[str]:
+        """Return the verdict, and the numbers it rests on with the question each answers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> for sentence in Trust(None, 0.94, np.nan, np.nan, 100).sentences("cells"):
+        ...     print(sentence)
+        cells: the arrangement can be read: two halves of the columns give the same one.
+        How far to trust it: agreement of halves 0.94 (is the arrangement there).
+        """
+        told = [
+            f"{name} {value:{'.2g' if name == 'p value' else '.2f'}} ({QUESTIONS[name]})"
+            for name, value in self.numbers.items()
+        ]
+        how_far = [f"How far to trust it: {', '.join(told)}."] if told else []
+        return [f"{name}: {self.verdict}.", *how_far]
