@@ -99,7 +99,7 @@ print(f"R² of the places: {r2_places:.2f}; by chance at most {max(by_chance):.2
 columns = model.columns(names=growth.columns)
 years = columns.to_pandas()
 print(columns)
-print(years[["column", "r2", "q_value", "fraction_1", "fraction_se_1"]].head().round(2))
+print(years[["column", "r2", "q_value", "fraction_ikd0", "fraction_ikd0_se"]].head().round(2))
 
 # %%
 # 44 of the 80 years are related to the map, 1935 and 1949 the most (R² 0.64 and 0.62). What they

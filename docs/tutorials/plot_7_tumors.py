@@ -55,9 +55,9 @@ print(model.settings_)
 columns = model.columns()
 table = columns.to_pandas()
 print(columns)
-shown = ["column", "r2", "fraction_1", "fraction_se_1", "fraction_2", "fraction_se_2"]
+shown = ["column", "r2", "fraction_ikd0", "fraction_ikd0_se", "fraction_ikd1", "fraction_ikd1_se"]
 print(table[shown].round(2).to_string())
-print(f"standard error of a fraction: {table['fraction_se_1'].max():.2f} at most")
+print(f"standard error of a fraction: {table['fraction_ikd0_se'].max():.2f} at most")
 
 # %%
 # All 30 measures are related to the map. The best predicted is the worst radius (R² 0.90), the

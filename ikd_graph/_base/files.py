@@ -94,11 +94,12 @@ def _write(path: Path, content: Content) -> None:
         os.fsync(file.fileno())
 
 
-def check_writable(folder: str | os.PathLike[str]) -> None:
-    """Raise OSError if files cannot be written to a folder, which may have to be made."""
+def check_writable(folder: str | os.PathLike[str], name: str = "") -> None:
+    """Raise OSError if a folder, which may have to be made, cannot take a file of a name."""
     path = Path(folder).absolute()
     ancestor = next(parent for parent in (path, *path.parents) if parent.exists())
     if not ancestor.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "a file is where a folder should be", str(ancestor))
-    with tempfile.TemporaryFile(dir=ancestor):
+    # A file that has a name, since names have a largest length.
+    with tempfile.NamedTemporaryFile(dir=ancestor, prefix=name or None):
         pass

@@ -45,6 +45,9 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
     data = datasets.load(path or arguments.data, reading=reading)
+    if not path:
+        # Its results are called after it, which a folder may not take.
+        check_writable(arguments.output, f"{file_stem(data.name)}_embedding.csv")
     if not arguments.quiet:
         # Results go to those, too, who do not listen.
         with suppress(OSError, AttributeError):

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import limits
+from .._base.format import setting
 from .._base.progress import progress_bar
 from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from .._base.threads import batches, block_rows, map_blocks
@@ -108,7 +109,7 @@ class FittedProcess:
         if self.is_local:
             return (
                 "a local descent stays near its closed form and is no maximum of the likelihood; "
-                "they come with refine='likelihood', descent='annealed'"
+                f"they come with an annealed {setting('refine', 'likelihood')}"
             )
         if self.core is not None:
             return ""
@@ -116,7 +117,7 @@ class FittedProcess:
         if self.rows.shape[1] < least:
             return f"they need at least {least} columns, got {self.rows.shape[1]}"
         if not self.model_based:
-            return "they come with refine='likelihood', descent='annealed'"
+            return f"they come with an annealed {setting('refine', 'likelihood')}"
         return ""
 
     @cached_property

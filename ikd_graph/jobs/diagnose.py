@@ -441,7 +441,7 @@ def diagnose(
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
         agreement=float(model.agreement_),
-        held_out_r2=next((each.r2 for each in model.candidates_), np.nan),
+        held_out_r2=float(model.held_out_r2_),
         reliability=float(model.reliability_),
         noise_fraction=noise,
         moments=model_selection.moments(data),

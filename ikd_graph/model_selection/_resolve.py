@@ -288,7 +288,7 @@ def _why(tried: tuple[Candidate, ...]) -> str:
     held_out = np.isfinite(first.r2)
     columns = "held-out columns" if held_out else "the columns"
     # The table as it is stays where another representation gains less than the margin.
-    how = "best" if second.difference <= 0.0 else "about as well as the best"
+    how = "best" if second.difference < 0.0 else "about as well as the best"
     worse = "more" if second.difference > 0.0 else "less"
     return (
         f"predicts {columns} {how} of {len(tried)} candidates: score {first.score:.3f} "

@@ -65,7 +65,10 @@ def test_embed_writes_coordinates_picture_and_report(table, tmp_path, capsys):
     names += ["table_embedding.png", "table_report.html"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert all(str(out / name) in said.out for name in names)
-    assert f"table: {N_POINTS} points of {N_FEATURES} columns" in said.out
+    # The answer, the files, one command, and then all else.
+    told = [said.out.index(text) for text in ("table: ", "How far to trust", "Wrote", "Details")]
+    assert told == sorted(told)
+    assert f"{N_POINTS} points of {N_FEATURES} columns" in said.out
     assert (out / names[2]).read_bytes().startswith(b"\x89PNG")
     html = (out / names[3]).read_text(encoding="utf-8")
     assert "embed" in html
@@ -164,7 +167,7 @@ def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = IKD(affinity="correlation", refine=search, random_state=0).fit(X)
-    assert head == ["row", "ikd0", "ikd1", "se_1", "se_2", "label"]
+    assert head == ["row", "ikd0", "ikd1", "ikd0_se", "ikd1_se", "label"]
     errors = np.array([[float(cell) for cell in row[3:5]] for row in rows])
     np.testing.assert_allclose(errors, model.standard_errors_)
     mean = np.sqrt((errors**2).mean(axis=0))
@@ -174,7 +177,7 @@ def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
     assert run("place", tmp_path / "table_model.ikd", tmp_path / "new.csv", "-o", tmp_path) == 0
     placed = pd.read_csv(tmp_path / "new_placed.csv")
     _, errors = model.transform(X[:4] + 0.1, return_std=True)
-    np.testing.assert_allclose(placed[["se_1", "se_2"]], errors)
+    np.testing.assert_allclose(placed[["ikd0_se", "ikd1_se"]], errors)
 
 
 def test_the_page_repeats_what_was_warned_of(tmp_path, capsys):
@@ -218,7 +221,7 @@ def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
         assert (out / "table_embedding.csv").read_bytes() == first
         place = tmp_path / "folder" / "found.json"
         assert run("embed", table, "--json", place, "-o", tmp_path, *JSON["embed"]) == 0
-        assert "table: 36 points of 24 columns" in capsys.readouterr().out
+        assert "  36 points of 24 columns" in capsys.readouterr().out
         assert json.loads(place.read_text(encoding="utf-8"))["data"]["name"] == "table"
 
 

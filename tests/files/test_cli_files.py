@@ -102,3 +102,11 @@ def test_compare_decodes_every_column_of_labels(table, tmp_path, capsys):
         (row,) = csv.DictReader(file)
     assert float(row["decoding"]) > 0.5
     assert float(row["knn of site"]) > 0.5
+
+
+def test_a_name_that_no_folder_takes_is_refused_before_the_fit(table, tmp_path, capsys):
+    path = table.rename(tmp_path / f"{'x' * 249}.csv")
+    assert run("embed", path, "-o", tmp_path / "out", *CURES, *FAST) == 2
+    said = capsys.readouterr().err
+    assert "File name too long" in said
+    assert not (tmp_path / "out").exists()

@@ -107,7 +107,7 @@ def test_tools_may_write_into_what_was_added():
 
 
 def test_missing_standard_errors_are_explained(files, capsys):
-    # Nobody wonders why there are no columns se_1, se_2.
+    # Nobody wonders why there are no columns ikd0_se, ikd1_se.
     run("embed", files / "old.csv", "-o", files, "--save-model", "-q", *FAST)
     assert run("place", files / "old_model.ikd", files / "new.csv", "-o", files) == 0
     assert "the standard errors of all rows are NaN: they " in capsys.readouterr().err

@@ -2,12 +2,16 @@
 
 import csv
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.datasets
 
-from ikd_graph import cliques, covariance
+from ikd_graph import IKD, cliques, covariance
+from ikd_graph.jobs.chance import chance_test
+from ikd_graph.jobs.verdict import Trust
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -27,8 +31,14 @@ MEASURED = {
 }
 """Figures of a page by the file that they come from, which names its command."""
 
-COMPUTED = {"columns": ".96 1.00 .33 .66"}
+COMPUTED = {
+    "columns": ".96 1.00 .33 .66",
+    "trust": "0.005 0.78 0.72 0.24 0.42 0.27 0.31 0.28 0.4 0.00 0.09 97",
+}
 """Figures of a page that a test of this file computes again."""
+
+TRUSTED_TABLES = ("load_breast_cancer", "load_digits", "load_diabetes")
+"""Tables of scikit-learn on the page of numbers to trust."""
 
 SETTINGS = {
     "cliques": "0.8",  # a threshold
@@ -44,6 +54,7 @@ SETTINGS = {
     "parameters": "0.1 0.6",  # thresholds
     "reproducibility": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
     "start": "3.11 7.3",  # versions
+    "trust": ".05 0.4 0.7",  # levels
     "uncertainty": "95 1.96",  # an interval
     "weak": "0.005",  # as a message has it
 }
@@ -114,3 +125,21 @@ def test_the_reading_of_the_channels(data_home):
     between = [table["stability"][table["size"] > 3].min(), low.max()]
     shown = [f"{np.floor(100.0 * value + 0.5 + 1e-9) / 100.0:.2f}"[1:] for value in between]
     assert "those between patches have {} to {}".format(*shown) in text
+
+
+def test_the_numbers_to_trust_are_those_of_the_tables():
+    tables = {name: getattr(sklearn.datasets, name)().data for name in TRUSTED_TABLES}
+    shuffled = np.random.default_rng(0).permuted(tables["load_breast_cancer"], axis=0)
+    tables["the first, shuffled"] = shuffled
+    text = (DOCS / "trust.md").read_text(encoding="utf-8")
+    for name, X in tables.items():
+        (line,) = re.findall(rf"^\| `?{name}`? \|(.*)\|$", text, flags=re.MULTILINE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            numbers = Trust.of(IKD(2).fit(X), chance_test(X)).numbers
+        size, *shown, _ = [cell.strip() for cell in line.split("|")]
+        assert size == "{}, {}".format(*X.shape)
+        p_value = f"{numbers['p value']:.2g}"
+        rest = ("agreement of halves", "held-out R²", "reliability")
+        found = [f"{numbers[key]:.2f}" if key in numbers else "none" for key in rest]
+        assert shown == [p_value, *found], name

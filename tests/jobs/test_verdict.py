@@ -1,0 +1,93 @@
+"""What an embedding shows, and how far to trust it: one sentence, and numbers of one name each."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import ikd_graph
+from ikd_graph import IKD, datasets
+from ikd_graph.jobs.chance import chance_test
+from ikd_graph.jobs.verdict import QUESTIONS, Trust
+
+
+def trust(X, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return Trust.of(IKD(2, **settings).fit(X), chance_test(X))
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(3)
+    Z = rng.uniform(-1.0, 1.0, size=(120, 2))
+    waves = np.sin(2.0 * Z @ rng.normal(size=(2, 60)) + rng.uniform(0.0, 6.0, 60))
+    return {
+        "surface": waves + 0.2 * rng.normal(size=waves.shape),
+        "noise": np.random.default_rng(5).normal(size=(120, 60)),
+        "wide noise": np.random.default_rng(5).normal(size=(80, 300)),
+        "walks": rng.normal(size=(120, 60)).cumsum(axis=0),
+        "few": rng.normal(size=(60, 5)),
+    }
+
+
+def test_the_verdict_is_what_is_there(tables):
+    assert trust(tables["surface"]).verdict.startswith("the arrangement can be read")
+    for name in ("noise", "wide noise"):
+        assert trust(tables[name]).verdict == "there is nothing to see, no structure beyond chance"
+    walks = trust(tables["walks"])
+    assert "beyond chance" not in walks.verdict
+    assert trust(tables["few"]).verdict == (
+        "5 columns are too few to tell whether there is anything"
+    )
+
+
+@pytest.mark.parametrize("settings", [{"refine": "stress"}, {"refine": None}, {"graph": 8}])
+def test_no_setting_hides_the_numbers(tables, settings):
+    named = {"affinity": "euclidean", "strategy": "geodesic", **settings}
+    numbers = trust(tables["surface"], **named).numbers
+    assert list(QUESTIONS)[:3] == [name for name in numbers if name != "reliability"]
+    assert numbers["agreement of halves"] > 0.8
+    assert numbers["held-out R²"] > 0.5
+
+
+def test_a_named_choice_has_the_numbers_of_the_same_choice_made_for_you(tables):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        chosen = IKD(2).fit(tables["surface"])
+        plan = chosen.settings_
+        named = IKD(2, strategy=plan.strategy, affinity=plan.affinity, refine=plan.refine)
+        named.fit(tables["surface"])
+    assert named.agreement_ == pytest.approx(chosen.agreement_, abs=1e-12)
+    assert named.held_out_r2_ == pytest.approx(chosen.held_out_r2_, abs=1e-12)
+
+
+def test_samples_of_the_model_have_a_held_out_r2():
+    data = datasets.gplvm_data(datasets.fixed_latent("medium"), 200, noise=0.3)
+    model = IKD(3).fit(data.X)
+    assert model.candidates_ == ()
+    near = ikd_graph.diagnose(data.X, 3).held_out_r2
+    assert 0.3 < model.held_out_r2_ < 1.0
+    assert near == pytest.approx(model.held_out_r2_, abs=1e-12)
+
+
+def test_what_has_no_columns_has_no_such_numbers(tables):
+    X = tables["surface"]
+    given = IKD(2, affinity="precomputed").fit(np.corrcoef(X))
+    assert np.isnan([given.agreement_, given.held_out_r2_]).all()
+    holes = X.copy()
+    holes[3, 4] = np.nan
+    model = IKD(2, missing="pairwise").fit(holes)
+    assert np.isnan([model.agreement_, model.held_out_r2_]).all()
+    sentences = Trust.of(given).sentences("given")
+    assert sentences == [
+        "given: whether the arrangement is there is not known: no halves of columns to compare."
+    ]
+
+
+def test_numbers_survive_a_file(tables, tmp_path):
+    model = IKD(2, affinity="euclidean", strategy="geodesic", refine=None).fit(tables["surface"])
+    model.save(tmp_path / "model.ikd")
+    again = IKD.load(tmp_path / "model.ikd")
+    assert again.agreement_ == pytest.approx(model.agreement_, abs=1e-12)
+    assert again.held_out_r2_ == pytest.approx(model.held_out_r2_, abs=1e-12)
