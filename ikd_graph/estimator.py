@@ -859,9 +859,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         why, value = self._fitted.why_no_errors(), 1.0
         if why:
             notes["standard errors"] = f"there are no standard errors: {why}"
-        elif self._result.core is None:
-            notes["standard errors"] = "standard errors are computed when first asked for"
-        else:
+        elif self._result.core is not None:
             value = self.reliability_
             notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "

@@ -112,8 +112,8 @@ class ColumnRelevance:
     def summary(self) -> str:
         """How many columns are related to the map, or that it cannot be told."""
         columns = count(len(self), "column")
-        if self.ordered and not self.n_significant:
-            return f"which of {columns} are related to the map cannot be told"
+        if not self.n_significant:
+            return f"none of {columns} can be shown to be related to the map"
         return f"{format_number(self.n_significant)} of {columns} are related to the map"
 
     def __len__(self) -> int:
@@ -160,9 +160,9 @@ class ColumnRelevance:
         lines = [
             f"dimension {axis + 1}: {', '.join(self.top(axis)) or 'no column'}" for axis in axes
         ]
-        if self.ordered:
+        if self.ordered and self.n_significant < len(self):
             lines.append(
-                "of all others it cannot be told: shifted columns are predicted nearly as well, "
+                "of others it cannot be told: shifted columns are predicted nearly as well, "
                 "since rows that follow one another lie together; in Python, null='permute' takes "
                 "rows as independent"
             )

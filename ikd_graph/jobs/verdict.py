@@ -57,14 +57,26 @@ class Trust(NamedTuple):
         >>> Trust(None, 0.94, 0.8, 0.99, 100).verdict
         'the arrangement can be read: two halves of the columns give the same one'
         """
-        nothing = self.chance is not None and self.chance.p_value > LEVEL
-        if nothing and not self.agreement >= SUPPORTED:
-            if self.n_columns < limits.FEWEST_COLUMNS:
-                return f"{self.n_columns} columns are too few to tell whether there is anything"
-            beyond = "the order of the rows" if self.chance and self.chance.ordered else "chance"
-            return f"there is nothing to see, no structure beyond {beyond}"
         if np.isnan(self.agreement):
+            if 0 < self.n_columns < limits.FEWEST_COLUMNS:
+                return (
+                    f"{self.n_columns} columns are too few to tell whether the arrangement is there"
+                )
             return "whether the arrangement is there is not known: no halves of columns to compare"
+        if self.found_nothing:
+            ordered, agree = self.chance and self.chance.ordered, self.agreement >= SUPPORTED
+            if ordered and agree:
+                return (
+                    "rows follow one another, and nothing beyond their order was found: unrelated "
+                    "slow series give such a map as well"
+                )
+            if agree:
+                return (
+                    "halves of the columns give similar maps, but nothing beyond chance was found"
+                )
+            return (
+                f"there is nothing to see beyond {'the order of the rows' if ordered else 'chance'}"
+            )
         if self.agreement < SUPPORTED:
             return (
                 "at most neighborhoods can be read, not the arrangement: two halves of the "
@@ -79,7 +91,12 @@ class Trust(NamedTuple):
     @property
     def is_weak(self) -> bool:
         """Whether something should be improved before the map is believed."""
-        return not self.agreement >= SUPPORTED
+        return self.found_nothing or not self.agreement >= SUPPORTED
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether the table was compared with chance, and no structure beyond it was found."""
+        return self.chance is not None and self.chance.p_value > LEVEL
 
     @property
     def numbers(self) -> dict[str, float]:

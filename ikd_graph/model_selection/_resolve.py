@@ -265,7 +265,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
         at, choice.candidates, predicts = compare_candidates(facts, options)
         best = options[at]
         choice.agreement = agreement_of_halves(facts, best)
-        why = _why(choice.candidates) if others else why
+        why = _why(choice.candidates, predicts) if others else why
         plain = size == "auto" or size <= _MOST_DIMENSIONS
         enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
         if not predicts and not choice.agreement >= SUPPORTED:
@@ -282,17 +282,19 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
 
 
-def _why(tried: tuple[Candidate, ...]) -> str:
+def _why(tried: tuple[Candidate, ...], predicts: bool) -> str:
     """Why the first of several candidates was taken."""
     first, second, *_ = tried
     held_out = np.isfinite(first.r2)
     columns = "held-out columns" if held_out else "the columns"
+    tail = f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out"
+    if not predicts:
+        return f"none of {len(tried)} candidates predicts {columns} beyond chance{tail}"
     # The table as it is stays where another representation gains less than the margin.
     how = "best" if second.difference < 0.0 else "about as well as the best"
     worse = "more" if second.difference > 0.0 else "less"
     return (
         f"predicts {columns} {how} of {len(tried)} candidates: score {first.score:.3f} "
         f"({second.affinity}, {second.strategy} scores {abs(second.difference):.3f} ± "
-        f"{second.difference_error:.3f} {worse})"
-        + (f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out")
+        f"{second.difference_error:.3f} {worse}){tail}"
     )

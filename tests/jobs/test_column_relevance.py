@@ -176,7 +176,7 @@ def test_sensors_of_one_period_cannot_be_told_by_shifts():
     model = quiet(IKD(2, refine="stress"), X)
     with pytest.warns(UserWarning, match="columns that were shifted"):
         found = model.columns()
-    assert "which of 24 columns are related to the map cannot be told" in repr(found)
+    assert "none of 24 columns can be shown to be related to the map" in repr(found)
     assert "0 of 24" not in repr(found)
     assert "24 of 24 columns are related" in repr(model.columns(null="permute"))
 
