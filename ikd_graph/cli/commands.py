@@ -28,8 +28,7 @@ from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
-from ..plotting.colors import SECOND
-from ..report.page import paint_points
+from ..plotting.colors import SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common

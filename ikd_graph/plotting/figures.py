@@ -92,6 +92,8 @@ def _paint(points: Points, paint: Paint) -> list[Trace]:
         "showscale": True,
         "colorbar": {"title": {"text": escape(paint.title)}},
     }
+    if ticks := paint.ticks:
+        quantity["marker"]["colorbar"] |= dict(zip(("tickvals", "ticktext"), ticks, strict=True))
     missing = [] if finite.all() else [_dots(points, ~finite, colors.MUTED)]
     return [*missing, quantity]
 

@@ -14,12 +14,15 @@ from ..gplvm.columns import ColumnRelevance
 from ..jobs.label_scores import format_scores
 from ..plotting import charts
 from ..plotting.charts import Chart
+from ..similarity import GIVEN
 from . import page
 from .page import DrawnPoints
 
 _EMBEDDING_NOTE = (
     "Ellipses, where errors are known, are one standard error; of many points the uncertain ones "
-    "are pale. Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
+    "are pale. A point names its row and the columns that are farthest from their means, in "
+    "standard deviations (sd), of up to 4000 rows. Draw a rectangle to zoom; click a name to hide "
+    "it; the lasso chooses rows to save."
 )
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
@@ -96,7 +99,7 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=drawn.described(more),
+        described=drawn.described(more, columns=model.affinity not in GIVEN),
         **around,
     )
 
