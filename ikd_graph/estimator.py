@@ -493,7 +493,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.
 
-        Standard errors are drawn where they have been computed: by the fit, or by a look at
+        Standard errors are drawn where the columns look like samples of a Gaussian process, on
+        which they rest, and where they have been computed: by the fit, or by a look at
         ``standard_errors_``.
 
         Parameters
@@ -518,7 +519,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         'dimension 1'
         """
         check_is_fitted(self)
-        errors = self.standard_errors_ if "error bars" in self._fitted.computed else None
+        believed = self.settings_.model_based and "error bars" in self._fitted.computed
+        errors = self.standard_errors_ if believed else None
         color = colors.paint_index(getattr(self, "_index", ())) if color is None else color
         axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
         if self.fixed_ is not None:

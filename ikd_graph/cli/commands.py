@@ -66,7 +66,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
     files["embedding.png"], files["report.html"] = common.drawings(
         arguments,
         lambda ax: plot.embedding(
-            Z, colors, errors=errors, fractions=fractions, ax=ax,
+            Z, colors, errors=errors if model.settings_.model_based else None,
+            fractions=fractions, ax=ax,
             points=plot.names_of_points(data.row_names),
         ),
         "embed_page", model, data,

@@ -283,7 +283,6 @@ class Diagnosis:
         bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
         return pairs, bars._replace(title="what the features say of the embedding")
 
-    @plot.labels_are_color
     def map(self, names: Sequence[str] = (), color: Any = None) -> Chart:
         """Describe the embedding of the default fit, with its significantly correlated pairs.
 
@@ -292,8 +291,7 @@ class Diagnosis:
         names : sequence of str
             Name of every row of X; none are written without them, or beyond 100 rows.
         color : (n_points,) array_like or None
-            Classes, numbers or times that color the points, one for every row of X; ``labels=`` is
-            another name of it.
+            Classes, numbers or times that color the points, one for every row of X.
 
         Returns
         -------
@@ -326,7 +324,7 @@ class Diagnosis:
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         names, color
-            As in `map`.
+            As in `map`; ``labels=`` is another name of ``color``.
 
         Returns
         -------

@@ -18,10 +18,12 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from tables import quiet
 
-from ikd_graph import IKD
+from ikd_graph import IKD, datasets, refine
 from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.plotting import charts, colors, figures, plot
+from ikd_graph.report import embed_page
 
 
 @pytest.fixture(autouse=True)
@@ -291,6 +293,20 @@ def test_color_and_labels_are_one_argument_whatever_holds_the_values(labels):
     assert len(np.unique(shades[0], axis=0)) == 3
     for shade in shades[1:]:
         np.testing.assert_array_equal(shade, shades[0])
+
+
+def test_error_bars_are_drawn_only_where_the_columns_look_like_samples_of_the_model():
+    rng = np.random.default_rng(0)
+    skew = rng.gamma(0.3, size=(60, 40)) * np.exp(2.0 * rng.normal(size=40))
+    search = refine.Likelihood(descent="annealed")
+    samples = datasets.gplvm_data("medium", 60, noise=0.1).X[:60]
+    for X, looks in ((skew + np.linspace(0, 3, 60)[:, None] * rng.random(40), 0), (samples, 1)):
+        model = quiet(IKD(strategy="geodesic", refine=search), X)
+        assert np.isfinite(model.standard_errors_).all()
+        drawn = model.plot(ax=plot.axes()).lines
+        assert len(drawn) == looks
+        html = embed_page(model, datasets.Dataset(X))
+        assert (' 1 standard error"' in html) == ("uncertainty: " in html) == bool(looks)
 
 
 @cache
