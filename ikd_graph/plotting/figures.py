@@ -65,7 +65,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         layout["legend"] = {"itemsizing": "constant"}
         if len(painted) > 1:
             layout["updatemenus"] = [_menu(points.paints, [*map(len, painted)])]
-        else:
+        elif not points.paints[0].is_quantity:
             layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
     if chart.names is not None and chart.names.dots:
         traces.append(_named(chart.names))
