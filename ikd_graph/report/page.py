@@ -229,11 +229,14 @@ class DrawnPoints:
         """Values of the five columns of each row that are farthest from their means, in sd."""
         X, names = self.data.X, self.data.feature_names
         mean, sd = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+        sd[sd == 0.0] = np.inf
         for row in X[self.rows]:
-            z = np.nan_to_num((row - mean) / np.where(sd > 0.0, sd, np.inf))
+            z = np.nan_to_num((row - mean) / sd)
+            far = np.argpartition(-np.abs(z), min(4, z.size - 1))[:5]
             yield [
                 f"{_short(names[k]) if names else f'column {k}'}: {row[k]:.3g} ({z[k]:+.1f} sd)"
-                for k in np.argsort(-np.abs(z), kind="stable")[:5].tolist()
+                for k in far[np.argsort(-np.abs(z[far]), kind="stable")].tolist()
+                if z[k]
             ]
 
 

@@ -404,6 +404,10 @@ def test_a_point_names_the_columns_in_which_its_row_is_unusual():
         assert name == f"r{row}"
         order = np.argsort(-np.abs(z[row]))[:5]
         assert columns == [f"c&lt;{k}: {X[row, k]:.3g} ({z[row, k]:+.1f} sd)" for k in order]
+    # What is missing or at its mean is not far.
+    holes = DrawnPoints(Dataset(np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 2.0]])))
+    said = holes.described(columns=True)["hover"]
+    assert said == ["row 0<br>column 0: 1 (-1.2 sd)", "row 1", "row 2<br>column 0: 5 (+1.2 sd)"]
     # Values between points are no columns.
     similarity = np.corrcoef(X)
     given = quiet(IKD(strategy="geodesic", refine=None, affinity="precomputed"), similarity)
