@@ -334,7 +334,7 @@ def inspect_model(
     n_resamples : int
         Resamples that their stability is estimated from; 0 for none.
     verbose : int
-        1 shows a progress bar on a terminal, and a line for each stage elsewhere.
+        1 shows a progress bar on a terminal.
 
     Returns
     -------
