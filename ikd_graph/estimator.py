@@ -48,7 +48,7 @@ from .gplvm.columns import ColumnRelevance
 from .graph import CsrGraph
 from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
-from .plotting import plot
+from .plotting import colors, plot
 from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
 from .strategies import Strategy
 
@@ -128,7 +128,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None
         Seed of the landmarks and of restarts. None is the seed 0: fits repeat without one.
     verbose : int
-        1 shows the stage and the time on a terminal.
+        1 shows stage and time on a terminal, and a line for each stage elsewhere.
 
     Attributes
     ----------
@@ -288,6 +288,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.__dict__ = before
                 raise
         self.stage_times_ = stages.seconds
+        self._index = getattr(X, "index", ()) if hasattr(X, "columns") else ()
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
@@ -493,16 +494,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with limit_threads(self.n_jobs):
             return columns_of_model(self, X, options)
 
+    @plot.labels_are_color
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw the embedding; see `ikd_graph.plotting.plot.embedding` for options.
 
-        Standard errors are drawn where they have been computed: by the fit, or by a look at
+        Standard errors are drawn where the columns look like samples of a Gaussian process, on
+        which they rest, and where they have been computed: by the fit, or by a look at
         ``standard_errors_``.
 
         Parameters
         ----------
         color : (n_samples,) array_like, optional
-            Classes, numbers or angles that color the points.
+            Classes, numbers, times or angles that color the points; ``labels=`` is another name
+            of it. By default the index of the data frame that was fitted, where that is a clock
+            or rising or falling numbers: consecutive rows are then joined.
         **options
             Passed on, such as ``errors=None`` or ``period=360``.
 
@@ -519,7 +524,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         'dimension 1'
         """
         check_is_fitted(self)
-        errors = self.standard_errors_ if "error bars" in self._fitted.computed else None
+        believed = self.settings_.model_based and "error bars" in self._fitted.computed
+        errors = self.standard_errors_ if believed else None
+        color = colors.paint_index(getattr(self, "_index", ())) if color is None else color
         axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
         if self.fixed_ is not None:
             plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")

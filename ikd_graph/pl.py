@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ikd"]
 
 
+@plot.labels_are_color
 def ikd(
     adata: Any,
     color: str | Sequence[str] | None = None,
@@ -34,7 +35,8 @@ def ikd(
     color : str, sequence of str or None
         Column of ``obs`` that colors points: classes in the colors of ``uns["<color>_colors"]``
         where scanpy has put some there, or a quantity; or a name of ``var_names`` (a gene), whose
-        column of ``X`` colors them. Several give a picture each, side by side.
+        column of ``X`` colors them. Several give a picture each, side by side. ``labels=`` is
+        another name of it.
     basis : str
         Key in ``obsm`` of the coordinates; the first two are drawn.
     ax : matplotlib.axes.Axes, optional
@@ -80,9 +82,6 @@ def ikd(
     if color in adata.obs:
         labels = adata.obs[color]
         look["palette"] = [str(shade) for shade in adata.uns.get(f"{color}_colors", ())]
-        if hasattr(labels, "cat"):
-            labels, look["names"] = labels.cat.codes, labels.cat.categories
-        labels = np.asarray(labels)
     elif color in genes:
         column = adata.X[:, [genes.index(color)]]
         values = np.ravel(column.toarray() if hasattr(column, "toarray") else column)

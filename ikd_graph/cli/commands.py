@@ -30,8 +30,7 @@ from ..jobs.label_scores import format_scores, score_labels
 from ..jobs.verdict import Trust
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
-from ..plotting.colors import SECOND
-from ..report.page import paint_points
+from ..plotting.colors import SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
@@ -71,7 +70,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
     files["embedding.png"], files["report.html"] = common.drawings(
         arguments,
         lambda ax: plot.embedding(
-            Z, colors, errors=errors, fractions=fractions, ax=ax,
+            Z, colors, errors=errors if model.settings_.model_based else None,
+            fractions=fractions, ax=ax,
             points=plot.names_of_points(data.row_names),
         ),
         "embed_page", model, data,

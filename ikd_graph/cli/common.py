@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
 from .._base.format import setting, versions
+from .._base.progress import Stages
 from .._base.validation import name_rows
 from ..datasets import Dataset, Reading
 from ..estimator import IKD
@@ -44,7 +45,8 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
     check_writable(arguments.output)
     if arguments.json not in (None, STDOUT):
         check_writable(Path(arguments.json).parent)
-    data = datasets.load(path or arguments.data, reading=reading)
+    with Stages(arguments.verbose) as stages, stages("reading"):
+        data = datasets.load(path or arguments.data, reading=reading)
     if not path:
         # Its results are called after it, which a folder may not take.
         check_writable(arguments.output, f"{file_stem(data.name)}_embedding.csv")
@@ -93,7 +95,7 @@ def drawings(
     size: tuple[float, float] = (7.2, 5.4),
     **options: Any,
 ) -> tuple[bytes | None, str | None]:
-    """Draw a PNG by ``draw``, and render a page of `report` with it.
+    """Draw a picture by ``draw`` in the format asked for, and render a page of `report` with it.
 
     Without matplotlib, or a library of pages, None takes its place, and the cure is a warning.
     """  # fmt: skip
@@ -102,9 +104,9 @@ def drawings(
         ax = plot.axes(*size)
         draw(ax)
         # Pages stay small: they have it for browsers that run no script.
-        png, coarse = plot.png(ax), plot.png(ax, 72) if page else None
+        png, coarse = plot.png(ax, form=arguments.format), plot.png(ax, 72) if page else None
     except ImportError as error:
-        print_error("warning", f"no PNG: {error}")
+        print_error("warning", f"no picture: {error}")
     try:
         options |= {"command": typed_command(arguments), "picture": coarse}
         html = getattr(report, page)(*content, **options) if page else None
@@ -121,9 +123,13 @@ def settings_lines(model: IKD) -> list[str]:
 def write_outputs(
     arguments: argparse.Namespace, data: Dataset, files: Mapping[str, Any]
 ) -> list[Path]:
-    """Write the files of a command by the ends of their names, all or none; None is left out."""
+    """Write the files of a command by the ends of their names, all or none; None is left out.
+
+    Pictures (``.png``) have the end of their format.
+    """
     stem = file_stem(data.name)
-    whole = {f"{stem}_{end}": content for end, content in files.items() if content is not None}
+    ends = {end: end.replace(".png", f".{arguments.format}") for end in files}
+    whole = {f"{stem}_{ends[end]}": text for end, text in files.items() if text is not None}
     if arguments.plotly == "shared":
         whole.update(share_plotly(whole))
     arguments.output.mkdir(parents=True, exist_ok=True)

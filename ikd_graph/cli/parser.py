@@ -167,6 +167,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "--json", metavar="FILE.json", nargs="?", const=STDOUT, type=_json_file,
         help="one JSON object in place of the text, or into a file",
     )  # fmt: skip
+    parser.add_argument("--format", choices=("png", "svg", "pdf"), default="png",
+        help="format of the picture; default: png")  # fmt: skip
     parser.add_argument(
         "--plotly", choices=("inside", "shared"), default="inside",
         help="library of pages: inside (5 MB each), or one file next to them; default: inside",

@@ -191,6 +191,7 @@ class ColumnRelevance:
             parts |= {name: getattr(self, name) for name in ("change", "change_se", "change_q")}
         return pd.DataFrame(parts)
 
+    @plot.labels_are_color
     def plot(self, kind: str = "arrows", *, color: Any = None, n: int = 6, ax: Any = None) -> Axes:
         """Draw the columns on the map.
 
@@ -202,7 +203,8 @@ class ColumnRelevance:
             deviations. "surfaces" draws small maps: the posterior mean of each of the first
             columns, and below it what that leaves of the values.
         color : (n_samples,) array_like, optional
-            Classes or numbers that color the points of the map with arrows.
+            Classes, numbers or times that color the points of the map with arrows; ``labels=`` is
+            another name of it.
         n : int
             Largest number of columns.
         ax : matplotlib Axes, optional

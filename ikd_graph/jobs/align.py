@@ -137,6 +137,7 @@ class AlignedSessions:
         wide = pd.DataFrame(table, columns=columns).reindex(columns=group.table.columns)
         return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
+    @plot.labels_are_color
     def plot(self, color: Any = None, **options: Any) -> Any:
         """Draw all sessions; points that are not fixed have an open marker.
 
@@ -145,7 +146,8 @@ class AlignedSessions:
         Parameters
         ----------
         color : array_like, optional
-            Classes or numbers of all rows, session after session; by default their sessions.
+            Classes, numbers or times of all rows, session after session; by default their
+            sessions. ``labels=`` is another name of it.
         **options
             See `ikd_graph.plotting.plot.embedding`.
 

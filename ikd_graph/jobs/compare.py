@@ -224,13 +224,17 @@ class Comparison:
                 table[f"{row.title} {k}"] = column
         return pd.DataFrame(table)
 
-    def plot(self, ax: Any = None) -> Any:
+    @plot.labels_are_color
+    def plot(self, ax: Any = None, color: Any = None) -> Any:
         """Draw every embedding at every noise level, and the scores with their errors.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Axes whose position the pictures take; by default a new figure.
+        color : array_like, optional
+            Classes, numbers or times, one for each row that was compared; by default the labels
+            of the data. ``labels=`` is another name of it.
 
         Returns
         -------
@@ -245,7 +249,7 @@ class Comparison:
         # Names stay apart in the size that pictures have with everything around them.
         scores = plot.chart(self._chart(), ax=figure.add_subplot(grid[1]))
         plot.small_multiples(
-            panels, next(iter(self.data.labels), None),
+            panels, next(iter(self.data.labels), None) if color is None else color,
             points=plot.names_of_points(self.data.row_names),
             n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip
@@ -388,7 +392,7 @@ def compare(
     random_state : int
         Seed of noise, halves and methods.
     verbose : int
-        1 shows a progress bar on a terminal.
+        1 shows a progress bar on a terminal, and a line for each stage elsewhere.
     **settings
         Further parameters of `IKD`: ``affinity``, ``graph``, ``kernel``, ``refine``,
         ``n_landmarks``, ``n_jobs``. What is "auto" is chosen once, on the table as given, for all

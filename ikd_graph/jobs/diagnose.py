@@ -283,15 +283,15 @@ class Diagnosis:
         bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
         return pairs, bars._replace(title="what the features say of the embedding")
 
-    def map(self, names: Sequence[str] = (), labels: Any = None) -> Chart:
+    def map(self, names: Sequence[str] = (), color: Any = None) -> Chart:
         """Describe the embedding of the default fit, with its significantly correlated pairs.
 
         Parameters
         ----------
         names : sequence of str
             Name of every row of X; none are written without them, or beyond 100 rows.
-        labels : (n_points,) array_like or None
-            What colors the points.
+        color : (n_points,) array_like or None
+            Classes, numbers or times that color the points, one for every row of X.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class Diagnosis:
         named = [str(names[row]) for row in self.rows] if names else []
         chart = charts.scatter(
             self.embedding,
-            colors.paint(labels).take(self.rows),
+            colors.paint(color, n=self.n_points).take(self.rows),
             title=(
                 f"embedding of the default fit; lines are the {len(pairs)} strongest of "
                 f"{self.n_trusted} significantly correlated pairs"
@@ -315,15 +315,16 @@ class Diagnosis:
         written = charts.Names(at, named) if plot.names_of_points(named) else None
         return chart._replace(curves=(links,), names=written)
 
-    def plot(self, ax: Any = None, names: Sequence[str] = (), labels: Any = None) -> Any:
+    @plot.labels_are_color
+    def plot(self, ax: Any = None, names: Sequence[str] = (), color: Any = None) -> Any:
         """Draw the map with its significant pairs, all correlations, and what the features say.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
-        names, labels
-            As in `map`.
+        names, color
+            As in `map`; ``labels=`` is another name of ``color``.
 
         Returns
         -------
@@ -337,7 +338,7 @@ class Diagnosis:
         pairs, measures = self.charts()
         plot.chart(pairs, ax=ax)
         plot.chart(measures, ax=figure.add_subplot(grid[1, 1]))
-        chart = self.map(names, labels)
+        chart = self.map(names, color)
         # The last, since names stay apart in the size that the map has in the end.
         at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
         at.set_title(fill(chart.title, 60), loc="left", fontsize="medium", color=colors.INK)
@@ -386,7 +387,7 @@ def diagnose(
     random_state : int or None
         Seed of the test and of the fit.
     verbose : int
-        1 shows the stage and the time on a terminal.
+        1 shows stage and time on a terminal, and a line for each stage elsewhere.
 
     Returns
     -------

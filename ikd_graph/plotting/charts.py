@@ -110,6 +110,8 @@ def scatter(
     elif errors is not None and len(dims) == 2:
         curves = (_ellipses(at, sd),)
     drawn = Points(at, paints or (Paint(),), **looks | points)
+    if drawn.paints[0].is_path and at.shape[1] == 2:
+        curves += (lines(at[None], 0.5, 1.0, "consecutive rows are joined"),)
     return Chart(title, axes[0], axes[1], drawn, curves, equal=axes[0] != "row")
 
 

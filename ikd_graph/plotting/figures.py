@@ -65,7 +65,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         layout["legend"] = {"itemsizing": "constant"}
         if len(painted) > 1:
             layout["updatemenus"] = [_menu(points.paints, [*map(len, painted)])]
-        else:
+        elif not points.paints[0].is_quantity:
             layout["legend"]["title"] = {"text": escape(points.paints[0].title)}
     if chart.names is not None and chart.names.dots:
         traces.append(_named(chart.names))
@@ -92,6 +92,8 @@ def _paint(points: Points, paint: Paint) -> list[Trace]:
         "showscale": True,
         "colorbar": {"title": {"text": escape(paint.title)}},
     }
+    if ticks := paint.ticks:
+        quantity["marker"]["colorbar"] |= dict(zip(("tickvals", "ticktext"), ticks, strict=True))
     missing = [] if finite.all() else [_dots(points, ~finite, colors.MUTED)]
     return [*missing, quantity]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial, wraps
 from importlib import import_module
 from io import BytesIO
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,21 @@ WIDTH, HEIGHT = 6.4, 4.6
 RESOLUTION = check.whole(10, 2400)
 MOST_NAMED = 100
 """Points that are named one by one in a picture."""
+
+
+_Plot = TypeVar("_Plot", bound=Callable[..., Any])
+
+
+def labels_are_color(plot: _Plot) -> _Plot:
+    """Return a function that draws, whose ``color=`` may be spelled ``labels=``."""
+
+    @wraps(plot)
+    def drawn(*args: Any, **options: Any) -> Any:
+        if "labels" in options:
+            return plot(*args, color=options.pop("labels"), **options)
+        return plot(*args, **options)
+
+    return drawn  # type: ignore[return-value]
 
 
 def axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
@@ -82,23 +97,25 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
 
 
 @validate(dpi=RESOLUTION)
-def png(ax: Axes, dpi: int = 160) -> bytes:
-    """Draw the figure of an Axes as PNG in memory.
+def png(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
+    """Draw the figure of an Axes as PNG, or in another format, in memory.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
         Any Axes of the figure.
     dpi : int
-        Resolution.
+        Resolution of pixel formats.
+    form : str
+        "png", "svg" or "pdf".
 
     Returns
     -------
     bytes
-        The PNG.
+        What a file of that format holds.
     """
     out = BytesIO()
-    _draw(ax, "png", dpi, out)
+    _draw(ax, form, dpi, out)
     return out.getvalue()
 
 
@@ -317,6 +334,8 @@ def _explain(ax: Axes, paint: Paint) -> None:
         bar = figure_of(ax).colorbar(scale, ax=ax)
         bar.outline.set_visible(False)
         bar.ax.tick_params(length=0, labelcolor=INK)
+        if ticks := paint.ticks:
+            bar.set_ticks(ticks[0], labels=ticks[1])
         bar.set_label(shortened(paint.title), color=INK, parse_math=False)
     handles, classes = ax.get_legend_handles_labels()[0], _class_handles(paint)
     if classes:
@@ -398,9 +417,10 @@ _FARTHEST = 45.0
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), *product((1, -1), repeat=2))
 
 
+@labels_are_color
 def embedding(
     Z: ArrayLike,
-    labels: Any = None,
+    color: Any = None,
     *,
     errors: ArrayLike | None = None,
     points: Mapping[int, str] | Iterable[int] = (),
@@ -412,7 +432,7 @@ def embedding(
     period: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Scatter of an embedding, colored by labels, by a quantity or by an angle.
+    """Scatter of an embedding, colored by labels, by a quantity, by times or by an angle.
 
     One coordinate is drawn against the row order; of more than two the first two are drawn.
 
@@ -420,8 +440,9 @@ def embedding(
     ----------
     Z : array-like of shape (n, m)
         Coordinates.
-    labels : array-like of shape (n,), optional
-        Classes (whole numbers or text) or a quantity (other numbers).
+    color : array-like of shape (n,), optional
+        Classes (whole numbers, text, a Categorical), a quantity (other numbers) or times;
+        ``labels=`` is another name of it.
     errors : array-like of shape (n, m), optional
         Standard errors of the coordinates, in their units; NaN where unknown. Ellipses of one
         standard error around up to 400 points; of more, the uncertain are pale, and a bar below
@@ -429,11 +450,11 @@ def embedding(
     points : mapping of int to str, or iterable of int
         Rows to name in the picture and their names, or rows to number.
     names : sequence of str, optional
-        Names of the classes, when labels are their positions in this sequence.
+        Names of the classes, when ``color`` has their positions in this sequence.
     fractions : array-like of shape (m,), optional
         Fraction of each coordinate in the spread of the embedding, written next to its axis.
     label_title : str
-        What the labels are: title of the legend or of the color scale.
+        What the colors are: title of the legend or of the color scale.
     legend : bool
         Whether to explain the colors.
     palette : sequence of str
@@ -446,22 +467,19 @@ def embedding(
     Raises
     ------
     ValueError
-        If ``errors`` or ``labels`` do not fit ``Z``.
+        If ``errors`` or ``color`` do not fit ``Z``.
 
     Examples
     --------
     >>> from ikd_graph.plotting import plot
-    >>> ax = plot.embedding([[0, 0], [1, 2], [2, 1]], labels=["a", "b", "b"], ax=plot.axes())
+    >>> ax = plot.embedding([[0, 0], [1, 2], [2, 1]], color=["a", "b", "b"], ax=plot.axes())
     >>> ax.get_xlabel()
     'dimension 1'
     """
     coordinates = charts.columns(Z)
-    paint = colors.paint(labels, names, title=label_title, palette=palette, period=period)
-    if paint.y is not None and paint.y.shape != coordinates.shape[:1]:
-        raise ValueError(
-            f"labels must be one for each of the {len(coordinates)} rows of Z, got an array of "
-            f"shape {paint.y.shape}"
-        )
+    paint = colors.paint(
+        color, names, title=label_title, palette=palette, period=period, n=len(coordinates)
+    )
     if errors is not None and charts.columns(errors).shape != coordinates.shape:
         raise ValueError(
             f"errors must have the shape of Z, {coordinates.shape}, got {np.shape(errors)}; pass "
@@ -479,10 +497,11 @@ def _names_of(Z: ArrayLike, points: Mapping[int, str] | Iterable[int] | None) ->
     return Names(charts.plane(Z)[[*named]], [*named.values()])
 
 
+@labels_are_color
 @validate(n_columns=check.count)
 def small_multiples(
     panels: Mapping[str, ArrayLike],
-    labels: Any = None,
+    color: Any = None,
     *,
     captions: Mapping[str, str] | None = None,
     points: Mapping[int, str] | None = None,
@@ -497,9 +516,9 @@ def small_multiples(
     ----------
     panels : mapping of str to array-like of shape (n, m)
         Coordinates of each picture; the first two are drawn, a single one against the row order.
-    labels : array-like of shape (n,), optional
-        Classes, or numbers with fractions, which become a continuous scale; a mapping has those
-        of each picture, by its name.
+    color : array-like of shape (n,), optional
+        As in `embedding`; a mapping has those of each picture, by its name. ``labels=`` is another
+        name of it.
     captions : mapping of str to str, optional
         What is written under a picture.
     points : mapping of int to str, optional
@@ -519,7 +538,8 @@ def small_multiples(
     grid, captions, paint = subplot_of(ax).subgridspec(n_rows, n_columns), captions or {}, Paint()
     drawn = []
     for cell, (name, Z) in zip(grid, panels.items(), strict=False):
-        paint = colors.paint(labels[name] if isinstance(labels, Mapping) else labels)
+        values = color[name] if isinstance(color, Mapping) else color
+        paint = colors.paint(values, n=len(charts.columns(Z)))
         what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
         assert what.points is not None
         points_of_it = what.points._replace(size=0.5 * what.points.size)

@@ -7,10 +7,10 @@ import numpy as np
 from ..jobs.cliques import CliqueInspection, threshold_of
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Curve, Names
-from ..plotting.colors import Paint
+from ..plotting.colors import Paint, paint_points
 from ..plotting.plot import names_of_points
 from . import page
-from .page import DrawnPoints, paint_points
+from .page import DrawnPoints
 
 _DISAGREEMENT = "disagreement of cliques"
 

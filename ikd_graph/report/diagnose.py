@@ -4,8 +4,8 @@ from typing import Any
 
 from ..datasets import Dataset
 from ..jobs.diagnose import Diagnosis
+from ..plotting.colors import paint_points
 from . import page
-from .page import paint_points
 
 
 def diagnosis_page(

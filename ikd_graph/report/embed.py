@@ -15,12 +15,15 @@ from ..jobs.label_scores import format_scores
 from ..jobs.verdict import Trust
 from ..plotting import charts
 from ..plotting.charts import Chart
+from ..similarity import GIVEN
 from . import page
 from .page import DrawnPoints
 
 _EMBEDDING_NOTE = (
-    "Ellipses, where errors are known, are one standard error; of many points the uncertain ones "
-    "are pale. Draw a rectangle to zoom; click a name to hide it; the lasso chooses rows to save."
+    "Ellipses, where the columns look like samples of a Gaussian process, are one standard error; "
+    "of many points the uncertain ones are pale. A point says its row and, of up to 4000 rows, the "
+    "columns that are farthest from their means, in standard deviations (sd). Draw a rectangle to "
+    "zoom; click a name to hide it; the lasso chooses rows to save."
 )
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
@@ -82,7 +85,8 @@ def embed_page(
     """
     written = {title or "labels": format_scores(score) for title, score in (scores or {}).items()}
     drawn = DrawnPoints(data)
-    errors = model.standard_errors_ if np.isfinite(model.standard_errors_).any() else None
+    believed = model.settings_.model_based and np.isfinite(model.standard_errors_).any()
+    errors = model.standard_errors_ if believed else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
     # As on the terminal: settings with the reason for each, and what there is to beware of.
@@ -100,7 +104,7 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=drawn.described(more),
+        described=drawn.described(more, columns=model.affinity not in GIVEN),
         **around,
     )
 

@@ -1,7 +1,7 @@
 """One HTML file that needs nothing else: what pages show, their template, plotly and script."""
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -15,7 +15,7 @@ from .._base.format import format_number, versions
 from ..datasets import Dataset
 from ..plotting import charts
 from ..plotting.charts import Chart
-from ..plotting.colors import Paint, paint
+from ..plotting.colors import Paint, paint, paint_points
 from ..plotting.figures import escape, figure
 from ..plotting.plot import shortened
 
@@ -160,11 +160,6 @@ MOST_POINTS = 50_000
 """Points of one picture of a page, which stays below 10 MB and does not stutter."""
 
 
-def paint_points(data: Dataset) -> Paint:
-    """Choose the colors of the points of a data set, by its first column of labels."""
-    return paint(data.labels[0]) if data.labels else Paint()
-
-
 @dataclass(frozen=True)
 class DrawnPoints:
     """Points of a data set that a page draws.
@@ -191,8 +186,9 @@ class DrawnPoints:
 
     @cached_property
     def paints(self) -> list[Paint]:
-        """Colors of the points drawn, by each column of labels."""
-        return [paint(labels).take(self.rows) for labels in self.data.labels]
+        """Colors of the points drawn, by each column of labels, or else by a clock of the rows."""
+        paints = [paint(labels) for labels in self.data.labels] or [paint_points(self.data)]
+        return [each.take(self.rows) for each in paints if each.y is not None]
 
     @property
     def note(self) -> str:
@@ -210,8 +206,11 @@ class DrawnPoints:
         options = {"fractions": charts.variance_fractions(Z), **options}
         return charts.scatter(Z[self.rows], *paints, **options)
 
-    def described(self, more: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
-        """Names of the points drawn, and what a page says of each: labels and ``more``, by row."""
+    def described(self, more: Mapping[str, Any] | None = None, columns: bool = False) -> Block:
+        """Names of the points drawn, and what a page says of each: labels and ``more``, by row.
+
+        With ``columns``, also values of columns, of as many points as are not drawn as pixels.
+        """
         names = self.data.names
         texts: dict[str, Any] = {each.title or "label": each.texts for each in self.data.labels}
         texts |= more or {}
@@ -221,7 +220,24 @@ class DrawnPoints:
             + [f"{_short(name)}: {_short(text[row])}" for name, text in texts.items()]
             for row in self.rows
         ]
+        if columns and len(said) <= charts.MANY:
+            for text, far in zip(said, self._farthest(), strict=True):
+                text += far
         return {"names": [names[row] for row in self.rows], "hover": ["<br>".join(s) for s in said]}
+
+    def _farthest(self) -> Iterator[list[str]]:
+        """Values of the five columns of each row that are farthest from their means, in sd."""
+        X, names = self.data.X, self.data.feature_names
+        mean, sd = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+        sd[sd == 0.0] = np.inf
+        for row in X[self.rows]:
+            z = np.nan_to_num((row - mean) / sd)
+            far = np.argpartition(-np.abs(z), min(4, z.size - 1))[:5]
+            yield [
+                f"{_short(names[k]) if names else f'column {k}'}: {row[k]:.3g} ({z[k]:+.1f} sd)"
+                for k in far[np.argsort(-np.abs(z[far]), kind="stable")].tolist()
+                if z[k]
+            ]
 
 
 def _short(text: Any) -> str:

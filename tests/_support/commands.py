@@ -18,6 +18,12 @@ COMMANDS = {
 }
 
 
+def without_stages(text):
+    """What a command wrote to standard error, without the lines that name its stages."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("ikd_graph: "))
+
+
 def make_table(folder, rows=60, columns=30):
     """A table of a plane seen through cosines, with labels."""
     rng = np.random.default_rng(0)

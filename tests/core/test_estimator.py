@@ -586,15 +586,18 @@ def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
 # What is said while it works ----------------------------------------------------------------------
 
 
-def test_a_terminal_shows_progress_and_a_file_does_not(monkeypatch, capsys):
+def test_a_terminal_shows_a_bar_and_a_notebook_or_a_log_lines(monkeypatch, capsys):
     X, _ = curve()
     model = IKD(2, strategy="geodesic", refine="stress", verbose=1)
     quiet(model, X)
-    assert capsys.readouterr().err == ""
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"ikd_graph: {name} ..." for name in model.stage_times_]
     plain = model.embedding_
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     quiet(model, X)
-    assert "stress" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "00:00 stress" in said
+    assert "ikd_graph: " not in said
     np.testing.assert_array_equal(model.embedding_, plain)
     quiet(IKD(2, strategy="geodesic"), X)
     assert capsys.readouterr().err == ""

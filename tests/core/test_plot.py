@@ -1,6 +1,9 @@
 """Pictures: functions that draw into an Axes and return it."""
 
+import re
 import sys
+from functools import cache, partial
+from importlib.resources import files
 from io import BytesIO
 from itertools import combinations
 
@@ -10,14 +13,17 @@ mpl.use("Agg")
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from tables import quiet
 
-from ikd_graph import IKD
+from ikd_graph import IKD, datasets, refine
 from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.plotting import charts, colors, figures, plot
+from ikd_graph.report import embed_page
 
 
 @pytest.fixture(autouse=True)
@@ -221,9 +227,158 @@ def lightness(color):
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
-def test_class_colors_are_distinct_and_read_on_white_and_black():
+def contrast(first, second):
+    """Contrast of two colors as the WCAG define it."""
+    dark, bright = sorted([lightness(first), lightness(second)])
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_class_colors_are_distinct_and_read_on_white_and_dark_pages():
     assert len(set(colors.CLASSES)) == len(colors.CLASSES) >= 20
-    assert all(0.04 < lightness(color) < 0.75 for color in colors.CLASSES)
+    css = files("ikd_graph.report").joinpath("templates/page.css").read_text(encoding="utf-8")
+    papers = re.findall(r"--paper:(#\w+)", css)
+    papers = ["#ffffff" if paper == "#fff" else paper for paper in papers]
+    assert len(papers) == 2
+    every = (*colors.CLASSES, colors.MUTED)
+    low = [c for c in every if min(contrast(c, paper) for paper in papers) < 3.0]
+    assert low == []
+
+
+def test_neighboring_classes_differ_for_eyes_without_green_cones():
+    # Machado, Oliveira and Fernandes 2009, in linear light.
+    deuteranopia = [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]
+    rgb = mpl.colors.to_rgba_array(colors.CLASSES)[:, :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.transpose(deuteranopia), 0.0, 1.0)
+    cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    oklab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    at = np.cbrt(seen @ np.transpose(cones)) @ np.transpose(oklab)
+    gaps = np.linalg.norm(np.diff(at, axis=0), axis=1)
+    assert gaps[:11].min() > 0.1
+    assert gaps.min() > 0.07
+
+
+KINDS = np.arange(60) % 3
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        KINDS,
+        KINDS.tolist(),
+        pd.Series(KINDS, index=range(100, 160)),
+        pd.Categorical(KINDS),
+        np.array(["a", "b", "c"])[KINDS],
+        pd.Series(np.array(["a", "b", "c"])[KINDS], dtype="category"),
+    ],
+)
+def test_color_and_labels_are_one_argument_whatever_holds_the_values(labels):
+    shades = [
+        draw(ax=plot.axes(), **{name: labels}).collections[0].get_facecolors()
+        for draw in (partial(plot.embedding, np.eye(60)), fitted_path().plot)
+        for name in ("color", "labels")
+    ]
+    assert len(np.unique(shades[0], axis=0)) == 3
+    for shade in shades[1:]:
+        np.testing.assert_array_equal(shade, shades[0])
+
+
+def test_error_bars_are_drawn_only_where_the_columns_look_like_samples_of_the_model():
+    rng = np.random.default_rng(0)
+    skew = rng.gamma(0.3, size=(60, 40)) * np.exp(2.0 * rng.normal(size=40))
+    search = refine.Likelihood(descent="annealed")
+    samples = datasets.gplvm_data("medium", 60, noise=0.1).X[:60]
+    for X, looks in ((skew + np.linspace(0, 3, 60)[:, None] * rng.random(40), 0), (samples, 1)):
+        model = quiet(IKD(strategy="geodesic", refine=search), X)
+        assert np.isfinite(model.standard_errors_).all()
+        drawn = model.plot(ax=plot.axes()).lines
+        assert len(drawn) == looks
+        html = embed_page(model, datasets.Dataset(X))
+        assert (' 1 standard error"' in html) == ("uncertainty: " in html) == bool(looks)
+
+
+@cache
+def fitted_path(kind=""):
+    """A model of rows along a path, of a data frame with an index of a kind."""
+    X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+    frame = pd.DataFrame(X, INDICES[kind][0]) if kind else X
+    return IKD(strategy="geodesic", refine=None).fit(frame)
+
+
+def test_classes_keep_the_order_that_their_categories_have():
+    labels = pd.Categorical(["high", "low", None], ["low", "high"], ordered=True)
+    assert [name for _, name in colors.paint(labels).classes()] == ["low", "high", "no label"]
+    ax = plot.embedding(np.eye(3), [1, 0, -1], names=["low", "high"], ax=plot.axes())
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["low", "high", "no label"]
+
+
+@pytest.mark.parametrize("color", [[1, 2], "red", 3, KINDS[:, None]])
+def test_colors_that_are_not_one_for_each_row_are_refused_by_every_plot(color):
+    shape = re.escape(str(np.shape(color)))
+    for draw in (fitted_path().plot, partial(plot.embedding, np.eye(60))):
+        for name in ("color", "labels"):
+            with pytest.raises(ValueError, match=f"color must have one .* 60 rows, got .*{shape}"):
+                draw(**{name: color})
+    with pytest.raises(TypeError, match="multiple values"):
+        fitted_path().plot(color=KINDS, labels=KINDS)
+
+
+DAYS = pd.date_range("2020-01-01", periods=60, name="day")
+INDICES = {
+    "dates": (DAYS, "day", True),
+    "dates of a zone": (DAYS.tz_localize("Europe/Berlin"), "day", True),
+    "newest first": (DAYS[::-1], "day", True),
+    "unsorted dates": (DAYS[np.argsort(KINDS)], "day", False),
+    "months": (pd.period_range("2001-01", periods=60, freq="M"), "time", True),
+    "durations": (pd.timedelta_range("1min", periods=60, freq="7s"), "time (s)", True),
+    "texts": (DAYS.strftime("%Y-%m-%d %H:%M"), "day", True),
+    "years": (pd.Index(range(1950, 2010), name="year"), "year", True),
+    "numbers": (np.linspace(0.0, 1.0, 60), "index", True),
+    "counted from 1": (range(1, 61), "", False),
+    "numbers in no order": (np.argsort(KINDS), "", False),
+    "names": ([f"n{k}" for k in range(60)], "", False),
+}
+
+
+@pytest.mark.parametrize("kind", INDICES)
+def test_an_index_that_is_a_clock_or_a_number_colors_the_path(kind):
+    _, title, is_path = INDICES[kind]
+    ax = fitted_path(kind).plot(ax=plot.axes())
+    scales = [panel for panel in ax.figure.axes if panel is not ax]
+    assert [scale.get_ylabel() for scale in scales] == [title] * bool(title)
+    texts = [] if ax.get_legend() is None else [t.get_text() for t in ax.get_legend().get_texts()]
+    assert texts == ["consecutive rows are joined"] * is_path
+    if is_path:
+        x, y = ax.lines[0].get_xdata(), ax.lines[0].get_ydata()
+        np.testing.assert_array_equal(np.column_stack([x, y])[:-1], fitted_path(kind).embedding_)
+    ax = fitted_path(kind).plot(KINDS, ax=plot.axes())
+    assert len(ax.lines) == 0
+
+
+def test_dates_are_written_as_dates_where_their_colors_are():
+    paint = colors.paint_index(DAYS + pd.Timedelta("7h"))
+    values, texts = paint.ticks
+    assert texts == ["2020-01-01", "2020-01-20", "2020-02-09", "2020-02-29"]
+    assert values[0] == 0.0
+    for value, text in zip(values[1:], texts[1:], strict=True):
+        assert DAYS[0] + pd.Timedelta(seconds=value, hours=7) == pd.Timestamp(text)
+    hours = colors.paint_index(["2020-05-01 10:00", "2020-05-01 11:00"]).ticks[1]
+    assert hours == [
+        f"2020-05-01 {text}" for text in ("10:00:00", "10:20:00", "10:40:00", "11:00:00")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -270,7 +425,7 @@ def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
     for color in (None, np.arange(60) > 30, X[:, 0], np.linspace(0, 360, 60)):
         ax = model.plot(color, ax=plot.axes())
         assert sum(len(one.get_offsets()) for one in ax.collections) >= 60
-    with pytest.raises(ValueError, match="one for each of the 60 rows of Z, got an array of shape"):
+    with pytest.raises(ValueError, match="one value for each of the 60 rows, got shape"):
         model.plot([1, 2])
 
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from commands import without_stages
 
 from ikd_graph.cli import main
 
@@ -44,7 +45,7 @@ FAST = ("--strategy", "eigen", "--refine", "none", "--affinity", "correlation")
 @pytest.mark.parametrize("command", ["embed", "compare", "cliques", "diagnose"])
 def test_every_problem_is_a_line_with_its_cure(command, table, tmp_path, capsys):
     assert run(command, table, "-o", tmp_path / "out") == 2
-    said = capsys.readouterr().err.splitlines()
+    said = without_stages(capsys.readouterr().err).splitlines()
     assert said[0] == "ikd-graph: error: sensors.csv has 2 problems:"
     assert "sensors.csv must hold numbers only, got 96 other cell(s), the first 'south'" in said[1]
     assert "--labels takes words for labels" in said[1]

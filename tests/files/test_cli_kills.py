@@ -85,13 +85,14 @@ def test_a_killed_command_leaves_whole_files(undisturbed, tmp_path, seed):
 
 def test_an_interrupt_while_modules_are_loaded_is_told(tmp_path):
     slow = "import sys, time\nclass Slow:\n def find_spec(self, name, *rest):\n"
-    slow += "  if name == 'sklearn': sys.stderr.write('loading\\n'); time.sleep(5)\n"
+    slow += "  if name == 'sklearn': sys.stderr.write('importing\\n'); time.sleep(5)\n"
     slow += "sys.meta_path.insert(0, Slow())\n"
     process = commands.started(
         tmp_path, ("datasets",), before=slow, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
-    assert process.stderr.readline() == b"loading\n"
+    assert process.stderr.readline() == b"ikd_graph: loading ...\n"
+    assert process.stderr.readline() == b"importing\n"
     process.send_signal(signal.SIGINT)
-    told = b"ikd-graph: interrupted: stopped; nothing was written\n"
+    told = b"ikd-graph: interrupted: stopped during the stage 'loading'; nothing was written\n"
     assert process.communicate(timeout=30.0)[1] == told
     assert process.returncode == 130

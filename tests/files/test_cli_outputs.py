@@ -1,14 +1,17 @@
 """What a command leaves: all of its files or none, whatever becomes of its output."""
 
+import json
 import os
 import stat
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import commands
 import numpy as np
 import pytest
+from commands import without_stages
 
 from ikd_graph._base.files import write_together
 from ikd_graph.cli import main
@@ -52,8 +55,58 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     blocked.write_text("")
     for out in (blocked / "results", tmp_path / ("x" * 300), Path("/proc/none")):
         assert main(["embed", str(table), "-o", str(out)]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+        assert without_stages(capsys.readouterr().err).count("\n") == 1
     assert left(tmp_path) == ["file", "table.csv"]
+
+
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_every_command_draws_in_the_format_asked_for(table, tmp_path, form, start, capsys):
+    words = ["--output", str(tmp_path / "out"), "--format", form, "--json"]
+    small = ["--methods", "geodesic", "--noise", "0", "--refine", "none"]
+    model, named = str(tmp_path / "out" / "table_model.ikd"), str(tmp_path / "named.csv")
+    head = ",".join(f"c{k}" for k in range(30))
+    Path(named).write_text(head + "\n" + table.read_text())
+    for command in (
+        ["embed", str(table), "--strategy", "geodesic", "--refine", "none", "--save-model"],
+        ["place", model, str(table)],
+        ["align", named, named, "--refine", "none"],
+        ["compare", str(table), *small],
+        ["cliques", str(table)],
+        ["diagnose", str(table)],
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert main([*command, *words]) == 0
+        outputs = json.loads(capsys.readouterr().out)["outputs"]
+        (picture,) = [path for path in outputs if path.endswith(f".{form}")]
+        assert Path(picture).read_bytes().startswith(start)
+    pages = [path for path in (tmp_path / "out").iterdir() if path.suffix == ".html"]
+    assert len(pages) == 4
+    # Browsers that run no script are shown a PNG.
+    assert all("data:image/png;base64," in page.read_text("utf-8") for page in pages)
+    assert not [path for path in left(tmp_path / "out") if path.endswith(".png")]
+
+
+def test_stages_are_lines_where_there_is_no_terminal_and_none_when_quiet(table, tmp_path, capfd):
+    command = ["embed", str(table), "-o", str(tmp_path), "--strategy", "geodesic"]
+    assert main([*command, "--refine", "stress"]) == 0
+    said = capfd.readouterr().err
+    stages = ["loading", "reading", "choosing", "similarity", "graph", "closed form", "stress"]
+    assert said.splitlines()[: len(stages)] == [f"ikd_graph: {name} ..." for name in stages]
+    assert without_stages(said) == ""
+    assert main([*command, "--quiet"]) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_the_first_stage_is_shown_before_anything_large_is_imported():
+    code = (
+        "import sys; from ikd_graph._base import progress\n"
+        "heavy = lambda: {'numpy', 'scipy', 'sklearn', 'numba'} & sys.modules.keys()\n"
+        "progress._write_stage = lambda name: print(name, heavy())\n"
+        "from ikd_graph.cli import main; main(['datasets'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "loading set()"
 
 
 def test_files_appear_together_or_not_at_all(tmp_path):

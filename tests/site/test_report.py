@@ -390,6 +390,50 @@ def test_the_page_of_an_embedding_tells_what_was_done(view):
     assert "neighbors of a point" in found.figures
 
 
+def test_a_point_names_the_columns_in_which_its_row_is_unusual():
+    X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+    X[7, [3, 11]] = [80.0, -80.0]
+    X[:, 5] = 1.0
+    names = tuple(f"c<{k}" for k in range(20))
+    data = datasets.Dataset(X, feature_names=names, row_names=tuple(f"r{k}" for k in range(60)))
+    model = quiet(IKD(strategy="geodesic", refine=None), X)
+    hover = outline(report.embed_page(model, data)).points["hover"]
+    z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), np.inf)
+    for row in (0, 7):
+        name, *columns = hover[row].split("<br>")
+        assert name == f"r{row}"
+        order = np.argsort(-np.abs(z[row]))[:5]
+        assert columns == [f"c&lt;{k}: {X[row, k]:.3g} ({z[row, k]:+.1f} sd)" for k in order]
+    # What is missing or at its mean is not far.
+    holes = DrawnPoints(Dataset(np.array([[1.0, 2.0], [3.0, np.nan], [5.0, 2.0]])))
+    said = holes.described(columns=True)["hover"]
+    assert said == ["row 0<br>column 0: 1 (-1.2 sd)", "row 1", "row 2<br>column 0: 5 (+1.2 sd)"]
+    # Values between points are no columns.
+    similarity = np.corrcoef(X)
+    given = quiet(IKD(strategy="geodesic", refine=None, affinity="precomputed"), similarity)
+    page_of_pairs = outline(report.embed_page(given, datasets.Dataset(similarity)))
+    assert page_of_pairs.points["hover"][7] == "row 7"
+
+
+def test_a_page_colors_a_path_by_its_dates():
+    X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+    days = pd.date_range("2020-01-01", periods=60)
+    data = datasets.Dataset(X, row_names=tuple(map(str, days.date)), row_title="day")
+    model = quiet(IKD(strategy="geodesic", refine=None), X)
+    figure = outline(report.embed_page(model, data)).figures["embedding of data"]
+    points, path = figure["data"]
+    assert path["name"] == "consecutive rows are joined"
+    np.testing.assert_allclose(unpacked(path["x"])[:-1], model.embedding_[:, 0], rtol=1e-5)
+    bar = points["marker"]["colorbar"]
+    assert bar["title"]["text"] == "day"
+    assert (bar["ticktext"][0], bar["ticktext"][-1]) == ("2020-01-01", "2020-02-29")
+    # Each date stands where the color of its row is.
+    seconds = 86400.0 * np.arange(60)
+    np.testing.assert_allclose(unpacked(points["marker"]["color"]), seconds, rtol=1e-6)
+    at = [str(days[0].date() + pd.Timedelta(seconds=value)) for value in bar["tickvals"]]
+    assert at == bar["ticktext"]
+
+
 def test_three_dimensions_are_drawn_in_pairs():
     data = datasets.gplvm_data("medium", 60, noise=0.1)
     search = refine.Likelihood(descent="annealed")
@@ -407,6 +451,6 @@ def test_three_dimensions_are_drawn_in_pairs():
     width = unpacked(line["x"])[:25].max() - model.embedding_[0, 0]
     assert width == pytest.approx(model.standard_errors_[0, 0], rel=1e-3)
     size = np.linalg.norm(model.standard_errors_[0])
-    assert page_of_it.points["hover"][0].endswith(f"uncertainty: ± {size:.2g}")
+    assert f"uncertainty: ± {size:.2g}" in page_of_it.points["hover"][0].split("<br>")
     # So does the picture of the model.
     assert len(model.plot(ax=plot.axes()).lines) == 1
