@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import cliques, covariance, graph, report
+from .. import cliques, covariance, graph
 from .._base.format import count, format_number, format_seconds
 from .._base.validation import name_rows, whole
 from .._base.warn import warn
@@ -22,7 +22,7 @@ from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..jobs.align import align
-from ..jobs.cliques import inspect_model
+from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
@@ -271,41 +271,37 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
-    limit, n_resamples = whole(1)("limit", arguments.limit), arguments.stability
-    # Refined coordinates would no longer show what the cliques say of each point.
+    own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed", "verbose")}
+    whole(1)("limit", own["limit"])
+    if own["stability"]:
+        whole(2, cure="0 is none")("stability", own["stability"])
     fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-    if n_resamples:
-        whole(2, cure="0 is none")("stability", n_resamples)
+    if own["stability"] or own["signed"]:
         fixed["affinity"] = getattr(arguments, "affinity", "correlation")
+    # Refined coordinates would no longer show what the cliques say of each point.
     parameters = method_parameters(vars(arguments), **fixed)
     data = common.read_data(arguments)
-    with warnings.catch_warnings():
-        # The advice covers components.
-        warnings.filterwarnings("ignore", "the graph has", UserWarning)
-        model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
-
-    verbose = arguments.verbose
-    view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, verbose=verbose)
-    counts, advice = view.to_record(), view.advice()
-    step = ("To embed with this graph:", _embed_again(model, arguments))
-    chart = report.clique_chart(view)
+    view = inspect_cliques(data, **own, **parameters)
+    assert view.model is not None
+    step = ("To embed with this graph:", _embed_again(view.model, arguments))
+    if own["signed"]:
+        step = ("To look again:", common.typed_command(arguments))
     files: dict[str, Any] = {
-        "cliques.csv": view.to_pandas().to_csv(index=False),
-        "cliques.json": common.json_text(counts) + "\n",
+        "cliques.csv": view.members().to_csv(index=False),
+        "cliques.json": common.json_text(view.to_record()) + "\n",
     }
     files["cliques.png"], files["cliques.html"] = common.drawings(
-        arguments, lambda ax: plot.chart(chart, ax=ax), "cliques_page", view,
+        arguments, lambda ax: view.plot(ax), "cliques_page", view,
         steps=[step], warnings=arguments.heard,
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    lines = [f"{data.name}: cliques", *common.settings_lines(model)]
+    advice = view.advice()
+    lines = [f"{data.name}: cliques", *common.settings_lines(view.model)]
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
-    if not view.complete:
-        lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
     lines += [f"- {sentence}" for sentence in advice]
-    result = {**common.fit_record(model), "cliques": counts, "advice": advice}
-    common.finish(arguments, data, files, [], lines, step, result)
+    result = {**common.fit_record(view.model), "cliques": view.to_record(), "advice": advice}
+    common.finish(arguments, data, files, view.answer, lines, step, result)
 
 
 def run_diagnose(arguments: argparse.Namespace) -> None:

@@ -263,5 +263,7 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
         add("--stability", type=int, metavar="N", nargs="?", const=200, default=0,
             help="how often each clique would be there on fresh columns, from N resamples (200)",
             )  # fmt: skip
+        add("--signed", action="store_true", default=False,
+            help="negate rows that oppose others, so that their cliques are found")  # fmt: skip
         add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip

@@ -1,114 +1,210 @@
-"""A look at the cliques of a fitted model: what they are, how they overlap and where they agree."""
+"""A look at cliques: what they hold, how they overlap, where they agree, what chance would give."""
 
 from __future__ import annotations
 
-import itertools
+import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import median_abs_deviation
 
 from .. import blockwise, cliques, graph
-from .._base.dataset import NO_LABEL
-from .._base.format import count, format_number, setting
+from .._base import limits
+from .._base.as_table import as_table
+from .._base.dataset import NO_LABEL, Labels, encode_labels
+from .._base.files import write_whole
+from .._base.format import count, format_number, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
-from .._base.validation import whole
+from .._base.validation import naming_rows, one_of, whole
 from ..cliques import Blocks, Cliques, Communities, Stability
+from ..covariance import correlation
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
-from ..similarity import GIVEN, compare
+from ..plotting import charts, plot
+from ..plotting.charts import Chart, Names
+from ..plotting.colors import Paint, paint
+from ..similarity import GIVEN, compare, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
+
+__all__ = ["CliqueInspection", "inspect_cliques"]
 
 STAYS = 0.8
 """Stability from which a clique is said to stay."""
 
+DISAGREEMENT = "disagreement of cliques"
+
+_TABLES = 5
+"""Null tables where nobody asked for stability: .1 s of 1 000 rows, and 100 cliques are known to 5."""
+
 
 @dataclass(frozen=True)
 class CliqueInspection:
-    """What a look at the cliques of a fitted model gave.
+    """Cliques of a graph: printed, it begins with the answer.
 
-    Links that join components are no trusted similarities: they are not among the edges here, and
-    no clique holds one.
+    Links that join components of a fit are no trusted similarities: they are not among the edges
+    here, and no clique holds one. Equal rows are joined, and have the same neighbors.
 
     Attributes
     ----------
-    model : IKD
-        Fitted with ``strategy="blockwise"``.
     data : Dataset
-        Points and labels.
+        Names and labels of the points.
     graph : CsrGraph
-        Distinct rows and the edges among them.
-    n_links : int
-        Edges that join components.
-    sizes : (k,) ndarray of int64
-        Sizes of the maximal cliques of at least two points.
-    complete : bool
-        Whether ``sizes`` holds all of them.
+        All points and the edges among them.
     cliques : Cliques
-        Rows of cliques of at least two points that cover the graph, duplicate rows too: those
-        that the model solved, or if it had to join components a cover without the links.
-    proposals : (total, m) ndarray of float64
-        Where each clique would put each of its members.
-    summary : dict
-        See `ikd_graph.cliques.summary`.
-    levels : pandas.DataFrame
-        Counts at many thresholds, see `ikd_graph.jobs.threshold_scan`.
-    communities : Communities or None
-        Of distinct rows, by percolation of triangles; None where not all cliques were listed.
+        All maximal cliques of two points or more, the largest first; where there are more than
+        the limit, some of them that cover the graph.
+    n_maximal : int
+        Number of maximal cliques of two points or more, or the limit.
+    complete : bool
+        Whether `cliques` are all of them.
+    model : IKD or None
+        The fit that has the graph; None where the graph was given.
+    n_links : int
+        Edges of the fit that join components.
     stability : Stability or None
-        Of distinct rows and `cliques`, where it was asked for.
+        Of `graph` and `cliques`, where it was asked for.
+    expected_false : dict of int to float, or None
+        Mean number of maximal cliques of at least so many points in tables of unrelated rows;
+        None where the points are not known to be correlated rows of a table.
+    turned : (k,) ndarray of int, or None
+        Rows that were negated, where it was asked for.
     """
 
-    model: IKD
     data: Dataset
     graph: CsrGraph
-    n_links: int
-    sizes: NDArray[np.int64]
-    complete: bool
     cliques: Cliques
-    proposals: Floats
-    summary: dict[str, Any]
-    levels: pd.DataFrame
-    communities: Communities | None = None
+    n_maximal: int
+    complete: bool
+    model: IKD | None = None
+    n_links: int = 0
     stability: Stability | None = None
+    expected_false: Mapping[int, float] | None = None
+    turned: NDArray[np.intp] | None = None
+
+    @cached_property
+    def answer(self) -> list[str]:
+        """Sentences: how many cliques, the largest by name, how many chance would give."""
+        sizes, name, points = self.cliques.sizes, self.data.name, count(self.graph.n_nodes, "point")
+        if not sizes.size:
+            return [f"{name} has no clique of two points or more: no two of {points} are joined."]
+        many = count(self.n_maximal, "maximal clique")
+        some = "" if self.complete else f"; of {format_number(sizes.size)} that cover it"
+        answer = [
+            f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
+            f"{points}{some}; the largest holds {sizes[0]}: {listed(self._names(self.cliques[0]))}."
+        ]
+        large, known = int(np.count_nonzero(sizes >= 3)), self.stability
+        if self.expected_false is not None:
+            few, same = (format_number(self._by_chance(size)) for size in (3, int(sizes[0])))
+            answer.append(
+                f"Cliques of 3 points or more: {format_number(large)}; tables of unrelated rows "
+                f"have {few} in the mean, and {same} as large as the largest."
+            )
+        if known is not None:
+            stay = np.count_nonzero((sizes >= 3) & (known.of_cliques >= STAYS))
+            answer.append(
+                f"Of {count(large, 'clique')} of 3 points or more {stay} would be there again in "
+                f"{STAYS:.0%} of fresh tables or more."
+            )
+        if self.turned is not None:
+            rows = f"{count(self.turned.size, 'row')}: {listed(self._names(self.turned))}"
+            answer.append(
+                f"Turned, their values negated: {rows if self.turned.size else 'no row'}."
+            )
+        return answer
+
+    def __str__(self) -> str:
+        facts = {name: format_number(value) for name, value in self.facts().items()}
+        width = max(map(len, facts))
+        return "\n".join([*self.answer, *(f"{k:<{width}}  {text}" for k, text in facts.items())])
+
+    def __repr__(self) -> str:
+        return f"CliqueInspection({self.cliques!r})"
+
+    def _names(self, rows: Iterable[int]) -> list[str]:
+        """Names of points."""
+        return [self.data.names[row] for row in rows]
+
+    def _by_chance(self, size: int) -> float:
+        """Mean number of cliques of at least a size in tables of unrelated rows."""
+        return cliques.expected(self.expected_false or {}, size)
 
     @cached_property
     def classes(self) -> list[str] | None:
-        """Class of each row; None where the first labels are no classes."""
+        """Class of each point; None where the first labels are no classes."""
         if not self.data.labels or not self.data.labels[0].names:
             return None
         return ["no label" if text == NO_LABEL else text for text in self.data.labels[0].texts]
 
-    @property
-    def n_components(self) -> int:
-        """Connected components before any were joined."""
-        return int(self.model.component_labels_.max()) + 1
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Numbers of graph and cliques, see `ikd_graph.cliques.summary`."""
+        m = None if self.model is None else self.model.n_components_
+        return cliques.summary(self.graph, self.cliques, m)
 
     @cached_property
-    def disagreement(self) -> Floats:
-        """Distance of each member from where its clique would put it, (total,)."""
-        Z = self.model.embedding_[self.cliques.blocks.members]
-        return np.asarray(np.linalg.norm(self.proposals - Z, axis=1), dtype=np.float64)
+    def communities(self) -> Communities | None:
+        """Communities by percolation of triangles; None where not all cliques are listed."""
+        n = self.graph.n_nodes
+        return cliques.communities(self.cliques, n_points=n) if self.complete else None
 
     @cached_property
-    def of_cliques(self) -> Floats:
-        """Mean disagreement of each clique, (n_cliques,)."""
-        starts = self.cliques.blocks.indptr[:-1]
-        return np.asarray(np.add.reduceat(self.disagreement, starts) / self.cliques.sizes)
+    def levels(self) -> pd.DataFrame | None:
+        """Counts at many thresholds (`ikd_graph.jobs.threshold_scan`); None without the values."""
+        model = self.model
+        if model is None:
+            return None
+        affinity, used = model.settings_.affinity, threshold_of(model)
+        X = self.data.X if affinity in GIVEN else model._rows
+        if model._first.size == self.graph.n_nodes:
+            X = model._result.similarity
+        elif not X.shape[1]:
+            return None
+        with warnings.catch_warnings():
+            # The fit has warned of the rows.
+            warnings.simplefilter("ignore", UserWarning)
+            return threshold_scan(
+                X, affinity=affinity, also=() if used is None else (used,),
+                n_components=model.n_components_, verbose=model.verbose,
+            )  # fmt: skip
+
+    @cached_property
+    def _solved(self) -> tuple[Floats, Floats]:
+        """Disagreement of each member of each clique, and of each point."""
+        assert self.model is not None
+        Z = np.asarray(self.model.embedding_, dtype=np.float64)
+        solved = blockwise.solve(self.graph, self.cliques, self.model.kernel_, Z.shape[1])
+        gaps = blockwise.proposals(solved, Z) - Z[self.cliques.blocks.members]
+        return np.linalg.norm(gaps, axis=1), blockwise.residuals(solved, Z)
 
     @property
+    def disagreement(self) -> Floats | None:
+        """Distance of each member from where its clique would put it; None without a fit."""
+        return None if self.model is None else self._solved[0]
+
+    @cached_property
+    def of_cliques(self) -> Floats | None:
+        """Mean disagreement of each clique, (n_cliques,); None without a fit."""
+        if self.disagreement is None:
+            return None
+        sums = np.append(0.0, np.cumsum(self.disagreement))[self.cliques.blocks.indptr]
+        return np.asarray(np.diff(sums) / self.cliques.sizes)
+
+    @cached_property
     def residual(self) -> Floats:
-        """How far cliques disagree about each point, (n,)."""
-        return np.nan_to_num(np.asarray(self.model.merge_residuals_, dtype=np.float64))
+        """How far cliques disagree about each point, (n,); 0 without a fit."""
+        return np.zeros(self.graph.n_nodes) if self.model is None else self._solved[1]
 
     @property
     def disagreement_limit(self) -> float:
@@ -120,70 +216,71 @@ class CliqueInspection:
     def disagreed(self) -> NDArray[np.intp]:
         """Rows about which cliques disagree unusually much, the most first."""
         # Residuals of rounding size are agreement, whatever their spread.
-        floor = 1e-6 * (float(np.ptp(self.model.embedding_)) or 1.0)
+        extent = 0.0 if self.model is None else float(np.ptp(self.model.embedding_))
+        floor = 1e-6 * (extent or 1.0)
         order = np.argsort(-self.residual, kind="stable")
         return order[self.residual[order] > max(self.disagreement_limit, floor)]
 
     @cached_property
     def links(self) -> Any:
         """NetworkX graph of the 500 largest cliques (positions in `cliques`) that share points."""
-        import networkx as nx
-
-        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:500])
-        chosen = cliques.clique_graph([self.cliques[k] for k in largest])
-        return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
+        return cliques.clique_graph(self.cliques[:500])
 
     def count_classes(self, rows: Iterable[int]) -> dict[str, int]:
-        """Count the classes of rows, the most frequent first; none without classes."""
+        """Count the classes of points, the most frequent first; none without classes."""
         classes = self.classes
         return {} if classes is None else dict(Counter(classes[k] for k in rows).most_common())
 
-    def describe_classes(self, rows: Iterable[int]) -> str:
-        """Return the classes of rows as "8 cell × 12, morula × 3"."""
-        return ", ".join(f"{name} × {n}" for name, n in self.count_classes(rows).items())
-
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
-        g, removed = self.graph, self.model.removed_edges_
-        facts = {
-            "points": self.data.n_samples,
-            "duplicate rows": self.data.n_samples - g.n_nodes or None,
-            "graph": self.model.settings_.describe_graph(),
-            "edges": g.n_edges,
-            "edges removed as short-circuit edges": None if removed is None else len(removed),
-            "links between components": self.n_links or None,
-            "mean neighbors": self.summary["degrees"]["mean"],
-            "components": self.n_components,
-            "maximal cliques": "more than " * (not self.complete) + format_number(self.sizes.size),
-            "largest clique": max([*self.sizes, *self.cliques.sizes], default=0),
-            "cliques listed": len(self.cliques),
-            "points covered": f"{self.summary['solvable_coverage']:.1%}",
+        model, summary, sizes = self.model, self.summary, self.cliques.sizes
+        facts: dict[str, Any] = {"points": self.graph.n_nodes}
+        if model is not None:
+            removed = model.removed_edges_
+            facts |= {
+                "duplicate rows": self.graph.n_nodes - model._first.size or None,
+                "graph": model.settings_.describe_graph(),
+                "edges removed as short-circuit edges": None if removed is None else len(removed),
+                "links between components": self.n_links or None,
+                "points in a clique that can be placed": f"{summary['solvable_coverage']:.1%}",
+            }
+        facts |= {
+            "edges": self.graph.n_edges,
+            "mean neighbors": summary["degrees"]["mean"],
+            "components": summary["graph_components"],
+            "maximal cliques": "more than " * (not self.complete) + format_number(self.n_maximal),
+            "cliques listed": None if self.complete else sizes.size,
+            "largest clique": sizes.max(initial=0),
+            "communities": None if self.communities is None else len(self.communities),
         }
         if self.stability is not None:
-            large, stays = self.cliques.sizes >= 3, self.stability.of_cliques >= STAYS
-            facts["cliques of 3 or more that stay"] = (
-                f"{np.count_nonzero(large & stays)} of {np.count_nonzero(large)}, in "
-                f"{STAYS:.0%} of fresh tables or more"
-            )
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"
-            facts["cliques of 3 or more by chance"] = self.stability.expected(3)
+        if self.expected_false is not None:
+            facts["cliques of 3 or more by chance"] = self._by_chance(3)
         return {name: value for name, value in facts.items() if value is not None}
 
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
-        levels, top = self.levels, self.levels.attrs["connected_up_to"]
-        complete, m = levels.threshold[levels.coverage == 1.0], self.model.embedding_.shape[1]
-        upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-        if top == 0.0:
-            upto = f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected: "
-        advice = [f"{upto}components are joined by nearest neighbors or links."]
-        if complete.size:
-            advice.append(
-                f"Up to a threshold of {complete.max():.2f} every point is in a "
-                f"clique of at least {m + 2} points, the minimum in {m}-D."
+        advice: list[str] = []
+        if self.model is None:
+            return advice
+        if self.levels is not None:
+            levels, top = self.levels, self.levels.attrs["connected_up_to"]
+            complete, m = levels.threshold[levels.coverage == 1.0], self.model.n_components_
+            upto = (
+                f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
             )
-        if self.n_components > 1:
-            labels = np.bincount(self.model.component_labels_)
+            if top == 0.0:
+                lowest = levels.threshold.min()
+                upto = f"No threshold from {lowest:.3g} up keeps the graph connected: "
+            advice.append(f"{upto}components are joined by nearest neighbors or links.")
+            if complete.size:
+                advice.append(
+                    f"Up to a threshold of {complete.max():.2f} every point is in a "
+                    f"clique of at least {m + 2} points, the minimum in {m}-D."
+                )
+        labels = np.bincount(graph.component_labels(self.graph))
+        if labels.size > 1:
             links = count(self.n_links, "link")
             joined = f" {links} alone fix their positions." if self.n_links else ""
             advice.append(
@@ -191,7 +288,7 @@ class CliqueInspection:
                 f"{labels.max()} of {labels.sum()} points.{joined}"
             )
         if (rows := self.disagreed).size:
-            few = ", ".join(self.data.names[row] for row in rows[:8])
+            few = ", ".join(self._names(rows[:8]))
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
@@ -206,25 +303,53 @@ class CliqueInspection:
         return advice
 
     def to_pandas(self) -> pd.DataFrame:
+        """Make a table of the cliques, a row for each, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``clique`` (its position in `cliques`), ``size``, ``members`` (a list of names),
+            ``smallest`` and ``mean`` correlation or weight of its edges; where they are known also
+            ``labels`` (the number of members with each), ``disagreement`` (mean distance of its
+            members from where it would put them), ``stability``, and ``expected_false`` (cliques
+            of that size or more in a table of unrelated rows).
+        """
+        smallest, mean = cliques.edge_weights(self.graph, self.cliques)
+        sizes, known = self.cliques.sizes, self.stability
+        members = pd.Series([self._names(rows) for rows in self.cliques], dtype=object)
+        table = pd.DataFrame({"clique": np.arange(sizes.size), "size": sizes, "members": members})
+        table["smallest"], table["mean"] = smallest, mean
+        if self.classes is not None:
+            table["labels"] = [self.count_classes(rows) for rows in self.cliques]
+        if self.of_cliques is not None:
+            table["disagreement"] = self.of_cliques
+        if known is not None:
+            table["stability"] = known.of_cliques
+        if self.expected_false is not None:
+            table["expected_false"] = [self._by_chance(size) for size in sizes.tolist()]
+        return table
+
+    def members(self) -> pd.DataFrame:
         """Make a table of the members of all cliques, a row for each member of each clique.
 
         Returns
         -------
         pandas.DataFrame
             Columns ``clique`` (its position in `cliques`), ``member``, the labels, the
-            ``disagreement`` of the member, and ``stability`` of the clique where it is known.
+            ``disagreement`` of the member and the ``stability`` of the clique where they are known.
         """
         table = self.cliques.to_pandas(self.data.names)
         for labels in self.data.labels:
             texts = np.array(labels.texts, dtype=object)
             table[labels.title or "label"] = texts[self.cliques.blocks.members]
-        table["disagreement"] = self.disagreement
+        if self.disagreement is not None:
+            table["disagreement"] = self.disagreement
         if self.stability is not None:
             table["stability"] = np.repeat(self.stability.of_cliques, self.cliques.sizes)
         return table
 
     def largest(self, most: int = 15) -> pd.DataFrame:
-        """Make a table of the largest cliques that are not almost the same, the largest first.
+        """Rows of `to_pandas` of the largest cliques that are not almost the same.
 
         At most half of each is in one before it.
 
@@ -236,166 +361,440 @@ class CliqueInspection:
         Returns
         -------
         pandas.DataFrame
-            Columns ``clique`` (its position in `cliques`), ``points``, ``stability`` and ``as large
-            by chance`` where they are known, ``labels`` where they are classes, and ``members``.
+            The largest first.
         """
         chosen: list[int] = []
-        inside = np.zeros((most, self.data.n_samples), dtype=bool)
-        for k in np.argsort(-self.cliques.sizes, kind="stable").tolist():
-            shared = inside[: len(chosen), self.cliques[k]].sum(axis=1)
-            if len(chosen) < most and 2 * shared.max(initial=0) <= self.cliques.sizes[k]:
-                inside[len(chosen), self.cliques[k]] = True
+        inside = np.zeros((most, self.graph.n_nodes), dtype=bool)
+        for k, members in enumerate(self.cliques):
+            shared = inside[: len(chosen), members].sum(axis=1)
+            if len(chosen) < most and 2 * shared.max(initial=0) <= members.size:
+                inside[len(chosen), members] = True
                 chosen.append(k)
-        sizes = self.cliques.sizes[chosen].tolist()
-        table: dict[str, Any] = {"clique": chosen, "points": sizes}
-        if self.stability is not None:
-            table["stability"] = self.stability.of_cliques[chosen]
-            table["as large by chance"] = [self.stability.expected(size) for size in sizes]
-        if self.classes is not None:
-            table["labels"] = [self.describe_classes(self.cliques[k]) for k in chosen]
-        table["members"] = [", ".join(self.data.names[k] for k in self.cliques[c]) for c in chosen]
-        return pd.DataFrame(table)
+        return self.to_pandas().iloc[chosen]
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        components = np.bincount(self.model.component_labels_)
-        listed = zip(self.cliques, self.of_cliques, strict=True)
-        known, found = self.stability, self.communities
+        components = np.bincount(graph.component_labels(self.graph))
+        known, found, model = self.stability, self.communities, self.model
         return {
             "data": self.data.name,
-            "n_points": self.data.n_samples,
-            "graph": self.model.settings_.describe_graph(),
+            "n_points": self.graph.n_nodes,
+            "graph": None if model is None else model.settings_.describe_graph(),
             "n_edges": self.graph.n_edges,
             "n_links": self.n_links,
             "components": {"count": components.size, "sizes": -np.sort(-components)},
             "maximal_cliques": {
-                "count": self.sizes.size,
+                "count": self.n_maximal,
                 "complete": self.complete,
-                "size_distribution": pd.Series(self.sizes).value_counts().sort_index().to_dict(),
+                "size_distribution": self.summary["sizes"]["histogram"],
             },
             "listed_cliques": self.summary,
-            "cliques": [
-                {"clique": number, **self._group(members), "disagreement": off}
-                for number, (members, off) in enumerate(listed)
-            ],
-            "stability": None
-            if known is None
-            else {"cliques": known.of_cliques, "expected_false": known.expected_false},
+            "cliques": self.to_pandas().to_dict("records"),
+            "expected_false": self.expected_false,
+            "stability": None if known is None else {"cliques": known.of_cliques},
+            "turned": None if self.turned is None else self._names(self.turned),
             "communities": None
             if found is None
-            else [self._group(self.model._first[of]) for of in found],
-            "disagreed_about": [self.data.names[row] for row in self.disagreed],
-            "thresholds": self.levels.to_dict("list"),
+            else [
+                {"members": self._names(rows), "labels": self.count_classes(rows)} for rows in found
+            ],
+            "disagreed_about": self._names(self.disagreed),
+            "thresholds": None if self.levels is None else self.levels.to_dict("list"),
         }
 
-    def _group(self, rows: NDArray[Any]) -> dict[str, Any]:
-        """Names and classes of the rows of a group."""
-        return {"members": [self.data.names[k] for k in rows], "labels": self.count_classes(rows)}
+    def _attributes(self) -> dict[str, Any]:
+        """Labels, community, coordinates of the points and whether they were turned."""
+        nodes: dict[str, Any] = {
+            labels.title or "label": np.array(labels.texts, dtype=object)
+            for labels in self.data.labels
+        }
+        if self.communities is not None:
+            nodes["community"] = self.communities.labels
+        if self.turned is not None:
+            nodes["turned"] = np.isin(np.arange(self.graph.n_nodes), self.turned)
+        if self.model is not None:
+            nodes |= {f"ikd{k}": z for k, z in enumerate(self.model.embedding_.T)}
+        return nodes
+
+    def to_networkx(self) -> Any:
+        """Return the graph for networkx, with attributes that files of GraphML hold.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are numbers with the attributes ``name``, the labels, ``community`` (the largest
+            that holds it, -1 for none) and, of a fit, the coordinates ``ikd0``, ``ikd1``; edges
+            have ``weight`` and, where it is known, ``stability``.
+        """
+        names, attributes = self.data.names, self._attributes()
+        return cliques.networkx_graph(self.graph, names, self.stability, attributes)
 
     def exported(self, ending: str) -> str:
-        """Return the graph as a file for other programs, see `ikd_graph.cliques.export`."""
-        # By the rows of the table; of equal ones the first stands for all.
-        order = np.argsort(self.model._first, kind="stable")
-        rows = self.model._first[order]
-        nodes: dict[str, Any] = {
-            column.title or "label": np.array(column.texts, dtype=object)[rows]
-            for column in self.data.labels
-        }
-        nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
-        names = [self.data.names[row] for row in rows]
-        g, known = graph.subgraph(self.graph, order), self.stability
-        if known is not None:
-            # Of the edges in use: others may have been removed, or are links.
-            own = graph.to_sparse(known.weighted())
-            low, high, _ = graph.edges(g)
-            stays = np.asarray(own[order[low], order[high]]).ravel().astype(np.float64)
-            known = replace(known, graph=g, edges=stays)
-        return cliques.graph_text(g, ending, names, known, nodes)
+        """Return what `export` writes into a file whose name has an end."""
+        names, attributes = self.data.names, self._attributes()
+        return cliques.graph_text(self.graph, ending, names, self.stability, attributes)
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the graph for Gephi, Cytoscape or a spreadsheet, with the names of the points.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write; its end is the format, as in `ikd_graph.cliques.export`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file written.
+        """
+        ending = one_of(cliques.FORMATS)("the end of path", Path(path).suffix.lower())
+        return write_whole(path, self.exported(ending))
+
+    def chart(self) -> Chart:
+        """Describe the picture: cliques as discs, joined where they share points.
+
+        They lie where the embedding has their members, of a graph as springs have them, and have
+        the color of most members' labels, or of their disagreement.
+        """
+        nodes, paints, names = list(self.links), [], None
+        if self.of_cliques is not None:
+            paints = [Paint(DISAGREEMENT, self.of_cliques[nodes])]
+        colors = paint(self.data.labels[0]) if self.data.labels else Paint()
+        if colors.names:
+            codes = colors.codes(self.graph.n_nodes)
+            most = [np.bincount(codes[self.cliques[k]] + 1).argmax() - 1 for k in nodes]
+            title = colors.title or "most members"
+            paints.insert(0, colors._replace(title=title, y=np.array(most, dtype=np.intp)))
+        if self.model is None:
+            import networkx as nx
+
+            at = [*nx.spring_layout(self.links, weight="overlap", seed=0).values()]
+        else:
+            # A second coordinate that is missing is 0.
+            n = self.graph.n_nodes
+            plane = np.column_stack([self.model.embedding_, np.zeros(n)])[:, :2]
+            at = [plane[self.cliques[node]].mean(axis=0) for node in nodes]
+            named = plot.names_of_points(self.data.row_names)
+            names = Names(plane, [*named.values()], dots=True) if named else None
+        points: dict[str, Any] = {"hover": [self._said(node) for node in nodes]}
+        if self.stability is not None:
+            points["opacity"] = 0.1 + charts.OPACITY * self.stability.of_cliques[nodes]
+        return charts.network(self.links, np.reshape(at, (-1, 2)), *paints, names=names, **points)
+
+    def _said(self, node: int) -> str:
+        """Return what is said of a disc."""
+        members = self.cliques[node]
+        words = [
+            f"clique {node}",
+            f"{members.size} points",
+            labels_text(self.count_classes(members)),
+        ]
+        if self.stability is not None:
+            words.append(f"stability {self.stability.of_cliques[node]:.2f}")
+        return ", ".join(word for word in words if word)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the cliques and the points that they share.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **options
+            See `ikd_graph.plotting.plot.chart`.
+
+        Returns
+        -------
+        matplotlib Axes
+            The picture.
+        """
+        return plot.chart(self.chart(), ax=ax, **options)
 
 
-def inspect_model(
-    model: IKD,
-    data: Dataset,
+def labels_text(counted: Mapping[str, int]) -> str:
+    """Return counted labels as "8 cell × 12, morula × 3"."""
+    return ", ".join(f"{name} × {n}" for name, n in counted.items())
+
+
+def inspect_cliques(
+    X: Any,
     *,
+    labels: ArrayLike | None = None,
     limit: int = 100_000,
-    n_resamples: int = 0,
-    verbose: int = 0,
+    stability: int = 0,
+    signed: bool = False,
+    **settings: Any,
 ) -> CliqueInspection:
-    """Look at the cliques of a fitted model.
+    """Look into the cliques of a table, a similarity, a graph or a fitted model.
+
+    A clique is a set of points that are all joined with one another: rows that all correlate, or
+    nodes of a graph.
 
     Parameters
     ----------
-    model : IKD
-        Fitted on ``data.X`` with ``strategy="blockwise"``.
-    data : Dataset
-        Points and labels.
+    X : array_like, DataFrame, Dataset, networkx.Graph, scipy sparse, CsrGraph or IKD
+        A table, whose rows are points and whose graph is that of an `IKD`; a similarity of all
+        pairs with ``affinity="precomputed"`` or ``"precomputed_distance"``; a graph of networkx, a
+        square sparse matrix or a `CsrGraph`, whose edges are taken as they are, with or without
+        weights; or a fitted `IKD` that has a graph. The index of a DataFrame and the nodes of a
+        graph are the names.
+    labels : (n,) array_like, optional
+        Class of each point; their members of each class are counted.
     limit : int
-        List at most this number of maximal cliques.
-    n_resamples : int
-        Resamples that their stability is estimated from; 0 for none.
-    verbose : int
-        1 shows a progress bar on a terminal.
+        Largest number of maximal cliques that are listed. Where there are more, those of
+        `cliques.cover` are.
+    stability : int
+        Resamples that tell how often each clique would be there on fresh columns, such as 200; 0
+        for none. For correlations of the rows of a table.
+    signed : bool
+        Negate rows that are negatively correlated with others (reverse-keyed items), so that
+        cliques hold rows that oppose one another, too. For correlations.
+    **settings
+        Parameters of `IKD` for a table or a similarity: ``graph`` (a threshold, a number of
+        neighbors, ...), ``affinity``, ``kernel``, ``n_components``, ``n_jobs``, ``verbose``. By
+        default ``strategy="blockwise"`` and ``refine=None``, and with ``stability`` or ``signed``
+        ``affinity="correlation"``.
 
     Returns
     -------
     CliqueInspection
-        What there is to see.
+        Prints an answer; ``to_pandas()`` has a row for each clique, ``to_networkx()``, ``plot()``
+        and ``export(path)`` are the graph.
+
+    Raises
+    ------
+    ValueError
+        If X is none of these, or a setting does not apply to it.
 
     Examples
     --------
-    >>> from ikd_graph import IKD
-    >>> from ikd_graph.datasets import half_moons
-    >>> moons = half_moons(60)
-    >>> model = IKD(strategy="blockwise", affinity="cosine", graph=0.9).fit(moons.X + 2)
-    >>> inspect_model(model, moons).complete
-    True
+    Which measures of cells go together? Columns become points by ``.T``.
+
+    >>> import pandas as pd
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import ikd_graph
+    >>> bunch = load_breast_cancer()
+    >>> table = pd.DataFrame(bunch.data, columns=bunch.feature_names).T
+    >>> found = ikd_graph.inspect_cliques(table, affinity="correlation", graph=0.8)
+    >>> print(found.answer[0])
+    ?
+    >>> found.to_pandas().loc[0, ["size", "smallest"]].tolist()
+    ?
+
+    A graph of networkx, with its communities:
+
+    >>> import networkx as nx
+    >>> club = ikd_graph.inspect_cliques(nx.karate_club_graph())
+    >>> club.cliques, club.communities
+    ?
+    >>> club.to_networkx().nodes[33]
+    ?
     """
     whole(1)("limit", limit)
-    whole(0)("n_resamples", n_resamples)
-    solved = model._result.solution.solved
-    if model.graph_ is None or solved is None:
+    if stability:
+        whole(2, cure="0 is none")("stability", stability)
+    given = isinstance(X, (IKD, CsrGraph)) or ("affinity" not in settings and _is_graph(X))
+    if given and (settings or signed or (stability and not isinstance(X, IKD))):
+        names = [*settings, *["signed"] * signed, *["stability"] * bool(stability)]
         raise ValueError(
-            "the model must be fitted with strategy='blockwise' to look at its cliques, got "
-            f"{model.settings_.strategy.name!r}"
+            f"X must be a table or a similarity to be worked with by settings, got a "
+            f"{type(X).__name__} with {', '.join(names)}; what is given is looked at as it is"
         )
-    connected = graph.subgraph(model.graph_, model._first)
-    labels = model.component_labels_[model._first]
-    first, second, weights = graph.edges(connected)
-    own = labels[first] == labels[second]
-    g = graph.from_edges(connected.n_nodes, first[own], second[own], weights[own])
-    listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
-    sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
-    complete = sizes.size <= limit
-    m = model.embedding_.shape[1]
-    if not own.all():
-        solved = blockwise.solve(g, cliques.cover(g, m + 2), model.kernel_, m)
-    solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
-    proposed = blockwise.proposals(solved, model._points)
-    rows, proposals = _with_duplicates(solved.blocks, proposed, model._inverse)
+    if isinstance(X, IKD):
+        rows = getattr(X, "_rows", None)
+        data = Dataset(np.zeros((len(X.embedding_), 0)) if rows is None else rows, name="The graph")
+        return _inspected(X, _labeled(data, labels), limit, stability)
+    if given:
+        g, nodes = _given_graph(X)
+        data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
+        return CliqueInspection(_labeled(data, labels), g, *_listed(g, limit, 3))
+    if stability or signed:
+        settings = {"affinity": "correlation", **settings}
+    data, turned = _labeled(_as_dataset(X, settings.get("affinity") in GIVEN), labels), None
+    if signed:
+        turned = _reverse_keyed(data.X, settings)
+        sign = np.where(np.isin(np.arange(data.n_samples), turned), -1.0, 1.0)
+        flipped = data.X * sign[:, None]
+        data = replace(data, X=flipped * sign if settings["affinity"] in GIVEN else flipped)
+    with warnings.catch_warnings(), naming_rows(data.row_names):
+        # The advice covers components, and joints were not asked for.
+        warnings.filterwarnings("ignore", "the graph has|.* joints? left open", UserWarning)
+        named = bool(data.row_names) and not sp.issparse(data.X) and data.n_features > 0
+        # Nodes of a graph that is given go with rows of their names.
+        rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
+        model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
+    reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
+    model.settings_ = replace(model.settings_, reasons=reasons)
+    return _inspected(model, data, limit, stability, turned)
+
+
+def _is_graph(X: Any) -> bool:
+    """Whether X is a graph of networkx or a square sparse matrix."""
+    if sp.issparse(X):
+        return bool(X.shape[0] == X.shape[1])
+    return hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")
+
+
+def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]]:
+    """Graph of any kind with the weights that it has, and the names of its nodes."""
+    if isinstance(X, CsrGraph):
+        return X, ()
+    names: list[Any] = []
+    if not sp.issparse(X):
+        import networkx as nx
+
+        g = graph.as_graph(X, weight=None)
+        names = graph.numbers_in_order(X)
+        if not g.n_edges:
+            return g, tuple(map(str, names))
+        X = nx.to_scipy_sparse_array(X, names, dtype=np.float64, format="coo")
+    low, high, weights = stored_pairs(X)
+    there = (weights != 0.0) | bool(names)
+    g = graph.from_edges(X.shape[0], low[there], high[there], weights[there])
+    return g, tuple(map(str, names))
+
+
+def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
+    """Return a table, or values between points, with the names of its rows."""
+    if isinstance(X, Dataset):
+        return X
+    names = graph.numbers_in_order(X) if of_pairs and hasattr(X, "adjacency") else None
+    table = as_table(graph.as_pairs(X)) if of_pairs else as_table(X)
+    row_names = tuple(map(str, table.row_names if names is None else names))
+    return Dataset(table.values, name="The graph", row_names=row_names)
+
+
+def _labeled(data: Dataset, labels: ArrayLike | None) -> Dataset:
+    """Return data with labels, if there are any."""
+    if labels is None:
+        return data
+    values = np.asarray(labels)
+    if values.shape != (data.n_samples,):
+        raise ValueError(
+            f"labels must have one value for each of {data.n_samples} points, got shape "
+            f"{values.shape}"
+        )
+    column = Labels(str(getattr(labels, "name", None) or ""), *encode_labels(values))
+    return replace(data, labels=(column, *data.labels[1:]))
+
+
+def _reverse_keyed(X: Any, settings: Mapping[str, Any]) -> NDArray[np.intp]:
+    """Rows to negate, the fewer of each component, so that its strongest correlations are positive.
+
+    These are a spanning tree of the graph of absolute correlations above the threshold.
+    """
+    affinity, s0, n = settings["affinity"], settings.get("graph"), X.shape[0]
+    if affinity not in ("correlation", "precomputed"):
+        raise ValueError(
+            f"signed rows are those of correlations, got {setting('affinity', affinity)}; pass "
+            f"{setting('affinity', 'correlation')}"
+        )
+    rows = dense_rows(rows_of(X))
+    corr = correlation(rows)
+    if affinity == "precomputed":
+        corr = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal()))
+    if not isinstance(s0, float):
+        s0 = graph.auto_threshold(None if affinity in GIVEN else effective_columns(rows))
+    g = graph.signed_threshold(np.asarray(corr, dtype=np.float64), s0)
+    lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
+    tree = sp.csgraph.minimum_spanning_tree(lengths).tocoo()
+    # Each row twice, as it is and negated: what is joined with the first row of a component as it
+    # is needs no turning.
+    low, high = tree.row.astype(np.intp), tree.col.astype(np.intp)
+    other = np.where(corr[low, high] > 0.0, 0, n)
+    ends = np.append(low, low + n), np.append(high + other, high + n - other)
+    both = sp.coo_array((np.ones(2 * low.size), ends), shape=(2 * n, 2 * n))
+    side = sp.csgraph.connected_components(both, directed=False)[1]
+    parts, at = np.unique(graph.component_labels(g), return_inverse=True)
+    first = np.unique(at, return_index=True)[1][at]
+    opposed = side[:n] != side[first]
+    many = np.bincount(at, opposed, parts.size) > 0.5 * np.bincount(at)
+    return np.flatnonzero(opposed ^ many[at])
+
+
+def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]:
+    """Maximal cliques of two points or more, or a cover where there are more than the limit.
+
+    The largest come first; how many there are comes with them, and whether these are all.
+    """
     with warnings.catch_warnings():
-        # The fit has warned of the rows.
-        warnings.simplefilter("ignore", UserWarning)
-        used, affinity = threshold_of(model), model.settings_.affinity
-        levels = threshold_scan(
-            data.X if affinity in GIVEN else data.X[np.sort(model._first)], affinity=affinity,
-            also=() if used is None else (used,), n_components=m, verbose=verbose,
-        )  # fmt: skip
-        stability = None
-        if n_resamples:
-            table = dense_rows(rows_of(data.X))[model._first]
-            rule = _rule_of_correlations(model, connected)
-            stability = cliques.stability(table, rule, n_resamples, cliques=solved.blocks)
+        warnings.filterwarnings("ignore", "stopped at the limit", UserWarning)
+        found = cliques.maximal_cliques(g, 2, limit + 1)
+    complete, n_maximal = len(found) <= limit, min(len(found), limit)
+    if not complete:
+        found = cliques.cover(g, min_size)
+    order = np.argsort(-found.sizes, kind="stable")[: np.count_nonzero(found.sizes > 1)]
+    starts, entries = found.blocks.entries(order)
+    blocks = Blocks(starts, found.blocks.members[entries])
+    return Cliques.trusted(blocks, g.n_nodes), n_maximal, complete
+
+
+def _inspected(
+    model: IKD,
+    data: Dataset,
+    limit: int,
+    n_resamples: int,
+    turned: NDArray[np.intp] | None = None,
+) -> CliqueInspection:
+    """Look at the cliques of a fitted model."""
+    if model.graph_ is None:
+        raise ValueError(
+            "the model must have a graph to look at its cliques, got "
+            f"{setting('strategy', model.settings_.strategy.name)}; 'geodesic' and 'blockwise' "
+            "make one"
+        )
+    g, n_links = _trusted_graph(model)
+    found, n_maximal, complete = _listed(g, limit, model.n_components_ + 2)
+    known = _stability(model, g, found, n_resamples) if n_resamples else None
+    chance: Mapping[int, float] | None = None if known is None else known.expected_false
+    if known is None and complete and model.settings_.affinity == "correlation":
+        rows = dense_rows(rows_of(model._rows))[model._first]
+        if len(rows) <= limits.SAMPLED and np.isfinite(rows).all():
+            chance = cliques.false_cliques(rows, _rule_of_correlations(model), _TABLES)
     return CliqueInspection(
-        model, data, g, int((~own).sum()), sizes[:limit], complete,
-        Cliques(rows, data.n_samples), proposals, cliques.summary(g, solved.blocks, m), levels,
-        cliques.communities(listed, n_points=g.n_nodes) if complete else None, stability,
-    )  # fmt: skip
+        data, g, found, n_maximal, complete, model, n_links, known, chance, turned
+    )
 
 
-def _rule_of_correlations(model: IKD, connected: CsrGraph) -> Any:
+def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
+    """Edges among all rows of a model but the links between components, and how many these are.
+
+    Equal rows are joined, and have the neighbors of the first of them.
+    """
+    assert model.graph_ is not None
+    low, high, weights = graph.edges(model.graph_)
+    labels, first = model.component_labels_, model._first[model._inverse]
+    own, n = labels[low] == labels[high], labels.size
+    n_links = int(np.count_nonzero(~own))
+    if model._first.size < n:
+        own &= (first[low] == low) & (first[high] == high)
+        once = graph.from_edges(n, low[own], high[own], weights[own])
+        copies = sp.csr_array((np.ones(n), (np.arange(n), first)), shape=(n, n))
+        every = copies @ graph.to_sparse(once) @ copies.T + copies @ copies.T
+        low, high, weights = sp.find(sp.triu(every, 1))
+        own = weights > 0.0
+    return graph.from_edges(n, low[own], high[own], weights[own]), n_links
+
+
+def _stability(model: IKD, g: CsrGraph, found: Cliques, n_resamples: int) -> Stability:
+    """Stability of edges and cliques of all rows, estimated from distinct ones."""
+    rule, first, at = _rule_of_correlations(model), model._first, model._inverse
+    members = found.blocks.members
+    kept = first[at[members]] == members
+    starts = np.append(0, np.cumsum(kept))[found.blocks.indptr]
+    distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
+    rows = dense_rows(rows_of(model._rows))[first]
+    known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
+    own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
+    edges = np.asarray(own[at[low], at[high]], dtype=np.float64).ravel()
+    edges[at[low] == at[high]] = 1.0
+    return replace(known, graph=g, edges=edges, cliques=found)
+
+
+def _rule_of_correlations(model: IKD) -> Any:
     """Return how a model joins rows of other correlations: a function, or its whole graph.
 
-    It is the graph where it was given, or made by a test of these rows.
+    It is the graph of distinct rows where it was given, or made by a test of these rows.
     """
     rule, known = model.settings_.graph, model.settings_.affinity
     if known != "correlation":
@@ -405,19 +804,8 @@ def _rule_of_correlations(model: IKD, connected: CsrGraph) -> Any:
         )
     if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
         return lambda corr: rule.build(compare(corr, "precomputed"))
-    return connected
-
-
-def _with_duplicates(
-    blocks: Blocks, proposals: Floats, inverse: NDArray[np.int64]
-) -> tuple[Blocks, Floats]:
-    """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
-    clique = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
-    members = pd.DataFrame({"clique": clique, "point": blocks.members}).reset_index()
-    copies = pd.DataFrame({"point": inverse, "row": np.arange(inverse.size)})
-    table = members.merge(copies).sort_values(["clique", "row"])
-    starts = np.append(0, np.cumsum(np.bincount(table.clique, minlength=blocks.n_blocks)))
-    return Blocks(starts, table.row.to_numpy(np.int32)), proposals[table["index"]]
+    assert model.graph_ is not None
+    return graph.subgraph(model.graph_, model._first)
 
 
 def threshold_of(model: IKD) -> float | None:
