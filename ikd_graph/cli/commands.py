@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import cliques, covariance, graph
 from .._base.format import count, format_number, format_seconds
-from .._base.validation import name_rows, whole
+from .._base.validation import name_rows
 from .._base.warn import warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
@@ -272,13 +272,10 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
     own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed", "verbose")}
-    whole(1)("limit", own["limit"])
-    if own["stability"]:
-        whole(2, cure="0 is none")("stability", own["stability"])
+    # Refined coordinates would no longer show what the cliques say of each point.
     fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
     if own["stability"] or own["signed"]:
         fixed["affinity"] = getattr(arguments, "affinity", "correlation")
-    # Refined coordinates would no longer show what the cliques say of each point.
     parameters = method_parameters(vars(arguments), **fixed)
     data = common.read_data(arguments)
     view = inspect_cliques(data, **own, **parameters)

@@ -17,7 +17,6 @@ from ._sequence import arrays as arrays
 from ._sequence import as_blocks as as_blocks
 from ._sequence import check_blocks as check_blocks
 from ._stability import Stability, stability
-from ._stability import expected as expected
 from ._stability import false_cliques as false_cliques
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -75,7 +75,7 @@ class Stability:
             Mean over null tables.
         """
         whole(1)("size", size)
-        return expected(self.expected_false, size)
+        return self.expected_false.get(max(size, 2), 0.0)
 
     def weighted(self) -> CsrGraph:
         """Return the graph with the stability of each edge as its weight.
@@ -221,11 +221,6 @@ def stability(
             stays += _are_complete(found, again)
         false = _false_cliques(rows, build, n_shifted, ordered, rng)
     return Stability(g, edges / n_resamples, found, stays / n_resamples, false, free)
-
-
-def expected(false: Mapping[int, float], size: int) -> float:
-    """Return how many cliques of at least a size there are among numbers of `false_cliques`."""
-    return max((n for least, n in false.items() if least >= size), default=0.0)
 
 
 def false_cliques(

@@ -44,8 +44,8 @@ STAYS = 0.8
 
 DISAGREEMENT = "disagreement of cliques"
 
-_TABLES = 5
-"""Null tables where nobody asked for stability: .1 s of 1 000 rows, and 100 cliques are known to 5."""
+_TABLES = 4
+"""Null tables where nobody asked for stability: .1 s of 1 000 rows, and 100 are known to 5."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +99,18 @@ class CliqueInspection:
         if not sizes.size:
             return [f"{name} has no clique of two points or more: no two of {points} are joined."]
         many = count(self.n_maximal, "maximal clique")
-        some = "" if self.complete else f"; of {format_number(sizes.size)} that cover it"
+        some = "" if self.complete else f"of {format_number(sizes.size)} that cover it "
         answer = [
             f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
-            f"{points}{some}; the largest holds {sizes[0]}: {listed(self._names(self.cliques[0]))}."
+            f"{points}; {some}the largest holds {sizes[0]}: {listed(self._names(self.cliques[0]))}."
         ]
         large, known = int(np.count_nonzero(sizes >= 3)), self.stability
         if self.expected_false is not None:
-            few, same = (format_number(self._by_chance(size)) for size in (3, int(sizes[0])))
+            chance = (self.expected_false.get(size, 0.0) for size in (3, int(sizes[0])))
+            few, same = map(format_number, chance)
             answer.append(
                 f"Cliques of 3 points or more: {format_number(large)}; tables of unrelated rows "
-                f"have {few} in the mean, and {same} as large as the largest."
+                f"have {few} in the mean, {same} as large as the largest."
             )
         if known is not None:
             stay = np.count_nonzero((sizes >= 3) & (known.of_cliques >= STAYS))
@@ -136,10 +137,6 @@ class CliqueInspection:
         """Names of points."""
         return [self.data.names[row] for row in rows]
 
-    def _by_chance(self, size: int) -> float:
-        """Mean number of cliques of at least a size in tables of unrelated rows."""
-        return cliques.expected(self.expected_false or {}, size)
-
     @cached_property
     def classes(self) -> list[str] | None:
         """Class of each point; None where the first labels are no classes."""
@@ -161,50 +158,48 @@ class CliqueInspection:
 
     @cached_property
     def levels(self) -> pd.DataFrame | None:
-        """Counts at many thresholds (`ikd_graph.jobs.threshold_scan`); None without the values."""
-        model = self.model
-        if model is None:
+        """Counts at many thresholds (`ikd_graph.jobs.threshold_scan`).
+
+        None without a fit, or where values were given and points are equal.
+        """
+        model, n = self.model, self.graph.n_nodes
+        if model is None or (model.affinity in GIVEN and model._first.size < n):
             return None
-        affinity, used = model.settings_.affinity, threshold_of(model)
-        X = self.data.X if affinity in GIVEN else model._rows
-        if model._first.size == self.graph.n_nodes:
-            X = model._result.similarity
-        elif not X.shape[1]:
-            return None
+        used, affinity = threshold_of(model), model.settings_.affinity
         with warnings.catch_warnings():
             # The fit has warned of the rows.
             warnings.simplefilter("ignore", UserWarning)
             return threshold_scan(
-                X, affinity=affinity, also=() if used is None else (used,),
+                model._result.similarity if model._first.size == n else model._rows,
+                affinity=affinity, also=() if used is None else (used,),
                 n_components=model.n_components_, verbose=model.verbose,
             )  # fmt: skip
 
     @cached_property
     def _solved(self) -> tuple[Floats, Floats]:
-        """Disagreement of each member of each clique, and of each point."""
-        assert self.model is not None
+        """Disagreement of each member of each clique, and of each point; 0 without a fit."""
+        if self.model is None:
+            return np.zeros(self.cliques.blocks.members.size), np.zeros(self.graph.n_nodes)
         Z = np.asarray(self.model.embedding_, dtype=np.float64)
         solved = blockwise.solve(self.graph, self.cliques, self.model.kernel_, Z.shape[1])
         gaps = blockwise.proposals(solved, Z) - Z[self.cliques.blocks.members]
         return np.linalg.norm(gaps, axis=1), blockwise.residuals(solved, Z)
 
     @property
-    def disagreement(self) -> Floats | None:
-        """Distance of each member from where its clique would put it; None without a fit."""
-        return None if self.model is None else self._solved[0]
+    def disagreement(self) -> Floats:
+        """Distance of each member from where its clique would put it, (total,)."""
+        return self._solved[0]
 
-    @cached_property
-    def of_cliques(self) -> Floats | None:
-        """Mean disagreement of each clique, (n_cliques,); None without a fit."""
-        if self.disagreement is None:
-            return None
-        sums = np.append(0.0, np.cumsum(self.disagreement))[self.cliques.blocks.indptr]
-        return np.asarray(np.diff(sums) / self.cliques.sizes)
+    @property
+    def of_cliques(self) -> Floats:
+        """Mean disagreement of each clique, (n_cliques,)."""
+        starts = self.cliques.blocks.indptr[:-1]
+        return np.asarray(np.add.reduceat(self.disagreement, starts) / self.cliques.sizes)
 
-    @cached_property
+    @property
     def residual(self) -> Floats:
-        """How far cliques disagree about each point, (n,); 0 without a fit."""
-        return np.zeros(self.graph.n_nodes) if self.model is None else self._solved[1]
+        """How far cliques disagree about each point, (n,)."""
+        return self._solved[1]
 
     @property
     def disagreement_limit(self) -> float:
@@ -233,30 +228,25 @@ class CliqueInspection:
 
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
-        model, summary, sizes = self.model, self.summary, self.cliques.sizes
-        facts: dict[str, Any] = {"points": self.graph.n_nodes}
+        model, summary = self.model, self.summary
+        more = "more than " * (not self.complete)
+        facts: dict[str, Any] = {
+            "points": self.graph.n_nodes, "edges": self.graph.n_edges,
+            "mean neighbors": summary["degrees"]["mean"], "components": summary["graph_components"],
+            "maximal cliques": f"{more}{format_number(self.n_maximal)}",
+            "largest clique": summary["sizes"]["max"],
+        }  # fmt: skip
         if model is not None:
             removed = model.removed_edges_
             facts |= {
-                "duplicate rows": self.graph.n_nodes - model._first.size or None,
                 "graph": model.settings_.describe_graph(),
+                "duplicate rows": self.graph.n_nodes - model._first.size or None,
                 "edges removed as short-circuit edges": None if removed is None else len(removed),
                 "links between components": self.n_links or None,
-                "points in a clique that can be placed": f"{summary['solvable_coverage']:.1%}",
+                "points covered": f"{summary['solvable_coverage']:.1%}",
             }
-        facts |= {
-            "edges": self.graph.n_edges,
-            "mean neighbors": summary["degrees"]["mean"],
-            "components": summary["graph_components"],
-            "maximal cliques": "more than " * (not self.complete) + format_number(self.n_maximal),
-            "cliques listed": None if self.complete else sizes.size,
-            "largest clique": sizes.max(initial=0),
-            "communities": None if self.communities is None else len(self.communities),
-        }
         if self.stability is not None:
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"
-        if self.expected_false is not None:
-            facts["cliques of 3 or more by chance"] = self._by_chance(3)
         return {name: value for name, value in facts.items() if value is not None}
 
     def advice(self) -> list[str]:
@@ -315,19 +305,17 @@ class CliqueInspection:
             of that size or more in a table of unrelated rows).
         """
         smallest, mean = cliques.edge_weights(self.graph, self.cliques)
-        sizes, known = self.cliques.sizes, self.stability
-        members = pd.Series([self._names(rows) for rows in self.cliques], dtype=object)
-        table = pd.DataFrame({"clique": np.arange(sizes.size), "size": sizes, "members": members})
-        table["smallest"], table["mean"] = smallest, mean
-        if self.classes is not None:
-            table["labels"] = [self.count_classes(rows) for rows in self.cliques]
-        if self.of_cliques is not None:
-            table["disagreement"] = self.of_cliques
-        if known is not None:
-            table["stability"] = known.of_cliques
-        if self.expected_false is not None:
-            table["expected_false"] = [self._by_chance(size) for size in sizes.tolist()]
-        return table
+        sizes, known, chance = self.cliques.sizes, self.stability, self.expected_false
+        columns: dict[str, Any] = {
+            "clique": np.arange(sizes.size), "size": sizes,
+            "members": [self._names(rows) for rows in self.cliques],
+            "smallest": smallest, "mean": mean,
+            "labels": self.classes and [self.count_classes(rows) for rows in self.cliques],
+            "disagreement": None if self.model is None else self.of_cliques,
+            "stability": None if known is None else known.of_cliques,
+            "expected_false": None if chance is None else [chance.get(k, 0.0) for k in sizes],
+        }  # fmt: skip
+        return pd.DataFrame({name: each for name, each in columns.items() if each is not None})
 
     def members(self) -> pd.DataFrame:
         """Make a table of the members of all cliques, a row for each member of each clique.
@@ -342,7 +330,7 @@ class CliqueInspection:
         for labels in self.data.labels:
             texts = np.array(labels.texts, dtype=object)
             table[labels.title or "label"] = texts[self.cliques.blocks.members]
-        if self.disagreement is not None:
+        if self.model is not None:
             table["disagreement"] = self.disagreement
         if self.stability is not None:
             table["stability"] = np.repeat(self.stability.of_cliques, self.cliques.sizes)
@@ -375,35 +363,26 @@ class CliqueInspection:
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         components = np.bincount(graph.component_labels(self.graph))
-        known, found, model = self.stability, self.communities, self.model
+        found, model, names = self.communities, self.model, self._names
         return {
-            "data": self.data.name,
-            "n_points": self.graph.n_nodes,
-            "graph": None if model is None else model.settings_.describe_graph(),
-            "n_edges": self.graph.n_edges,
-            "n_links": self.n_links,
+            "data": self.data.name, "n_points": self.graph.n_nodes, "n_edges": self.graph.n_edges,
+            "graph": model and model.settings_.describe_graph(), "n_links": self.n_links,
             "components": {"count": components.size, "sizes": -np.sort(-components)},
             "maximal_cliques": {
-                "count": self.n_maximal,
-                "complete": self.complete,
+                "count": self.n_maximal, "complete": self.complete,
                 "size_distribution": self.summary["sizes"]["histogram"],
             },
-            "listed_cliques": self.summary,
-            "cliques": self.to_pandas().to_dict("records"),
+            "listed_cliques": self.summary, "cliques": self.to_pandas().to_dict("records"),
             "expected_false": self.expected_false,
-            "stability": None if known is None else {"cliques": known.of_cliques},
-            "turned": None if self.turned is None else self._names(self.turned),
-            "communities": None
-            if found is None
-            else [
-                {"members": self._names(rows), "labels": self.count_classes(rows)} for rows in found
-            ],
-            "disagreed_about": self._names(self.disagreed),
+            "turned": None if self.turned is None else names(self.turned),
+            "communities": None if found is None else
+            [{"members": names(rows), "labels": self.count_classes(rows)} for rows in found],
+            "disagreed_about": names(self.disagreed),
             "thresholds": None if self.levels is None else self.levels.to_dict("list"),
-        }
+        }  # fmt: skip
 
-    def _attributes(self) -> dict[str, Any]:
-        """Labels, community, coordinates of the points and whether they were turned."""
+    def _described(self) -> tuple[Any, ...]:
+        """Names, stability and attributes of the points, as files of graphs take them."""
         nodes: dict[str, Any] = {
             labels.title or "label": np.array(labels.texts, dtype=object)
             for labels in self.data.labels
@@ -414,7 +393,7 @@ class CliqueInspection:
             nodes["turned"] = np.isin(np.arange(self.graph.n_nodes), self.turned)
         if self.model is not None:
             nodes |= {f"ikd{k}": z for k, z in enumerate(self.model.embedding_.T)}
-        return nodes
+        return self.data.names, self.stability, nodes
 
     def to_networkx(self) -> Any:
         """Return the graph for networkx, with attributes that files of GraphML hold.
@@ -426,13 +405,11 @@ class CliqueInspection:
             that holds it, -1 for none) and, of a fit, the coordinates ``ikd0``, ``ikd1``; edges
             have ``weight`` and, where it is known, ``stability``.
         """
-        names, attributes = self.data.names, self._attributes()
-        return cliques.networkx_graph(self.graph, names, self.stability, attributes)
+        return cliques.networkx_graph(self.graph, *self._described())
 
     def exported(self, ending: str) -> str:
         """Return what `export` writes into a file whose name has an end."""
-        names, attributes = self.data.names, self._attributes()
-        return cliques.graph_text(self.graph, ending, names, self.stability, attributes)
+        return cliques.graph_text(self.graph, ending, *self._described())
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Write the graph for Gephi, Cytoscape or a spreadsheet, with the names of the points.
@@ -457,19 +434,18 @@ class CliqueInspection:
         the color of most members' labels, or of their disagreement.
         """
         nodes, paints, names = list(self.links), [], None
-        if self.of_cliques is not None:
-            paints = [Paint(DISAGREEMENT, self.of_cliques[nodes])]
         colors = paint(self.data.labels[0]) if self.data.labels else Paint()
         if colors.names:
             codes = colors.codes(self.graph.n_nodes)
             most = [np.bincount(codes[self.cliques[k]] + 1).argmax() - 1 for k in nodes]
             title = colors.title or "most members"
-            paints.insert(0, colors._replace(title=title, y=np.array(most, dtype=np.intp)))
+            paints.append(colors._replace(title=title, y=np.array(most, dtype=np.intp)))
         if self.model is None:
             import networkx as nx
 
             at = [*nx.spring_layout(self.links, weight="overlap", seed=0).values()]
         else:
+            paints.append(Paint(DISAGREEMENT, self.of_cliques[nodes]))
             # A second coordinate that is missing is 0.
             n = self.graph.n_nodes
             plane = np.column_stack([self.model.embedding_, np.zeros(n)])[:, :2]
@@ -484,13 +460,9 @@ class CliqueInspection:
     def _said(self, node: int) -> str:
         """Return what is said of a disc."""
         members = self.cliques[node]
-        words = [
-            f"clique {node}",
-            f"{members.size} points",
-            labels_text(self.count_classes(members)),
-        ]
-        if self.stability is not None:
-            words.append(f"stability {self.stability.of_cliques[node]:.2f}")
+        known, labels = self.stability, labels_text(self.count_classes(members))
+        stays = "" if known is None else f"stability {known.of_cliques[node]:.2f}"
+        words = [f"clique {node}", f"{members.size} points", labels, stays]
         return ", ".join(word for word in words if word)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -595,10 +567,10 @@ def inspect_cliques(
         whole(2, cure="0 is none")("stability", stability)
     given = isinstance(X, (IKD, CsrGraph)) or ("affinity" not in settings and _is_graph(X))
     if given and (settings or signed or (stability and not isinstance(X, IKD))):
-        names = [*settings, *["signed"] * signed, *["stability"] * bool(stability)]
+        names = ", ".join([*settings, *["signed"] * signed, *["stability"] * bool(stability)])
         raise ValueError(
             f"X must be a table or a similarity to be worked with by settings, got a "
-            f"{type(X).__name__} with {', '.join(names)}; what is given is looked at as it is"
+            f"{type(X).__name__} with {names}; what is given is looked at as it is"
         )
     if isinstance(X, IKD):
         rows = getattr(X, "_rows", None)
@@ -610,22 +582,22 @@ def inspect_cliques(
         return CliqueInspection(_labeled(data, labels), g, *_listed(g, limit, 3))
     if stability or signed:
         settings = {"affinity": "correlation", **settings}
-    data, turned = _labeled(_as_dataset(X, settings.get("affinity") in GIVEN), labels), None
+    of_pairs, turned = settings.get("affinity") in GIVEN, None
+    data = _labeled(_as_dataset(X, of_pairs), labels)
     if signed:
         turned = _reverse_keyed(data.X, settings)
         sign = np.where(np.isin(np.arange(data.n_samples), turned), -1.0, 1.0)
-        flipped = data.X * sign[:, None]
-        data = replace(data, X=flipped * sign if settings["affinity"] in GIVEN else flipped)
+        data = replace(data, X=data.X * sign[:, None] * (sign if of_pairs else 1.0))
     with warnings.catch_warnings(), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
         warnings.filterwarnings("ignore", "the graph has|.* joints? left open", UserWarning)
-        named = bool(data.row_names) and not sp.issparse(data.X) and data.n_features > 0
         # Nodes of a graph that is given go with rows of their names.
+        named = data.row_names and not of_pairs and not sp.issparse(data.X)
         rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
         model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
     reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
     model.settings_ = replace(model.settings_, reasons=reasons)
-    return _inspected(model, data, limit, stability, turned)
+    return replace(_inspected(model, data, limit, stability), turned=turned)
 
 
 def _is_graph(X: Any) -> bool:
@@ -670,10 +642,8 @@ def _labeled(data: Dataset, labels: ArrayLike | None) -> Dataset:
         return data
     values = np.asarray(labels)
     if values.shape != (data.n_samples,):
-        raise ValueError(
-            f"labels must have one value for each of {data.n_samples} points, got shape "
-            f"{values.shape}"
-        )
+        n, got = data.n_samples, f"got shape {values.shape}"
+        raise ValueError(f"labels must have one value for each of {n} points, {got}")
     column = Labels(str(getattr(labels, "name", None) or ""), *encode_labels(values))
     return replace(data, labels=(column, *data.labels[1:]))
 
@@ -697,19 +667,14 @@ def _reverse_keyed(X: Any, settings: Mapping[str, Any]) -> NDArray[np.intp]:
         s0 = graph.auto_threshold(None if affinity in GIVEN else effective_columns(rows))
     g = graph.signed_threshold(np.asarray(corr, dtype=np.float64), s0)
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
-    tree = sp.csgraph.minimum_spanning_tree(lengths).tocoo()
-    # Each row twice, as it is and negated: what is joined with the first row of a component as it
-    # is needs no turning.
-    low, high = tree.row.astype(np.intp), tree.col.astype(np.intp)
-    other = np.where(corr[low, high] > 0.0, 0, n)
-    ends = np.append(low, low + n), np.append(high + other, high + n - other)
-    both = sp.coo_array((np.ones(2 * low.size), ends), shape=(2 * n, 2 * n))
-    side = sp.csgraph.connected_components(both, directed=False)[1]
-    parts, at = np.unique(graph.component_labels(g), return_inverse=True)
-    first = np.unique(at, return_index=True)[1][at]
-    opposed = side[:n] != side[first]
-    many = np.bincount(at, opposed, parts.size) > 0.5 * np.bincount(at)
-    return np.flatnonzero(opposed ^ many[at])
+    tree, sign = sp.csgraph.minimum_spanning_tree(lengths), np.ones(n)
+    for root in np.unique(graph.component_labels(g), return_index=True)[1]:
+        order, before = sp.csgraph.depth_first_order(tree, root, directed=False)
+        for row in order[1:]:
+            sign[row] = sign[before[row]] * np.sign(corr[row, before[row]])
+        if sign[order].sum() < 0.0:
+            sign[order] *= -1.0
+    return np.flatnonzero(sign < 0.0)
 
 
 def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]:
@@ -729,13 +694,7 @@ def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]
     return Cliques.trusted(blocks, g.n_nodes), n_maximal, complete
 
 
-def _inspected(
-    model: IKD,
-    data: Dataset,
-    limit: int,
-    n_resamples: int,
-    turned: NDArray[np.intp] | None = None,
-) -> CliqueInspection:
+def _inspected(model: IKD, data: Dataset, limit: int, n_resamples: int) -> CliqueInspection:
     """Look at the cliques of a fitted model."""
     if model.graph_ is None:
         raise ValueError(
@@ -746,14 +705,12 @@ def _inspected(
     g, n_links = _trusted_graph(model)
     found, n_maximal, complete = _listed(g, limit, model.n_components_ + 2)
     known = _stability(model, g, found, n_resamples) if n_resamples else None
-    chance: Mapping[int, float] | None = None if known is None else known.expected_false
+    chance = None if known is None else known.expected_false
     if known is None and complete and model.settings_.affinity == "correlation":
         rows = dense_rows(rows_of(model._rows))[model._first]
         if len(rows) <= limits.SAMPLED and np.isfinite(rows).all():
             chance = cliques.false_cliques(rows, _rule_of_correlations(model), _TABLES)
-    return CliqueInspection(
-        data, g, found, n_maximal, complete, model, n_links, known, chance, turned
-    )
+    return CliqueInspection(data, g, found, n_maximal, complete, model, n_links, known, chance)
 
 
 def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
@@ -763,17 +720,13 @@ def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
     """
     assert model.graph_ is not None
     low, high, weights = graph.edges(model.graph_)
-    labels, first = model.component_labels_, model._first[model._inverse]
-    own, n = labels[low] == labels[high], labels.size
-    n_links = int(np.count_nonzero(~own))
-    if model._first.size < n:
-        own &= (first[low] == low) & (first[high] == high)
-        once = graph.from_edges(n, low[own], high[own], weights[own])
-        copies = sp.csr_array((np.ones(n), (np.arange(n), first)), shape=(n, n))
-        every = copies @ graph.to_sparse(once) @ copies.T + copies @ copies.T
-        low, high, weights = sp.find(sp.triu(every, 1))
-        own = weights > 0.0
-    return graph.from_edges(n, low[own], high[own], weights[own]), n_links
+    labels, first, n = model.component_labels_, model._first[model._inverse], model._inverse.size
+    own = labels[low] == labels[high]
+    once = own & (first[low] == low) & (first[high] == high)
+    g = graph.to_sparse(graph.from_edges(n, low[once], high[once], weights[once]))
+    copies = sp.csr_array((np.ones(n), (np.arange(n), first)), shape=(n, n))
+    every = sp.find(sp.triu(copies @ g @ copies.T + copies @ copies.T, 1))
+    return graph.from_edges(n, *every), int(np.count_nonzero(~own))
 
 
 def _stability(model: IKD, g: CsrGraph, found: Cliques, n_resamples: int) -> Stability:

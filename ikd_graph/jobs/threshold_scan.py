@@ -36,9 +36,10 @@ def threshold_scan(
 ) -> pd.DataFrame:
     """Look at the graph of the same data at many thresholds.
 
-    X and ``affinity`` are as for `ikd_graph.IKD`, or X is a `Similarity`. Without ``thresholds``, 25 even steps are taken
-    over the range that holds the edges, from the lowest at which the graph is still small enough to
-    look at; those of ``also`` are added. With ``verbose`` a progress bar is shown.
+    X and ``affinity`` are as for `ikd_graph.IKD`, or X is a `Similarity`. Without ``thresholds``,
+    25 even steps are taken over the range that holds the edges, from the lowest at which the graph
+    is still small enough to look at; those of ``also`` are added. With ``verbose`` a progress bar
+    is shown.
 
     Returns
     -------
