@@ -16,11 +16,12 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import median_abs_deviation
+from sklearn.utils.validation import check_is_fitted
 
 from .. import blockwise, cliques, graph
 from .._base import limits
 from .._base.as_table import as_table
-from .._base.dataset import NO_LABEL, Labels, encode_labels
+from .._base.dataset import NO_LABEL
 from .._base.files import write_whole
 from .._base.format import count, format_number, listed, setting
 from .._base.table import dense_rows, rows_of
@@ -100,18 +101,19 @@ class CliqueInspection:
             return [f"{name} has no clique of two points or more: no two of {points} are joined."]
         many = count(self.n_maximal, "maximal clique")
         some = "" if self.complete else f"of {format_number(sizes.size)} that cover it "
+        large, known, chance = int(np.sum(sizes >= 3)), self.stability, ""
+        largest = listed(self._names(self.cliques[0]))
+        if self.expected_false is not None:
+            few, same = (self.expected_false.get(size, 0.0) for size in (3, int(sizes[0])))
+            chance = f", where tables of unrelated rows have {format_number(few)} in the mean"
+            chance += f", {format_number(same)} as large as the largest" * bool(
+                few and sizes[0] > 3
+            )
         answer = [
             f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
-            f"{points}; {some}the largest holds {sizes[0]}: {listed(self._names(self.cliques[0]))}."
+            f"{points}; {some}the largest holds {sizes[0]}: {largest}; "
+            f"{format_number(large)} hold{'s' * (large == 1)} 3 points or more{chance}."
         ]
-        large, known = int(np.count_nonzero(sizes >= 3)), self.stability
-        if self.expected_false is not None:
-            chance = (self.expected_false.get(size, 0.0) for size in (3, int(sizes[0])))
-            few, same = map(format_number, chance)
-            answer.append(
-                f"Cliques of 3 points or more: {format_number(large)}; tables of unrelated rows "
-                f"have {few} in the mean, {same} as large as the largest."
-            )
         if known is not None:
             stay = np.count_nonzero((sizes >= 3) & (known.of_cliques >= STAYS))
             answer.append(
@@ -119,10 +121,8 @@ class CliqueInspection:
                 f"{STAYS:.0%} of fresh tables or more."
             )
         if self.turned is not None:
-            rows = f"{count(self.turned.size, 'row')}: {listed(self._names(self.turned))}"
-            answer.append(
-                f"Turned, their values negated: {rows if self.turned.size else 'no row'}."
-            )
+            rows = listed(self._names(self.turned))
+            answer.append(f"Rows that were turned, their values negated: {rows}.")
         return answer
 
     def __str__(self) -> str:
@@ -252,18 +252,15 @@ class CliqueInspection:
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
         advice: list[str] = []
-        if self.model is None:
-            return advice
-        if self.levels is not None:
+        if self.model is not None and self.levels is not None:
             levels, top = self.levels, self.levels.attrs["connected_up_to"]
             complete, m = levels.threshold[levels.coverage == 1.0], self.model.n_components_
-            upto = (
-                f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-            )
+            upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it"
             if top == 0.0:
-                lowest = levels.threshold.min()
-                upto = f"No threshold from {lowest:.3g} up keeps the graph connected: "
-            advice.append(f"{upto}components are joined by nearest neighbors or links.")
+                upto = (
+                    f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected:"
+                )
+            advice.append(f"{upto} components are joined by nearest neighbors or links.")
             if complete.size:
                 advice.append(
                     f"Up to a threshold of {complete.max():.2f} every point is in a "
@@ -283,12 +280,6 @@ class CliqueInspection:
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
                 f"median): {few}{', ...' * (rows.size > 8)}."
-            )
-        if (fraction := self.model.merge_start_weight_ or 0.0) >= 0.1:
-            times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
-            advice.append(
-                f"The cliques are noisy: the geodesic solution has {times} times their total "
-                "weight in the merge."
             )
         return advice
 
@@ -547,20 +538,23 @@ def inspect_cliques(
     >>> import ikd_graph
     >>> bunch = load_breast_cancer()
     >>> table = pd.DataFrame(bunch.data, columns=bunch.feature_names).T
-    >>> found = ikd_graph.inspect_cliques(table, affinity="correlation", graph=0.8)
-    >>> print(found.answer[0])
-    ?
-    >>> found.to_pandas().loc[0, ["size", "smallest"]].tolist()
-    ?
+    >>> found = ikd_graph.inspect_cliques(table, affinity="correlation", graph=0.85)
+    >>> found.to_pandas().members[1]
+    ['radius error', 'perimeter error', 'area error']
+    >>> print(found.answer[0])  # doctest: +ELLIPSIS
+    The graph has 9 maximal cliques of two points or more among 30 points; the largest holds 6: ...
+    >>> axes = found.plot()
 
     A graph of networkx, with its communities:
 
     >>> import networkx as nx
     >>> club = ikd_graph.inspect_cliques(nx.karate_club_graph())
-    >>> club.cliques, club.communities
-    ?
+    >>> club
+    CliqueInspection(36 cliques of 34 points, largest 5)
+    >>> club.communities
+    3 communities of 3-cliques, 32 of 34 points
     >>> club.to_networkx().nodes[33]
-    ?
+    {'name': '33', 'community': 0}
     """
     whole(1)("limit", limit)
     if stability:
@@ -573,17 +567,17 @@ def inspect_cliques(
             f"{type(X).__name__} with {names}; what is given is looked at as it is"
         )
     if isinstance(X, IKD):
-        rows = getattr(X, "_rows", None)
-        data = Dataset(np.zeros((len(X.embedding_), 0)) if rows is None else rows, name="The graph")
-        return _inspected(X, _labeled(data, labels), limit, stability)
+        check_is_fitted(X)
+        data = Dataset(np.zeros((len(X.embedding_), 0)), name="The graph")
+        return _inspected(X, data.labeled(labels), limit, stability)
     if given:
         g, nodes = _given_graph(X)
         data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
-        return CliqueInspection(_labeled(data, labels), g, *_listed(g, limit, 3))
+        return CliqueInspection(data.labeled(labels), g, *_listed(g, limit, 3))
     if stability or signed:
         settings = {"affinity": "correlation", **settings}
     of_pairs, turned = settings.get("affinity") in GIVEN, None
-    data = _labeled(_as_dataset(X, of_pairs), labels)
+    data = _as_dataset(X, of_pairs).labeled(labels)
     if signed:
         turned = _reverse_keyed(data.X, settings)
         sign = np.where(np.isin(np.arange(data.n_samples), turned), -1.0, 1.0)
@@ -636,18 +630,6 @@ def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
     return Dataset(table.values, name="The graph", row_names=row_names)
 
 
-def _labeled(data: Dataset, labels: ArrayLike | None) -> Dataset:
-    """Return data with labels, if there are any."""
-    if labels is None:
-        return data
-    values = np.asarray(labels)
-    if values.shape != (data.n_samples,):
-        n, got = data.n_samples, f"got shape {values.shape}"
-        raise ValueError(f"labels must have one value for each of {n} points, {got}")
-    column = Labels(str(getattr(labels, "name", None) or ""), *encode_labels(values))
-    return replace(data, labels=(column, *data.labels[1:]))
-
-
 def _reverse_keyed(X: Any, settings: Mapping[str, Any]) -> NDArray[np.intp]:
     """Rows to negate, the fewer of each component, so that its strongest correlations are positive.
 
@@ -669,7 +651,7 @@ def _reverse_keyed(X: Any, settings: Mapping[str, Any]) -> NDArray[np.intp]:
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
     tree, sign = sp.csgraph.minimum_spanning_tree(lengths), np.ones(n)
     for root in np.unique(graph.component_labels(g), return_index=True)[1]:
-        order, before = sp.csgraph.depth_first_order(tree, root, directed=False)
+        order, before = sp.csgraph.breadth_first_order(tree, root, directed=False)
         for row in order[1:]:
             sign[row] = sign[before[row]] * np.sign(corr[row, before[row]])
         if sign[order].sum() < 0.0:
