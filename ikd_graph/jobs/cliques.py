@@ -135,7 +135,12 @@ class CliqueInspection:
 
     def _names(self, rows: Iterable[int]) -> list[str]:
         """Names of points."""
-        return [self.data.names[row] for row in rows]
+        return [self._every_name[row] for row in rows]
+
+    @cached_property
+    def _every_name(self) -> tuple[str, ...]:
+        """Names of all points, made once."""
+        return self.data.names
 
     @cached_property
     def classes(self) -> list[str] | None:
@@ -483,7 +488,7 @@ def inspect_cliques(
     X: Any,
     *,
     labels: ArrayLike | None = None,
-    limit: int = 100_000,
+    limit: int = 20_000,
     stability: int = 0,
     signed: bool = False,
     **settings: Any,
