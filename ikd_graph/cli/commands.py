@@ -283,9 +283,10 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     step = ("To embed with this graph:", _embed_again(view.model, arguments))
     if own["signed"]:
         step = ("To look again:", common.typed_command(arguments))
+    counts, advice = view.to_record(), view.advice()
     files: dict[str, Any] = {
         "cliques.csv": view.members().to_csv(index=False),
-        "cliques.json": common.json_text(view.to_record()) + "\n",
+        "cliques.json": common.json_text(counts) + "\n",
     }
     files["cliques.png"], files["cliques.html"] = common.drawings(
         arguments, lambda ax: view.plot(ax), "cliques_page", view,
@@ -293,11 +294,10 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    advice = view.advice()
     lines = [f"{data.name}: cliques", *common.settings_lines(view.model)]
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     lines += [f"- {sentence}" for sentence in advice]
-    result = {**common.fit_record(view.model), "cliques": view.to_record(), "advice": advice}
+    result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, view.answer, lines, step, result)
 
 
