@@ -584,9 +584,10 @@ def inspect_cliques(
     of_pairs, turned = settings.get("affinity") in GIVEN, None
     data = _as_dataset(X, of_pairs).labeled(labels)
     if signed:
-        turned = _reverse_keyed(data.X, settings)
-        sign = np.where(np.isin(np.arange(data.n_samples), turned), -1.0, 1.0)
-        data = replace(data, X=data.X * sign[:, None] * (sign if of_pairs else 1.0))
+        rows, sign = dense_rows(rows_of(data.X)), np.ones(data.n_samples)
+        turned = _reverse_keyed(rows, settings)
+        sign[turned] = -1.0
+        data = replace(data, X=rows * sign[:, None] * (sign if of_pairs else 1.0))
     with warnings.catch_warnings(), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
         warnings.filterwarnings("ignore", "the graph has|.* joints? left open", UserWarning)
@@ -610,19 +611,15 @@ def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]]:
     """Graph of any kind with the weights that it has, and the names of its nodes."""
     if isinstance(X, CsrGraph):
         return X, ()
-    names: list[Any] = []
-    if not sp.issparse(X):
-        import networkx as nx
-
-        g = graph.as_graph(X, weight=None)
-        names = graph.numbers_in_order(X)
-        if not g.n_edges:
-            return g, tuple(map(str, names))
-        X = nx.to_scipy_sparse_array(X, names, dtype=np.float64, format="coo")
-    low, high, weights = stored_pairs(X)
-    there = (weights != 0.0) | bool(names)
-    g = graph.from_edges(X.shape[0], low[there], high[there], weights[there])
-    return g, tuple(map(str, names))
+    if sp.issparse(X):
+        low, high, weights = stored_pairs(X)
+        there = weights != 0.0
+        return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
+    g, names = graph.as_graph(X, weight=None), graph.numbers_in_order(X)
+    low, high, _ = graph.edges(g)
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    weights = np.array([X.edges[names[a], names[b]].get("weight", 1.0) for a, b in ends], float)
+    return graph.from_edges(g.n_nodes, low, high, weights), tuple(map(str, names))
 
 
 def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
@@ -635,18 +632,17 @@ def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
     return Dataset(table.values, name="The graph", row_names=row_names)
 
 
-def _reverse_keyed(X: Any, settings: Mapping[str, Any]) -> NDArray[np.intp]:
+def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> NDArray[np.intp]:
     """Rows to negate, the fewer of each component, so that its strongest correlations are positive.
 
     These are a spanning tree of the graph of absolute correlations above the threshold.
     """
-    affinity, s0, n = settings["affinity"], settings.get("graph"), X.shape[0]
+    affinity, s0, n = settings["affinity"], settings.get("graph"), len(rows)
     if affinity not in ("correlation", "precomputed"):
         raise ValueError(
             f"signed rows are those of correlations, got {setting('affinity', affinity)}; pass "
             f"{setting('affinity', 'correlation')}"
         )
-    rows = dense_rows(rows_of(X))
     corr = correlation(rows)
     if affinity == "precomputed":
         corr = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal()))

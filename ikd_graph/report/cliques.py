@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._base.format import listed
 from ..jobs.cliques import DISAGREEMENT, CliqueInspection, labels_text, threshold_of
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Curve
@@ -124,15 +125,15 @@ def _map(result: CliqueInspection, drawn: DrawnPoints) -> page.Block:
     chart = drawn.scatter(result.model.embedding_, *paints, title="disagreement on the embedding")
     caption = (
         "Yellow points are where the cliques that hold a point put it in different positions. "
-        f"Point at one to see its cliques; the CSV of the cliques has all.{drawn.note}"
+        f"Point at one to see its largest cliques; the CSV of the cliques has all.{drawn.note}"
     )
     return page.drawing(chart, caption=caption, size="main")
 
 
 def _holding(result: CliqueInspection) -> list[str]:
-    """Numbers of the cliques that hold each point."""
+    """Numbers of the first cliques that hold each point, and of how many."""
     held: list[list[str]] = [[] for _ in range(result.data.n_samples)]
     for number, members in enumerate(result.cliques):
         for row in members.tolist():
             held[row].append(str(number))
-    return [", ".join(numbers) for numbers in held]
+    return [listed(numbers, 5) for numbers in held]

@@ -157,6 +157,9 @@ def test_signed_turns_the_rows_that_are_reversed(seed):
     corr = np.abs(table.T.corr())
     reference = nx.Graph([pair for pair in combinations(table.index, 2) if corr.loc[pair] > 0.5])
     expected = {frozenset(c) for c in nx.find_cliques(reference)}
+    plain = {f"{k}": name for k, name in enumerate(table.index)}
+    sparse = inspect_cliques(sp.csr_matrix(table.to_numpy()), graph=0.5, signed=True)
+    assert {frozenset(plain[name] for name in each) for each in of_names(sparse)} == expected
     for X, options in ((table, {}), (table.T.corr(), {"affinity": "precomputed"})):
         found = inspect_cliques(X, graph=0.5, signed=True, **options)
         assert [found.data.names[row] for row in found.turned] == turned
