@@ -100,7 +100,9 @@ class CliqueInspection:
         if not sizes.size:
             return [f"{name} has no clique of two points or more: no two of {points} are joined."]
         many = count(self.n_maximal, "maximal clique")
-        some = "" if self.complete else f"of {format_number(sizes.size)} that cover it "
+        some = (
+            "" if self.complete else f"of {format_number(sizes.size)} that hold every joined point "
+        )
         large, known, chance = int(np.sum(sizes >= 3)), self.stability, ""
         largest = listed(self._names(self.cliques[0]))
         if self.expected_false is not None:
@@ -239,16 +241,16 @@ class CliqueInspection:
             "points": self.graph.n_nodes, "edges": self.graph.n_edges,
             "mean neighbors": summary["degrees"]["mean"], "components": summary["graph_components"],
             "maximal cliques": f"{more}{format_number(self.n_maximal)}",
-            "largest clique": summary["sizes"]["max"],
+            f"largest clique{' listed' * (not self.complete)}": summary["sizes"]["max"],
         }  # fmt: skip
         if model is not None:
-            removed = model.removed_edges_
+            removed, placed = model.removed_edges_, f"{summary['solvable_coverage']:.1%}"
             facts |= {
                 "graph": model.settings_.describe_graph(),
                 "duplicate rows": self.graph.n_nodes - model._first.size or None,
                 "edges removed as short-circuit edges": None if removed is None else len(removed),
                 "links between components": self.n_links or None,
-                "points covered": f"{summary['solvable_coverage']:.1%}",
+                f"points in cliques of {model.n_components_ + 2} or more": placed,
             }
         if self.stability is not None:
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"

@@ -204,7 +204,10 @@ def test_beyond_the_limit_a_cover_is_listed_and_said_to_be_one():
     assert not found.complete
     assert found.communities is None
     assert "has more than 5 maximal cliques" in found.answer[0]
-    assert f"; of {len(found.cliques)} that cover it the largest holds" in found.answer[0]
+    assert (
+        f"; of {len(found.cliques)} that hold every joined point the largest holds"
+        in found.answer[0]
+    )
     assert found.summary["edge_coverage"] == 1.0
 
 
