@@ -586,9 +586,9 @@ def inspect_cliques(
     of_pairs, turned = settings.get("affinity") in GIVEN, None
     data = _as_dataset(X, of_pairs).labeled(labels)
     if signed:
-        rows, sign = dense_rows(rows_of(data.X)), np.ones(data.n_samples)
-        turned = _reverse_keyed(rows, settings)
-        sign[turned] = -1.0
+        rows = dense_rows(rows_of(data.X))
+        sign = _reverse_keyed(rows, settings)
+        turned = np.flatnonzero(sign < 0.0)
         data = replace(data, X=rows * sign[:, None] * (sign if of_pairs else 1.0))
     with warnings.catch_warnings(), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
@@ -599,7 +599,7 @@ def inspect_cliques(
         model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
     reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
     model.settings_ = replace(model.settings_, reasons=reasons)
-    return replace(_inspected(model, data, limit, stability), turned=turned)
+    return _inspected(model, data, limit, stability, turned)
 
 
 def _is_graph(X: Any) -> bool:
@@ -634,12 +634,9 @@ def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
     return Dataset(table.values, name="The graph", row_names=row_names)
 
 
-def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> NDArray[np.intp]:
-    """Rows to negate, the fewer of each component, so that its strongest correlations are positive.
-
-    These are a spanning tree of the graph of absolute correlations above the threshold.
-    """
-    affinity, s0, n = settings["affinity"], settings.get("graph"), len(rows)
+def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
+    """Return -1 for rows to negate, else 1, of a table or a similarity."""
+    affinity, s0 = settings["affinity"], settings.get("graph")
     if affinity not in ("correlation", "precomputed"):
         raise ValueError(
             f"signed rows are those of correlations, got {setting('affinity', affinity)}; pass "
@@ -650,7 +647,15 @@ def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> NDArray[np.intp
         corr = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal()))
     if not isinstance(s0, float):
         s0 = graph.auto_threshold(None if affinity in GIVEN else effective_columns(rows))
-    g = graph.signed_threshold(np.asarray(corr, dtype=np.float64), s0)
+    return _signs(np.asarray(corr, dtype=np.float64), s0)
+
+
+def _signs(corr: Floats, s0: float) -> Floats:
+    """Return -1 for the fewer points of each component, else 1: strong correlations get positive.
+
+    These are a spanning tree of the graph of absolute correlations above a threshold.
+    """
+    g, n = graph.signed_threshold(corr, s0), len(corr)
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
     tree, sign = sp.csgraph.minimum_spanning_tree(lengths), np.ones(n)
     for root in np.unique(graph.component_labels(g), return_index=True)[1]:
@@ -659,7 +664,7 @@ def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> NDArray[np.intp
             sign[row] = sign[before[row]] * np.sign(corr[row, before[row]])
         if sign[order].sum() < 0.0:
             sign[order] *= -1.0
-    return np.flatnonzero(sign < 0.0)
+    return sign
 
 
 def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]:
@@ -679,7 +684,9 @@ def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]
     return Cliques.trusted(blocks, g.n_nodes), n_maximal, complete
 
 
-def _inspected(model: IKD, data: Dataset, limit: int, n_resamples: int) -> CliqueInspection:
+def _inspected(
+    model: IKD, data: Dataset, limit: int, n_resamples: int, turned: Any = None
+) -> CliqueInspection:
     """Look at the cliques of a fitted model."""
     if model.graph_ is None:
         raise ValueError(
@@ -689,13 +696,19 @@ def _inspected(model: IKD, data: Dataset, limit: int, n_resamples: int) -> Cliqu
         )
     g, n_links = _trusted_graph(model)
     found, n_maximal, complete = _listed(g, limit, model.n_components_ + 2)
-    known = _stability(model, g, found, n_resamples) if n_resamples else None
-    chance = None if known is None else known.expected_false
-    if known is None and complete and model.settings_.affinity == "correlation":
+    known, chance = None, None
+    if n_resamples or model.settings_.affinity == "correlation":
+        rule = _rule_of_correlations(model, turned is not None)
         rows = dense_rows(rows_of(model._rows))[model._first]
-        if len(rows) <= limits.SAMPLED and np.isfinite(rows).all():
-            chance = cliques.false_cliques(rows, _rule_of_correlations(model), _TABLES)
-    return CliqueInspection(data, g, found, n_maximal, complete, model, n_links, known, chance)
+        few = complete and len(rows) <= limits.SAMPLED and bool(np.isfinite(rows).all())
+        if n_resamples:
+            known = _stability(model, rows, rule, g, found, n_resamples)
+            chance = known.expected_false
+        elif few and (turned is None or callable(rule)):
+            chance = cliques.false_cliques(rows, rule, _TABLES)
+    return CliqueInspection(
+        data, g, found, n_maximal, complete, model, n_links, known, chance, turned
+    )
 
 
 def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
@@ -714,14 +727,14 @@ def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
     return graph.from_edges(n, *every), int(np.count_nonzero(~own))
 
 
-def _stability(model: IKD, g: CsrGraph, found: Cliques, n_resamples: int) -> Stability:
+def _stability(
+    model: IKD, rows: Floats, rule: Any, g: CsrGraph, found: Cliques, n_resamples: int
+) -> Stability:
     """Stability of edges and cliques of all rows, estimated from distinct ones."""
-    rule, first, at = _rule_of_correlations(model), model._first, model._inverse
-    members = found.blocks.members
+    first, at, members = model._first, model._inverse, found.blocks.members
     kept = first[at[members]] == members
     starts = np.append(0, np.cumsum(kept))[found.blocks.indptr]
     distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
-    rows = dense_rows(rows_of(model._rows))[first]
     known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
     own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
     edges = np.asarray(own[at[low], at[high]], dtype=np.float64).ravel()
@@ -729,10 +742,11 @@ def _stability(model: IKD, g: CsrGraph, found: Cliques, n_resamples: int) -> Sta
     return replace(known, graph=g, edges=edges, cliques=found)
 
 
-def _rule_of_correlations(model: IKD) -> Any:
+def _rule_of_correlations(model: IKD, signed: bool) -> Any:
     """Return how a model joins rows of other correlations: a function, or its whole graph.
 
-    It is the graph of distinct rows where it was given, or made by a test of these rows.
+    It is the graph of distinct rows where it was given, or made by a test of these rows. The
+    function turns rows as those of the model were.
     """
     rule, known = model.settings_.graph, model.settings_.affinity
     if known != "correlation":
@@ -741,7 +755,13 @@ def _rule_of_correlations(model: IKD) -> Any:
             f"pass {setting('affinity', 'correlation')}"
         )
     if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
-        return lambda corr: rule.build(compare(corr, "precomputed"))
+        s0 = threshold_of(model) or graph.auto_threshold(None)
+
+        def build(corr: Floats) -> CsrGraph:
+            sign = _signs(corr, s0) if signed else np.ones(len(corr))
+            return rule.build(compare(corr * np.outer(sign, sign), "precomputed"))
+
+        return build
     assert model.graph_ is not None
     return graph.subgraph(model.graph_, model._first)
 

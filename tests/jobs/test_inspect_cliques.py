@@ -197,6 +197,19 @@ def test_the_answer_counts_what_is_there_and_what_chance_would_give():
     assert f"of 3 points or more {len(stays)} would be there again" in sure.answer[1]
 
 
+def test_rows_of_chance_are_turned_as_those_of_the_table_are():
+    # Of unrelated rows there are as many cliques as chance is said to give, turned or not.
+    for signed in (False, True):
+        counted, told = [], []
+        for seed in range(6):
+            X = np.random.default_rng(seed).normal(size=(50, 30))
+            found = inspect_cliques(X, affinity="correlation", graph=0.25, signed=signed)
+            counted.append(np.count_nonzero(found.cliques.sizes >= 3))
+            told.append(found.expected_false[3])
+        error = np.hypot(np.std(counted), np.std(told)) / np.sqrt(6.0)
+        assert abs(np.mean(counted) - np.mean(told)) < 3.0 * error
+
+
 def test_beyond_the_limit_a_cover_is_listed_and_said_to_be_one():
     table, _ = factors()
     noisy = table + np.random.default_rng(1).normal(size=table.shape)
