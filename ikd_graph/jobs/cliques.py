@@ -566,19 +566,20 @@ def inspect_cliques(
     whole(1)("limit", limit)
     if stability:
         whole(2, cure="0 is none")("stability", stability)
-    given = isinstance(X, (IKD, CsrGraph)) or ("affinity" not in settings and _is_graph(X))
-    if given and (settings or signed or (stability and not isinstance(X, IKD))):
+    given = None if "affinity" in settings else _given_graph(X)
+    is_model = isinstance(X, IKD)
+    if (given or is_model) and (settings or signed or (stability and given)):
         names = ", ".join([*settings, *["signed"] * signed, *["stability"] * bool(stability)])
         raise ValueError(
             f"X must be a table or a similarity to be worked with by settings, got a "
             f"{type(X).__name__} with {names}; what is given is looked at as it is"
         )
-    if isinstance(X, IKD):
+    if is_model:
         check_is_fitted(X)
         data = Dataset(np.zeros((len(X.embedding_), 0)), name="The graph")
         return _inspected(X, data.labeled(labels), limit, stability)
     if given:
-        g, nodes = _given_graph(X)
+        g, nodes = given
         data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
         return CliqueInspection(data.labeled(labels), g, *_listed(g, limit, 3))
     if stability or signed:
@@ -602,21 +603,16 @@ def inspect_cliques(
     return _inspected(model, data, limit, stability, turned)
 
 
-def _is_graph(X: Any) -> bool:
-    """Whether X is a graph of networkx or a square sparse matrix."""
-    if sp.issparse(X):
-        return bool(X.shape[0] == X.shape[1])
-    return hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")
-
-
-def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]]:
-    """Graph of any kind with the weights that it has, and the names of its nodes."""
+def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
+    """Graph of any kind with the weights that it has, and names of its nodes; None of a table."""
     if isinstance(X, CsrGraph):
         return X, ()
-    if sp.issparse(X):
+    if sp.issparse(X) and X.shape[0] == X.shape[1]:
         low, high, weights = stored_pairs(X)
         there = weights != 0.0
         return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
+    if not (hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")):
+        return None
     g, names = graph.as_graph(X, weight=None), graph.numbers_in_order(X)
     low, high, _ = graph.edges(g)
     ends = zip(low.tolist(), high.tolist(), strict=True)
