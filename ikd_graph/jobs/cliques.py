@@ -507,7 +507,7 @@ def inspect_cliques(
         pairs with ``affinity="precomputed"`` or ``"precomputed_distance"``; a graph of networkx, a
         square sparse matrix or a `CsrGraph`, whose edges are taken as they are, with or without
         weights; or a fitted `IKD` that has a graph. The index of a DataFrame and the nodes of a
-        graph are the names.
+        graph are the names; rows of a model are numbered.
     labels : (n,) array_like, optional
         Class of each point; their members of each class are counted.
     limit : int
