@@ -1,11 +1,12 @@
 """Inverse kernel decomposition on graphs: few hidden coordinates behind many measurements.
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
-strategies and other methods, `columns` names the columns that make a map, `align` brings sessions
-into one frame; `strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take;
-`similarity`, `covariance`, `graph`, `cliques`, `blockwise`, `geodesics`, `eigen` and `gplvm` are
-the functions it is made of; `paper` has the published method on one page; `tl` takes annotated
-matrices (AnnData), `pl` draws them. Each is loaded when it is first asked for.
+strategies and other methods, `inspect_cliques` looks into cliques, `columns` names the columns that
+make a map, `align` brings sessions into one frame; `strategies`, `graph`, `refine`, `kernels` and
+`missing` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`, `blockwise`,
+`geodesics`, `eigen` and `gplvm` are the functions it is made of; `paper` has the published method
+on one page; `tl` takes annotated matrices (AnnData), `pl` draws them. Each is loaded when it is
+first asked for.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .estimator import IKD
     from .gplvm.columns import columns
     from .jobs.align import align
+    from .jobs.cliques import inspect_cliques
     from .jobs.compare import compare
     from .jobs.diagnose import diagnose
 
@@ -37,6 +39,7 @@ __all__ = [
     "geodesics",
     "gplvm",
     "graph",
+    "inspect_cliques",
     "kernels",
     "metrics",
     "missing",
@@ -54,6 +57,7 @@ _HOMES = {
     "columns": ".gplvm.columns",
     "compare": ".jobs.compare",
     "diagnose": ".jobs.diagnose",
+    "inspect_cliques": ".jobs.cliques",
 }
 
 

@@ -1,9 +1,11 @@
 """The record that every loader and generator returns."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -150,6 +152,17 @@ class Dataset:
         return pandas.DataFrame(
             self.X, list(self.row_names) or None, list(self.feature_names) or None
         )
+
+    def labeled(self, labels: Any = None) -> Dataset:
+        """Return the data set with other first labels, if any are given."""
+        if labels is None:
+            return self
+        values, n = np.asarray(labels), self.n_samples
+        if values.shape != (n,):
+            got = f"got shape {values.shape}"
+            raise ValueError(f"labels must have one value for each of {n} rows, {got}")
+        column = Labels(str(getattr(labels, "name", None) or ""), *encode_labels(values))
+        return replace(self, labels=(column, *self.labels[1:]))
 
     @property
     def y(self) -> Codes | None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import cliques, covariance, graph, report
+from .. import cliques, covariance, graph
 from .._base.format import count, format_number, format_seconds
-from .._base.validation import name_rows, whole
+from .._base.validation import name_rows
 from .._base.warn import warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
@@ -23,7 +23,7 @@ from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..jobs.align import align
 from ..jobs.chance import ChanceTest, chance_test
-from ..jobs.cliques import inspect_model
+from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
@@ -287,41 +287,34 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
-    limit, n_resamples = whole(1)("limit", arguments.limit), arguments.stability
+    own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed", "verbose")}
     # Refined coordinates would no longer show what the cliques say of each point.
     fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-    if n_resamples:
-        whole(2, cure="0 is none")("stability", n_resamples)
+    if own["stability"] or own["signed"]:
         fixed["affinity"] = getattr(arguments, "affinity", "correlation")
     parameters = method_parameters(vars(arguments), **fixed)
     data = common.read_data(arguments)
-    with warnings.catch_warnings():
-        # The advice covers components.
-        warnings.filterwarnings("ignore", "the graph has", UserWarning)
-        model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
-
-    verbose = arguments.verbose
-    view = inspect_model(model, data, limit=limit, n_resamples=n_resamples, verbose=verbose)
+    view = inspect_cliques(data, **own, **parameters)
+    assert view.model is not None
+    step = ("To embed with this graph:", _embed_again(view.model, arguments))
+    if own["signed"]:
+        step = ("To look again:", common.typed_command(arguments))
     counts, advice = view.to_record(), view.advice()
-    step = ("To embed with this graph:", _embed_again(model, arguments))
-    chart = report.clique_chart(view)
     files: dict[str, Any] = {
-        "cliques.csv": view.to_pandas().to_csv(index=False),
+        "cliques.csv": view.members().to_csv(index=False),
         "cliques.json": common.json_text(counts) + "\n",
     }
     files["cliques.png"], files["cliques.html"] = common.drawings(
-        arguments, lambda ax: plot.chart(chart, ax=ax), "cliques_page", view,
+        arguments, lambda ax: view.plot(ax), "cliques_page", view,
         steps=[step], warnings=arguments.heard,
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    lines = [f"{data.name}: cliques", *common.settings_lines(model)]
+    lines = [f"{data.name}: cliques", *common.settings_lines(view.model)]
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
-    if not view.complete:
-        lines.append(f"  only the first {limit} maximal cliques were listed; --limit raises that")
     lines += [f"- {sentence}" for sentence in advice]
-    result = {**common.fit_record(model), "cliques": counts, "advice": advice}
-    common.finish(arguments, data, files, [], lines, step, result)
+    result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
+    common.finish(arguments, data, files, view.answer, lines, step, result)
 
 
 def run_diagnose(arguments: argparse.Namespace) -> None:

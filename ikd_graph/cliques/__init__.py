@@ -4,10 +4,12 @@
 from ._cover import cover, covering_cliques
 from ._cover import in_large_clique as in_large_clique
 from ._describe import Communities, clique_graph, communities, overlaps, summary
+from ._describe import edge_weights as edge_weights
 from ._describe import incidence as incidence
 from ._export import FORMATS as FORMATS
 from ._export import edge_list, export
 from ._export import graph_text as graph_text
+from ._export import networkx_graph as networkx_graph
 from ._search import iter_cliques, maximal_cliques
 from ._sequence import Blocks as Blocks
 from ._sequence import Cliques
@@ -15,6 +17,7 @@ from ._sequence import arrays as arrays
 from ._sequence import as_blocks as as_blocks
 from ._sequence import check_blocks as check_blocks
 from ._stability import Stability, stability
+from ._stability import false_cliques as false_cliques
 
 __all__ = [
     "Cliques",

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from .._base import validation as check
 from .._base.dataset import is_missing
 from .._base.threads import block_rows
+from .._base.types import Floats
 from .._base.validation import validate
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
 from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts, check_one_each
@@ -180,6 +181,16 @@ def incidence(blocks: Blocks, n_points: int) -> sp.csr_array:
     """Matrix of ones (n_blocks, n_points) where a block holds a point."""
     ones = np.ones(blocks.members.size, dtype=np.int32)
     return sp.csr_array((ones, blocks.members, blocks.indptr), shape=(blocks.n_blocks, n_points))
+
+
+def edge_weights(g: CsrGraph, cliques: Cliques) -> tuple[Floats, Floats]:
+    """Smallest and mean weight of the edges of each clique of two points or more, (n_cliques,)."""
+    keys, smallest, mean = g.rows * g.n_nodes + g.indices, *np.empty((2, len(cliques)))
+    for number, members in enumerate(cliques):
+        low, high = (members[ends].astype(np.int64) for ends in np.triu_indices(members.size, 1))
+        weights = g.weights[np.searchsorted(keys, low * g.n_nodes + high)]
+        smallest[number], mean[number] = weights.min(), weights.mean()
+    return smallest, mean
 
 
 def shared_points(holds: sp.csr_array) -> Iterator[tuple[Numbers, Numbers, Numbers]]:

@@ -94,7 +94,7 @@ def graph_text(
         return edge_list(g, names=names, stability=stability, separator=separator)
     import networkx as nx
 
-    G = _networkx(g, names, stability, nodes)
+    G = networkx_graph(g, names, stability, nodes)
     if ending == ".graphml":
         return "\n".join(nx.generate_graphml(G)) + "\n"
     for node, data in G.nodes(data=True):
@@ -134,7 +134,7 @@ def edge_list(
     return str(pd.DataFrame(columns).to_csv(sep=separator, index=False, lineterminator="\n"))
 
 
-def _networkx(
+def networkx_graph(
     g: CsrGraph,
     names: Sequence[Any] | None,
     stability: Stability | None,

@@ -75,7 +75,7 @@ class Stability:
             Mean over null tables.
         """
         whole(1)("size", size)
-        return max((n for least, n in self.expected_false.items() if least >= size), default=0.0)
+        return self.expected_false.get(max(size, 2), 0.0)
 
     def weighted(self) -> CsrGraph:
         """Return the graph with the stability of each edge as its weight.
@@ -193,9 +193,7 @@ def stability(
     >>> bool(result.of_cliques.max() > 0.95), result.expected(3)
     (True, 0.0)
     """
-    rows = np.asarray(X, dtype=np.float64)
-    # Their squares neither overflow nor vanish.
-    rows = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    rows = _scaled(X)
     n, width = rows.shape
     if width < 8:
         raise ValueError(
@@ -223,6 +221,22 @@ def stability(
             stays += _are_complete(found, again)
         false = _false_cliques(rows, build, n_shifted, ordered, rng)
     return Stability(g, edges / n_resamples, found, stays / n_resamples, false, free)
+
+
+def false_cliques(
+    X: ArrayLike, graph: float | int | CsrGraph | GraphOf, n_tables: int, random_state: int = 0
+) -> dict[int, float]:
+    """Return ``expected_false`` of `stability` alone, from so many null tables."""
+    rows, rng = _scaled(X), np.random.default_rng(random_state)
+    with single_threaded_blas():
+        build = _builder(graph, correlation(rows))[0]
+        return _false_cliques(rows, build, n_tables, are_ordered(rows), rng)
+
+
+def _scaled(X: ArrayLike) -> Floats:
+    """Rows of a size whose squares neither overflow nor vanish."""
+    rows = np.asarray(X, dtype=np.float64)
+    return rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(float).tiny)
 
 
 def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:

@@ -1,105 +1,203 @@
-"""A look at the cliques of a fitted model: what they are, how they overlap and where they agree."""
+"""A look at cliques: what they hold, how they overlap, where they agree, what chance would give."""
 
 from __future__ import annotations
 
-import itertools
+import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import median_abs_deviation
+from sklearn.utils.validation import check_is_fitted
 
 from .. import blockwise, cliques, graph
+from .._base import limits
+from .._base.as_table import as_table
 from .._base.dataset import NO_LABEL
-from .._base.format import count, format_number, setting
+from .._base.files import write_whole
+from .._base.format import count, format_number, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
-from .._base.validation import whole
+from .._base.validation import naming_rows, one_of, whole
 from ..cliques import Blocks, Cliques, Communities, Stability
+from ..covariance import correlation
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
-from ..similarity import GIVEN, compare
+from ..plotting import charts, plot
+from ..plotting.charts import Chart, Names
+from ..plotting.colors import Paint, paint
+from ..similarity import GIVEN, compare, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
+
+__all__ = ["CliqueInspection", "inspect_cliques"]
 
 STAYS = 0.8
 """Stability from which a clique is said to stay."""
 
+DISAGREEMENT = "disagreement of cliques"
+
+_TABLES = 4
+"""Null tables where nobody asked for stability: .1 s of 1 000 rows, and 100 are known to 5."""
+
 
 @dataclass(frozen=True)
 class CliqueInspection:
-    """What a look at the cliques of a fitted model gave.
+    """Cliques of a graph: printed, it begins with the answer.
 
-    Links that join components are no trusted similarities: they are not among the edges here, and
-    no clique holds one.
+    Links that join components of a fit are no trusted similarities: they are not among the edges
+    here, and no clique holds one. Equal rows are joined, and have the same neighbors.
 
     Attributes
     ----------
-    model : IKD
-        Fitted with ``strategy="blockwise"``.
     data : Dataset
-        Points and labels.
+        Names and labels of the points.
     graph : CsrGraph
-        Distinct rows and the edges among them.
-    n_links : int
-        Edges that join components.
-    sizes : (k,) ndarray of int64
-        Sizes of the maximal cliques of at least two points.
-    complete : bool
-        Whether ``sizes`` holds all of them.
+        All points and the edges among them.
     cliques : Cliques
-        Rows of cliques of at least two points that cover the graph, duplicate rows too: those
-        that the model solved, or if it had to join components a cover without the links.
-    proposals : (total, m) ndarray of float64
-        Where each clique would put each of its members.
-    summary : dict
-        See `ikd_graph.cliques.summary`.
-    levels : pandas.DataFrame
-        Counts at many thresholds, see `ikd_graph.jobs.threshold_scan`.
-    communities : Communities or None
-        Of distinct rows, by percolation of triangles; None where not all cliques were listed.
+        All maximal cliques of two points or more, the largest first; where there are more than
+        the limit, some of them that cover the graph.
+    n_maximal : int
+        Number of maximal cliques of two points or more, or the limit.
+    complete : bool
+        Whether `cliques` are all of them.
+    model : IKD or None
+        The fit that has the graph; None where the graph was given.
+    n_links : int
+        Edges of the fit that join components.
     stability : Stability or None
-        Of distinct rows and `cliques`, where it was asked for.
+        Of `graph` and `cliques`, where it was asked for.
+    expected_false : dict of int to float, or None
+        Mean number of maximal cliques of at least so many points in tables of unrelated rows;
+        None where the points are not known to be correlated rows of a table.
+    turned : (k,) ndarray of int, or None
+        Rows that were negated, where it was asked for.
     """
 
-    model: IKD
     data: Dataset
     graph: CsrGraph
-    n_links: int
-    sizes: NDArray[np.int64]
-    complete: bool
     cliques: Cliques
-    proposals: Floats
-    summary: dict[str, Any]
-    levels: pd.DataFrame
-    communities: Communities | None = None
+    n_maximal: int
+    complete: bool
+    model: IKD | None = None
+    n_links: int = 0
     stability: Stability | None = None
+    expected_false: Mapping[int, float] | None = None
+    turned: NDArray[np.intp] | None = None
+
+    @cached_property
+    def answer(self) -> list[str]:
+        """Sentences: how many cliques, the largest by name, how many chance would give."""
+        sizes, name, points = self.cliques.sizes, self.data.name, count(self.graph.n_nodes, "point")
+        if not sizes.size:
+            return [f"{name} has no clique of two points or more: no two of {points} are joined."]
+        many = count(self.n_maximal, "maximal clique")
+        some = (
+            "" if self.complete else f"of {format_number(sizes.size)} that hold every joined point "
+        )
+        large, known, chance = int(np.sum(sizes >= 3)), self.stability, ""
+        largest = listed(self._names(self.cliques[0]))
+        if self.expected_false is not None:
+            few, same = (self.expected_false.get(size, 0.0) for size in (3, int(sizes[0])))
+            chance = f", where tables of unrelated rows have {format_number(few)} in the mean"
+            chance += f", {format_number(same)} as large as the largest" * bool(
+                few and sizes[0] > 3
+            )
+        answer = [
+            f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
+            f"{points}; {some}the largest holds {sizes[0]}: {largest}; "
+            f"{format_number(large)} hold{'s' * (large == 1)} 3 points or more{chance}."
+        ]
+        if known is not None:
+            stay = np.count_nonzero((sizes >= 3) & (known.of_cliques >= STAYS))
+            answer.append(
+                f"Of {count(large, 'clique')} of 3 points or more {stay} would be there again in "
+                f"{STAYS:.0%} of fresh tables or more."
+            )
+        if self.turned is not None:
+            rows = listed(self._names(self.turned))
+            answer.append(f"Rows that were turned, their values negated: {rows}.")
+        return answer
+
+    def __str__(self) -> str:
+        facts = {name: format_number(value) for name, value in self.facts().items()}
+        width = max(map(len, facts))
+        return "\n".join([*self.answer, *(f"{k:<{width}}  {text}" for k, text in facts.items())])
+
+    def __repr__(self) -> str:
+        return f"CliqueInspection({self.cliques!r})"
+
+    def _names(self, rows: Iterable[int]) -> list[str]:
+        """Names of points."""
+        return [self._every_name[row] for row in rows]
+
+    @cached_property
+    def _every_name(self) -> tuple[str, ...]:
+        """Names of all points, made once."""
+        return self.data.names
 
     @cached_property
     def classes(self) -> list[str] | None:
-        """Class of each row; None where the first labels are no classes."""
+        """Class of each point; None where the first labels are no classes."""
         if not self.data.labels or not self.data.labels[0].names:
             return None
         return ["no label" if text == NO_LABEL else text for text in self.data.labels[0].texts]
 
-    @property
-    def n_components(self) -> int:
-        """Connected components before any were joined."""
-        return int(self.model.component_labels_.max()) + 1
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """Numbers of graph and cliques, see `ikd_graph.cliques.summary`."""
+        m = None if self.model is None else self.model.n_components_
+        return cliques.summary(self.graph, self.cliques, m)
 
     @cached_property
+    def communities(self) -> Communities | None:
+        """Communities by percolation of triangles; None where not all cliques are listed."""
+        n = self.graph.n_nodes
+        return cliques.communities(self.cliques, n_points=n) if self.complete else None
+
+    @cached_property
+    def levels(self) -> pd.DataFrame | None:
+        """Counts at many thresholds (`ikd_graph.jobs.threshold_scan`).
+
+        None without a fit, or where values were given and points are equal.
+        """
+        model, n = self.model, self.graph.n_nodes
+        if model is None or (model.affinity in GIVEN and model._first.size < n):
+            return None
+        used, affinity = threshold_of(model), model.settings_.affinity
+        with warnings.catch_warnings():
+            # The fit has warned of the rows.
+            warnings.simplefilter("ignore", UserWarning)
+            return threshold_scan(
+                model._result.similarity if model._first.size == n else model._rows,
+                affinity=affinity, also=() if used is None else (used,),
+                n_components=model.n_components_, verbose=model.verbose,
+            )  # fmt: skip
+
+    @cached_property
+    def _solved(self) -> tuple[Floats, Floats]:
+        """Disagreement of each member of each clique, and of each point; 0 without a fit."""
+        if self.model is None:
+            return np.zeros(self.cliques.blocks.members.size), np.zeros(self.graph.n_nodes)
+        Z = np.asarray(self.model.embedding_, dtype=np.float64)
+        solved = blockwise.solve(self.graph, self.cliques, self.model.kernel_, Z.shape[1])
+        gaps = blockwise.proposals(solved, Z) - Z[self.cliques.blocks.members]
+        return np.linalg.norm(gaps, axis=1), blockwise.residuals(solved, Z)
+
+    @property
     def disagreement(self) -> Floats:
         """Distance of each member from where its clique would put it, (total,)."""
-        Z = self.model.embedding_[self.cliques.blocks.members]
-        return np.asarray(np.linalg.norm(self.proposals - Z, axis=1), dtype=np.float64)
+        return self._solved[0]
 
-    @cached_property
+    @property
     def of_cliques(self) -> Floats:
         """Mean disagreement of each clique, (n_cliques,)."""
         starts = self.cliques.blocks.indptr[:-1]
@@ -108,7 +206,7 @@ class CliqueInspection:
     @property
     def residual(self) -> Floats:
         """How far cliques disagree about each point, (n,)."""
-        return np.nan_to_num(np.asarray(self.model.merge_residuals_, dtype=np.float64))
+        return self._solved[1]
 
     @property
     def disagreement_limit(self) -> float:
@@ -120,70 +218,63 @@ class CliqueInspection:
     def disagreed(self) -> NDArray[np.intp]:
         """Rows about which cliques disagree unusually much, the most first."""
         # Residuals of rounding size are agreement, whatever their spread.
-        floor = 1e-6 * (float(np.ptp(self.model.embedding_)) or 1.0)
+        extent = 0.0 if self.model is None else float(np.ptp(self.model.embedding_))
+        floor = 1e-6 * (extent or 1.0)
         order = np.argsort(-self.residual, kind="stable")
         return order[self.residual[order] > max(self.disagreement_limit, floor)]
 
     @cached_property
     def links(self) -> Any:
         """NetworkX graph of the 500 largest cliques (positions in `cliques`) that share points."""
-        import networkx as nx
-
-        largest = np.sort(np.argsort(-self.cliques.sizes, kind="stable")[:500])
-        chosen = cliques.clique_graph([self.cliques[k] for k in largest])
-        return nx.relabel_nodes(chosen, dict(enumerate(largest.tolist())))
+        return cliques.clique_graph(self.cliques[:500])
 
     def count_classes(self, rows: Iterable[int]) -> dict[str, int]:
-        """Count the classes of rows, the most frequent first; none without classes."""
+        """Count the classes of points, the most frequent first; none without classes."""
         classes = self.classes
         return {} if classes is None else dict(Counter(classes[k] for k in rows).most_common())
 
-    def describe_classes(self, rows: Iterable[int]) -> str:
-        """Return the classes of rows as "8 cell × 12, morula × 3"."""
-        return ", ".join(f"{name} × {n}" for name, n in self.count_classes(rows).items())
-
     def facts(self) -> dict[str, Any]:
         """Count what there is in the graph and its cliques; what does not apply is left out."""
-        g, removed = self.graph, self.model.removed_edges_
-        facts = {
-            "points": self.data.n_samples,
-            "duplicate rows": self.data.n_samples - g.n_nodes or None,
-            "graph": self.model.settings_.describe_graph(),
-            "edges": g.n_edges,
-            "edges removed as short-circuit edges": None if removed is None else len(removed),
-            "links between components": self.n_links or None,
-            "mean neighbors": self.summary["degrees"]["mean"],
-            "components": self.n_components,
-            "maximal cliques": "more than " * (not self.complete) + format_number(self.sizes.size),
-            "largest clique": max([*self.sizes, *self.cliques.sizes], default=0),
-            "cliques listed": len(self.cliques),
-            "points covered": f"{self.summary['solvable_coverage']:.1%}",
-        }
+        model, summary = self.model, self.summary
+        more = "more than " * (not self.complete)
+        facts: dict[str, Any] = {
+            "points": self.graph.n_nodes, "edges": self.graph.n_edges,
+            "mean neighbors": summary["degrees"]["mean"], "components": summary["graph_components"],
+            "maximal cliques": f"{more}{format_number(self.n_maximal)}",
+            f"largest clique{' listed' * (not self.complete)}": summary["sizes"]["max"],
+        }  # fmt: skip
+        if model is not None:
+            removed, placed = model.removed_edges_, f"{summary['solvable_coverage']:.1%}"
+            facts |= {
+                "graph": model.settings_.describe_graph(),
+                "duplicate rows": self.graph.n_nodes - model._first.size or None,
+                "edges removed as short-circuit edges": None if removed is None else len(removed),
+                "links between components": self.n_links or None,
+                f"points in cliques of {model.n_components_ + 2} or more": placed,
+            }
         if self.stability is not None:
-            large, stays = self.cliques.sizes >= 3, self.stability.of_cliques >= STAYS
-            facts["cliques of 3 or more that stay"] = (
-                f"{np.count_nonzero(large & stays)} of {np.count_nonzero(large)}, in "
-                f"{STAYS:.0%} of fresh tables or more"
-            )
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"
-            facts["cliques of 3 or more by chance"] = self.stability.expected(3)
         return {name: value for name, value in facts.items() if value is not None}
 
     def advice(self) -> list[str]:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
-        levels, top = self.levels, self.levels.attrs["connected_up_to"]
-        complete, m = levels.threshold[levels.coverage == 1.0], self.model.embedding_.shape[1]
-        upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it, "
-        if top == 0.0:
-            upto = f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected: "
-        advice = [f"{upto}components are joined by nearest neighbors or links."]
-        if complete.size:
-            advice.append(
-                f"Up to a threshold of {complete.max():.2f} every point is in a "
-                f"clique of at least {m + 2} points, the minimum in {m}-D."
-            )
-        if self.n_components > 1:
-            labels = np.bincount(self.model.component_labels_)
+        advice: list[str] = []
+        if self.model is not None and self.levels is not None:
+            levels, top = self.levels, self.levels.attrs["connected_up_to"]
+            complete, m = levels.threshold[levels.coverage == 1.0], self.model.n_components_
+            upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it"
+            if top == 0.0:
+                upto = (
+                    f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected:"
+                )
+            advice.append(f"{upto} components are joined by nearest neighbors or links.")
+            if complete.size:
+                advice.append(
+                    f"Up to a threshold of {complete.max():.2f} every point is in a "
+                    f"clique of at least {m + 2} points, the minimum in {m}-D."
+                )
+        labels = np.bincount(graph.component_labels(self.graph))
+        if labels.size > 1:
             links = count(self.n_links, "link")
             joined = f" {links} alone fix their positions." if self.n_links else ""
             advice.append(
@@ -191,40 +282,60 @@ class CliqueInspection:
                 f"{labels.max()} of {labels.sum()} points.{joined}"
             )
         if (rows := self.disagreed).size:
-            few = ", ".join(self.data.names[row] for row in rows[:8])
+            few = ", ".join(self._names(rows[:8]))
             advice.append(
                 f"The cliques disagree about {count(rows.size, 'point')} by more than "
                 f"{self.disagreement_limit:.3g} (three robust standard deviations above the "
                 f"median): {few}{', ...' * (rows.size > 8)}."
             )
-        if (fraction := self.model.merge_start_weight_ or 0.0) >= 0.1:
-            times = f"{fraction:.1g}" if fraction < 1.0 else f"{fraction:.0f}"
-            advice.append(
-                f"The cliques are noisy: the geodesic solution has {times} times their total "
-                "weight in the merge."
-            )
         return advice
 
     def to_pandas(self) -> pd.DataFrame:
+        """Make a table of the cliques, a row for each, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``clique`` (its position in `cliques`), ``size``, ``members`` (a list of names),
+            ``smallest`` and ``mean`` correlation or weight of its edges; where they are known also
+            ``labels`` (the number of members with each), ``disagreement`` (mean distance of its
+            members from where it would put them), ``stability``, and ``expected_false`` (cliques
+            of that size or more in a table of unrelated rows).
+        """
+        smallest, mean = cliques.edge_weights(self.graph, self.cliques)
+        sizes, known, chance = self.cliques.sizes, self.stability, self.expected_false
+        columns: dict[str, Any] = {
+            "clique": np.arange(sizes.size), "size": sizes,
+            "members": [self._names(rows) for rows in self.cliques],
+            "smallest": smallest, "mean": mean,
+            "labels": self.classes and [self.count_classes(rows) for rows in self.cliques],
+            "disagreement": None if self.model is None else self.of_cliques,
+            "stability": None if known is None else known.of_cliques,
+            "expected_false": None if chance is None else [chance.get(k, 0.0) for k in sizes],
+        }  # fmt: skip
+        return pd.DataFrame({name: each for name, each in columns.items() if each is not None})
+
+    def members(self) -> pd.DataFrame:
         """Make a table of the members of all cliques, a row for each member of each clique.
 
         Returns
         -------
         pandas.DataFrame
             Columns ``clique`` (its position in `cliques`), ``member``, the labels, the
-            ``disagreement`` of the member, and ``stability`` of the clique where it is known.
+            ``disagreement`` of the member and the ``stability`` of the clique where they are known.
         """
         table = self.cliques.to_pandas(self.data.names)
         for labels in self.data.labels:
             texts = np.array(labels.texts, dtype=object)
             table[labels.title or "label"] = texts[self.cliques.blocks.members]
-        table["disagreement"] = self.disagreement
+        if self.model is not None:
+            table["disagreement"] = self.disagreement
         if self.stability is not None:
             table["stability"] = np.repeat(self.stability.of_cliques, self.cliques.sizes)
         return table
 
     def largest(self, most: int = 15) -> pd.DataFrame:
-        """Make a table of the largest cliques that are not almost the same, the largest first.
+        """Rows of `to_pandas` of the largest cliques that are not almost the same.
 
         At most half of each is in one before it.
 
@@ -236,166 +347,402 @@ class CliqueInspection:
         Returns
         -------
         pandas.DataFrame
-            Columns ``clique`` (its position in `cliques`), ``points``, ``stability`` and ``as large
-            by chance`` where they are known, ``labels`` where they are classes, and ``members``.
+            The largest first.
         """
         chosen: list[int] = []
-        inside = np.zeros((most, self.data.n_samples), dtype=bool)
-        for k in np.argsort(-self.cliques.sizes, kind="stable").tolist():
-            shared = inside[: len(chosen), self.cliques[k]].sum(axis=1)
-            if len(chosen) < most and 2 * shared.max(initial=0) <= self.cliques.sizes[k]:
-                inside[len(chosen), self.cliques[k]] = True
+        inside = np.zeros((most, self.graph.n_nodes), dtype=bool)
+        for k, members in enumerate(self.cliques):
+            shared = inside[: len(chosen), members].sum(axis=1)
+            if len(chosen) < most and 2 * shared.max(initial=0) <= members.size:
+                inside[len(chosen), members] = True
                 chosen.append(k)
-        sizes = self.cliques.sizes[chosen].tolist()
-        table: dict[str, Any] = {"clique": chosen, "points": sizes}
-        if self.stability is not None:
-            table["stability"] = self.stability.of_cliques[chosen]
-            table["as large by chance"] = [self.stability.expected(size) for size in sizes]
-        if self.classes is not None:
-            table["labels"] = [self.describe_classes(self.cliques[k]) for k in chosen]
-        table["members"] = [", ".join(self.data.names[k] for k in self.cliques[c]) for c in chosen]
-        return pd.DataFrame(table)
+        return self.to_pandas().iloc[chosen]
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        components = np.bincount(self.model.component_labels_)
-        listed = zip(self.cliques, self.of_cliques, strict=True)
-        known, found = self.stability, self.communities
+        components = np.bincount(graph.component_labels(self.graph))
+        found, model, names = self.communities, self.model, self._names
         return {
-            "data": self.data.name,
-            "n_points": self.data.n_samples,
-            "graph": self.model.settings_.describe_graph(),
-            "n_edges": self.graph.n_edges,
-            "n_links": self.n_links,
+            "data": self.data.name, "n_points": self.graph.n_nodes, "n_edges": self.graph.n_edges,
+            "graph": model and model.settings_.describe_graph(), "n_links": self.n_links,
             "components": {"count": components.size, "sizes": -np.sort(-components)},
             "maximal_cliques": {
-                "count": self.sizes.size,
-                "complete": self.complete,
-                "size_distribution": pd.Series(self.sizes).value_counts().sort_index().to_dict(),
+                "count": self.n_maximal, "complete": self.complete,
+                "size_distribution": self.summary["sizes"]["histogram"],
             },
-            "listed_cliques": self.summary,
-            "cliques": [
-                {"clique": number, **self._group(members), "disagreement": off}
-                for number, (members, off) in enumerate(listed)
-            ],
-            "stability": None
-            if known is None
-            else {"cliques": known.of_cliques, "expected_false": known.expected_false},
-            "communities": None
-            if found is None
-            else [self._group(self.model._first[of]) for of in found],
-            "disagreed_about": [self.data.names[row] for row in self.disagreed],
-            "thresholds": self.levels.to_dict("list"),
-        }
+            "listed_cliques": self.summary, "cliques": self.to_pandas().to_dict("records"),
+            "expected_false": self.expected_false,
+            "turned": None if self.turned is None else names(self.turned),
+            "communities": None if found is None else
+            [{"members": names(rows), "labels": self.count_classes(rows)} for rows in found],
+            "disagreed_about": names(self.disagreed),
+            "thresholds": None if self.levels is None else self.levels.to_dict("list"),
+        }  # fmt: skip
 
-    def _group(self, rows: NDArray[Any]) -> dict[str, Any]:
-        """Names and classes of the rows of a group."""
-        return {"members": [self.data.names[k] for k in rows], "labels": self.count_classes(rows)}
+    def _described(self) -> tuple[Any, ...]:
+        """Names, stability and attributes of the points, as files of graphs take them."""
+        nodes: dict[str, Any] = {
+            labels.title or "label": np.array(labels.texts, dtype=object)
+            for labels in self.data.labels
+        }
+        if self.communities is not None:
+            nodes["community"] = self.communities.labels
+        if self.turned is not None:
+            nodes["turned"] = np.isin(np.arange(self.graph.n_nodes), self.turned)
+        if self.model is not None:
+            nodes |= {f"ikd{k}": z for k, z in enumerate(self.model.embedding_.T)}
+        return self.data.names, self.stability, nodes
+
+    def to_networkx(self) -> Any:
+        """Return the graph for networkx, with attributes that files of GraphML hold.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are numbers with the attributes ``name``, the labels, ``community`` (the largest
+            that holds it, -1 for none) and, of a fit, the coordinates ``ikd0``, ``ikd1``; edges
+            have ``weight`` and, where it is known, ``stability``.
+        """
+        return cliques.networkx_graph(self.graph, *self._described())
 
     def exported(self, ending: str) -> str:
-        """Return the graph as a file for other programs, see `ikd_graph.cliques.export`."""
-        # By the rows of the table; of equal ones the first stands for all.
-        order = np.argsort(self.model._first, kind="stable")
-        rows = self.model._first[order]
-        nodes: dict[str, Any] = {
-            column.title or "label": np.array(column.texts, dtype=object)[rows]
-            for column in self.data.labels
-        }
-        nodes |= {f"ikd{k}": z for k, z in enumerate(self.model._points[order].T)}
-        names = [self.data.names[row] for row in rows]
-        g, known = graph.subgraph(self.graph, order), self.stability
-        if known is not None:
-            # Of the edges in use: others may have been removed, or are links.
-            own = graph.to_sparse(known.weighted())
-            low, high, _ = graph.edges(g)
-            stays = np.asarray(own[order[low], order[high]]).ravel().astype(np.float64)
-            known = replace(known, graph=g, edges=stays)
-        return cliques.graph_text(g, ending, names, known, nodes)
+        """Return what `export` writes into a file whose name has an end."""
+        return cliques.graph_text(self.graph, ending, *self._described())
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the graph for Gephi, Cytoscape or a spreadsheet, with the names of the points.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write; its end is the format, as in `ikd_graph.cliques.export`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file written.
+        """
+        ending = one_of(cliques.FORMATS)("the end of path", Path(path).suffix.lower())
+        return write_whole(path, self.exported(ending))
+
+    def chart(self) -> Chart:
+        """Describe the picture: cliques as discs, joined where they share points.
+
+        They lie where the embedding has their members, of a graph as springs have them, and have
+        the color of most members' labels, or of their disagreement.
+        """
+        nodes, paints, names = list(self.links), [], None
+        colors = paint(self.data.labels[0]) if self.data.labels else Paint()
+        if colors.names:
+            codes = colors.codes(self.graph.n_nodes)
+            most = [np.bincount(codes[self.cliques[k]] + 1).argmax() - 1 for k in nodes]
+            title = colors.title or "most members"
+            paints.append(colors._replace(title=title, y=np.array(most, dtype=np.intp)))
+        if self.model is None:
+            import networkx as nx
+
+            at = [*nx.spring_layout(self.links, weight="overlap", seed=0).values()]
+        else:
+            paints.append(Paint(DISAGREEMENT, self.of_cliques[nodes]))
+            # A second coordinate that is missing is 0.
+            n = self.graph.n_nodes
+            plane = np.column_stack([self.model.embedding_, np.zeros(n)])[:, :2]
+            at = [plane[self.cliques[node]].mean(axis=0) for node in nodes]
+            named = plot.names_of_points(self.data.row_names)
+            names = Names(plane, [*named.values()], dots=True) if named else None
+        points: dict[str, Any] = {"hover": [self._said(node) for node in nodes]}
+        if self.stability is not None:
+            points["opacity"] = 0.1 + charts.OPACITY * self.stability.of_cliques[nodes]
+        return charts.network(self.links, np.reshape(at, (-1, 2)), *paints, names=names, **points)
+
+    def _said(self, node: int) -> str:
+        """Return what is said of a disc."""
+        members = self.cliques[node]
+        known, labels = self.stability, labels_text(self.count_classes(members))
+        stays = "" if known is None else f"stability {known.of_cliques[node]:.2f}"
+        words = [f"clique {node}", f"{members.size} points", labels, stays]
+        return ", ".join(word for word in words if word)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the cliques and the points that they share.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **options
+            See `ikd_graph.plotting.plot.chart`.
+
+        Returns
+        -------
+        matplotlib Axes
+            The picture.
+        """
+        return plot.chart(self.chart(), ax=ax, **options)
 
 
-def inspect_model(
-    model: IKD,
-    data: Dataset,
+def labels_text(counted: Mapping[str, int]) -> str:
+    """Return counted labels as "8 cell × 12, morula × 3"."""
+    return ", ".join(f"{name} × {n}" for name, n in counted.items())
+
+
+def inspect_cliques(
+    X: Any,
     *,
-    limit: int = 100_000,
-    n_resamples: int = 0,
-    verbose: int = 0,
+    labels: ArrayLike | None = None,
+    limit: int = 20_000,
+    stability: int = 0,
+    signed: bool = False,
+    **settings: Any,
 ) -> CliqueInspection:
-    """Look at the cliques of a fitted model.
+    """Look into the cliques of a table, a similarity, a graph or a fitted model.
+
+    A clique is a set of points that are all joined with one another: rows that all correlate, or
+    nodes of a graph.
 
     Parameters
     ----------
-    model : IKD
-        Fitted on ``data.X`` with ``strategy="blockwise"``.
-    data : Dataset
-        Points and labels.
+    X : array_like, DataFrame, Dataset, networkx.Graph, scipy sparse, CsrGraph or IKD
+        A table, whose rows are points and whose graph is that of an `IKD`; a similarity of all
+        pairs with ``affinity="precomputed"`` or ``"precomputed_distance"``; a graph of networkx, a
+        square sparse matrix or a `CsrGraph`, whose edges are taken as they are, with or without
+        weights; or a fitted `IKD` that has a graph. The index of a DataFrame and the nodes of a
+        graph are the names; rows of a model are numbered.
+    labels : (n,) array_like, optional
+        Class of each point; their members of each class are counted.
     limit : int
-        List at most this number of maximal cliques.
-    n_resamples : int
-        Resamples that their stability is estimated from; 0 for none.
-    verbose : int
-        1 shows a progress bar on a terminal.
+        Largest number of maximal cliques that are listed. Where there are more, those of
+        `cliques.cover` are.
+    stability : int
+        Resamples that tell how often each clique would be there on fresh columns, such as 200; 0
+        for none. For correlations of the rows of a table.
+    signed : bool
+        Negate rows that are negatively correlated with others (reverse-keyed items), so that
+        cliques hold rows that oppose one another, too. For correlations.
+    **settings
+        Parameters of `IKD` for a table or a similarity: ``graph`` (a threshold, a number of
+        neighbors, ...), ``affinity``, ``kernel``, ``n_components``, ``n_jobs``, ``verbose``. By
+        default ``strategy="blockwise"`` and ``refine=None``, and with ``stability`` or ``signed``
+        ``affinity="correlation"``.
 
     Returns
     -------
     CliqueInspection
-        What there is to see.
+        Prints an answer; ``to_pandas()`` has a row for each clique, ``to_networkx()``, ``plot()``
+        and ``export(path)`` are the graph.
+
+    Raises
+    ------
+    ValueError
+        If X is none of these, or a setting does not apply to it.
 
     Examples
     --------
-    >>> from ikd_graph import IKD
-    >>> from ikd_graph.datasets import half_moons
-    >>> moons = half_moons(60)
-    >>> model = IKD(strategy="blockwise", affinity="cosine", graph=0.9).fit(moons.X + 2)
-    >>> inspect_model(model, moons).complete
-    True
+    Which measures of cells go together? Columns become points by ``.T``.
+
+    >>> import pandas as pd
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import ikd_graph
+    >>> bunch = load_breast_cancer()
+    >>> table = pd.DataFrame(bunch.data, columns=bunch.feature_names).T
+    >>> found = ikd_graph.inspect_cliques(table, affinity="correlation", graph=0.85)
+    >>> found.to_pandas().members[1]
+    ['radius error', 'perimeter error', 'area error']
+    >>> print(found.answer[0])  # doctest: +ELLIPSIS
+    The graph has 9 maximal cliques of two points or more among 30 points; the largest holds 6: ...
+    >>> axes = found.plot()
+
+    A graph of networkx, with its communities:
+
+    >>> import networkx as nx
+    >>> club = ikd_graph.inspect_cliques(nx.karate_club_graph())
+    >>> club
+    CliqueInspection(36 cliques of 34 points, largest 5)
+    >>> club.communities
+    3 communities of 3-cliques, 32 of 34 points
+    >>> club.to_networkx().nodes[33]
+    {'name': '33', 'community': 0}
     """
     whole(1)("limit", limit)
-    whole(0)("n_resamples", n_resamples)
-    solved = model._result.solution.solved
-    if model.graph_ is None or solved is None:
+    if stability:
+        whole(2, cure="0 is none")("stability", stability)
+    given = None if "affinity" in settings else _given_graph(X)
+    is_model = isinstance(X, IKD)
+    if (given or is_model) and (settings or signed or (stability and given)):
+        names = ", ".join([*settings, *["signed"] * signed, *["stability"] * bool(stability)])
         raise ValueError(
-            "the model must be fitted with strategy='blockwise' to look at its cliques, got "
-            f"{model.settings_.strategy.name!r}"
+            f"X must be a table or a similarity to be worked with by settings, got a "
+            f"{type(X).__name__} with {names}; what is given is looked at as it is"
         )
-    connected = graph.subgraph(model.graph_, model._first)
-    labels = model.component_labels_[model._first]
-    first, second, weights = graph.edges(connected)
-    own = labels[first] == labels[second]
-    g = graph.from_edges(connected.n_nodes, first[own], second[own], weights[own])
-    listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))
-    sizes = np.fromiter((clique.size for clique in listed), dtype=np.int64)
-    complete = sizes.size <= limit
-    m = model.embedding_.shape[1]
-    if not own.all():
-        solved = blockwise.solve(g, cliques.cover(g, m + 2), model.kernel_, m)
-    solved = solved.take(np.flatnonzero(solved.blocks.sizes > 1))
-    proposed = blockwise.proposals(solved, model._points)
-    rows, proposals = _with_duplicates(solved.blocks, proposed, model._inverse)
+    if is_model:
+        check_is_fitted(X)
+        data = Dataset(np.zeros((len(X.embedding_), 0)), name="The graph")
+        return _inspected(X, data.labeled(labels), limit, stability)
+    if given:
+        g, nodes = given
+        data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
+        return CliqueInspection(data.labeled(labels), g, *_listed(g, limit, 3))
+    if stability or signed:
+        settings = {"affinity": "correlation", **settings}
+    of_pairs, turned = settings.get("affinity") in GIVEN, None
+    data = _as_dataset(X, of_pairs).labeled(labels)
+    if signed:
+        rows = dense_rows(rows_of(data.X))
+        sign = _reverse_keyed(rows, settings)
+        turned = np.flatnonzero(sign < 0.0)
+        data = replace(data, X=rows * sign[:, None] * (sign if of_pairs else 1.0))
+    with warnings.catch_warnings(), naming_rows(data.row_names):
+        # The advice covers components, and joints were not asked for.
+        warnings.filterwarnings("ignore", "the graph has|.* joints? left open", UserWarning)
+        # Nodes of a graph that is given go with rows of their names.
+        named = data.row_names and not of_pairs and not sp.issparse(data.X)
+        rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
+        model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
+    reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
+    model.settings_ = replace(model.settings_, reasons=reasons)
+    return _inspected(model, data, limit, stability, turned)
+
+
+def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
+    """Graph of any kind with the weights that it has, and names of its nodes; None of a table."""
+    if isinstance(X, CsrGraph):
+        return X, ()
+    if sp.issparse(X) and X.shape[0] == X.shape[1]:
+        low, high, weights = stored_pairs(X)
+        there = weights != 0.0
+        return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
+    if not (hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")):
+        return None
+    g, names = graph.as_graph(X, weight=None), graph.numbers_in_order(X)
+    low, high, _ = graph.edges(g)
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    weights = np.array([X.edges[names[a], names[b]].get("weight", 1.0) for a, b in ends], float)
+    return graph.from_edges(g.n_nodes, low, high, weights), tuple(map(str, names))
+
+
+def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
+    """Return a table, or values between points, with the names of its rows."""
+    if isinstance(X, Dataset):
+        return X
+    names = graph.numbers_in_order(X) if of_pairs and hasattr(X, "adjacency") else None
+    table = as_table(graph.as_pairs(X)) if of_pairs else as_table(X)
+    row_names = tuple(map(str, table.row_names if names is None else names))
+    return Dataset(table.values, name="The graph", row_names=row_names)
+
+
+def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
+    """Return -1 for rows to negate, else 1, of a table or a similarity."""
+    affinity, s0 = settings["affinity"], settings.get("graph")
+    if affinity not in ("correlation", "precomputed"):
+        raise ValueError(
+            f"signed rows are those of correlations, got {setting('affinity', affinity)}; pass "
+            f"{setting('affinity', 'correlation')}"
+        )
+    corr = correlation(rows)
+    if affinity == "precomputed":
+        corr = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal()))
+    if not isinstance(s0, float):
+        s0 = graph.auto_threshold(None if affinity in GIVEN else effective_columns(rows))
+    return _signs(np.asarray(corr, dtype=np.float64), s0)
+
+
+def _signs(corr: Floats, s0: float) -> Floats:
+    """Return -1 for the fewer points of each component, else 1: strong correlations get positive.
+
+    These are a spanning tree of the graph of absolute correlations above a threshold.
+    """
+    g, n = graph.signed_threshold(corr, s0), len(corr)
+    lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(n, n))
+    tree, sign = sp.csgraph.minimum_spanning_tree(lengths), np.ones(n)
+    for root in np.unique(graph.component_labels(g), return_index=True)[1]:
+        order, before = sp.csgraph.breadth_first_order(tree, root, directed=False)
+        for row in order[1:]:
+            sign[row] = sign[before[row]] * np.sign(corr[row, before[row]])
+        if sign[order].sum() < 0.0:
+            sign[order] *= -1.0
+    return sign
+
+
+def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]:
+    """Maximal cliques of two points or more, or a cover where there are more than the limit.
+
+    The largest come first; how many there are comes with them, and whether these are all.
+    """
     with warnings.catch_warnings():
-        # The fit has warned of the rows.
-        warnings.simplefilter("ignore", UserWarning)
-        used, affinity = threshold_of(model), model.settings_.affinity
-        levels = threshold_scan(
-            data.X if affinity in GIVEN else data.X[np.sort(model._first)], affinity=affinity,
-            also=() if used is None else (used,), n_components=m, verbose=verbose,
-        )  # fmt: skip
-        stability = None
+        warnings.filterwarnings("ignore", "stopped at the limit", UserWarning)
+        found = cliques.maximal_cliques(g, 2, limit + 1)
+    complete, n_maximal = len(found) <= limit, min(len(found), limit)
+    if not complete:
+        found = cliques.cover(g, min_size)
+    order = np.argsort(-found.sizes, kind="stable")[: np.count_nonzero(found.sizes > 1)]
+    starts, entries = found.blocks.entries(order)
+    blocks = Blocks(starts, found.blocks.members[entries])
+    return Cliques.trusted(blocks, g.n_nodes), n_maximal, complete
+
+
+def _inspected(
+    model: IKD, data: Dataset, limit: int, n_resamples: int, turned: Any = None
+) -> CliqueInspection:
+    """Look at the cliques of a fitted model."""
+    if model.graph_ is None:
+        raise ValueError(
+            "the model must have a graph to look at its cliques, got "
+            f"{setting('strategy', model.settings_.strategy.name)}; 'geodesic' and 'blockwise' "
+            "make one"
+        )
+    g, n_links = _trusted_graph(model)
+    found, n_maximal, complete = _listed(g, limit, model.n_components_ + 2)
+    known, chance = None, None
+    if n_resamples or model.settings_.affinity == "correlation":
+        rule = _rule_of_correlations(model, turned is not None)
+        rows = dense_rows(rows_of(model._rows))[model._first]
+        few = complete and len(rows) <= limits.SAMPLED and bool(np.isfinite(rows).all())
         if n_resamples:
-            table = dense_rows(rows_of(data.X))[model._first]
-            rule = _rule_of_correlations(model, connected)
-            stability = cliques.stability(table, rule, n_resamples, cliques=solved.blocks)
+            known = _stability(model, rows, rule, g, found, n_resamples)
+            chance = known.expected_false
+        elif few and (turned is None or callable(rule)):
+            chance = cliques.false_cliques(rows, rule, _TABLES)
     return CliqueInspection(
-        model, data, g, int((~own).sum()), sizes[:limit], complete,
-        Cliques(rows, data.n_samples), proposals, cliques.summary(g, solved.blocks, m), levels,
-        cliques.communities(listed, n_points=g.n_nodes) if complete else None, stability,
-    )  # fmt: skip
+        data, g, found, n_maximal, complete, model, n_links, known, chance, turned
+    )
 
 
-def _rule_of_correlations(model: IKD, connected: CsrGraph) -> Any:
+def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
+    """Edges among all rows of a model but the links between components, and how many these are.
+
+    Equal rows are joined, and have the neighbors of the first of them.
+    """
+    assert model.graph_ is not None
+    low, high, weights = graph.edges(model.graph_)
+    labels, first, n = model.component_labels_, model._first[model._inverse], model._inverse.size
+    own = labels[low] == labels[high]
+    once = own & (first[low] == low) & (first[high] == high)
+    g = graph.to_sparse(graph.from_edges(n, low[once], high[once], weights[once]))
+    copies = sp.csr_array((np.ones(n), (np.arange(n), first)), shape=(n, n))
+    every = sp.find(sp.triu(copies @ g @ copies.T + copies @ copies.T, 1))
+    return graph.from_edges(n, *every), int(np.count_nonzero(~own))
+
+
+def _stability(
+    model: IKD, rows: Floats, rule: Any, g: CsrGraph, found: Cliques, n_resamples: int
+) -> Stability:
+    """Stability of edges and cliques of all rows, estimated from distinct ones."""
+    first, at, members = model._first, model._inverse, found.blocks.members
+    kept = first[at[members]] == members
+    starts = np.append(0, np.cumsum(kept))[found.blocks.indptr]
+    distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
+    known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
+    own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
+    edges = np.asarray(own[at[low], at[high]], dtype=np.float64).ravel()
+    edges[at[low] == at[high]] = 1.0
+    return replace(known, graph=g, edges=edges, cliques=found)
+
+
+def _rule_of_correlations(model: IKD, signed: bool) -> Any:
     """Return how a model joins rows of other correlations: a function, or its whole graph.
 
-    It is the graph where it was given, or made by a test of these rows.
+    It is the graph of distinct rows where it was given, or made by a test of these rows. The
+    function turns rows as those of the model were.
     """
     rule, known = model.settings_.graph, model.settings_.affinity
     if known != "correlation":
@@ -404,20 +751,15 @@ def _rule_of_correlations(model: IKD, connected: CsrGraph) -> Any:
             f"pass {setting('affinity', 'correlation')}"
         )
     if isinstance(rule, graph.Rule) and getattr(rule, "fdr", None) is None:
-        return lambda corr: rule.build(compare(corr, "precomputed"))
-    return connected
+        s0 = threshold_of(model) or graph.auto_threshold(None)
 
+        def build(corr: Floats) -> CsrGraph:
+            sign = _signs(corr, s0) if signed else np.ones(len(corr))
+            return rule.build(compare(corr * np.outer(sign, sign), "precomputed"))
 
-def _with_duplicates(
-    blocks: Blocks, proposals: Floats, inverse: NDArray[np.int64]
-) -> tuple[Blocks, Floats]:
-    """Cliques of distinct rows as cliques of all rows, ascending, and where they put these."""
-    clique = np.repeat(np.arange(blocks.n_blocks), blocks.sizes)
-    members = pd.DataFrame({"clique": clique, "point": blocks.members}).reset_index()
-    copies = pd.DataFrame({"point": inverse, "row": np.arange(inverse.size)})
-    table = members.merge(copies).sort_values(["clique", "row"])
-    starts = np.append(0, np.cumsum(np.bincount(table.clique, minlength=blocks.n_blocks)))
-    return Blocks(starts, table.row.to_numpy(np.int32)), proposals[table["index"]]
+        return build
+    assert model.graph_ is not None
+    return graph.subgraph(model.graph_, model._first)
 
 
 def threshold_of(model: IKD) -> float | None:

@@ -17,7 +17,6 @@ from scipy.stats import sem, t
 from .. import metrics, model_selection, strategies
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
-from .._base.dataset import Labels, encode_labels
 from .._base.progress import progress_bar
 from .._base.table import are_counts
 from .._base.types import Floats
@@ -592,15 +591,7 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
     check.magnitude()("X", data.X)
-    if labels is not None:
-        values = np.asarray(labels)
-        if values.shape != (data.n_samples,):
-            raise ValueError(
-                f"labels must have one value for each of {data.n_samples} rows, got shape "
-                f"{values.shape}"
-            )
-        column = Labels(str(getattr(labels, "name", "")), *encode_labels(values))
-        data = replace(data, labels=(column, *data.labels[1:]))
+    data = data.labeled(labels)
     if truth is not None:
         latent = np.asarray(check.numbers("truth", truth), dtype=np.float64)
         latent = latent[:, None] if latent.ndim == 1 else latent

@@ -36,9 +36,10 @@ def threshold_scan(
 ) -> pd.DataFrame:
     """Look at the graph of the same data at many thresholds.
 
-    X and ``affinity`` are as for `ikd_graph.IKD`. Without ``thresholds``, 25 even steps are taken
-    over the range that holds the edges, from the lowest at which the graph is still small enough to
-    look at; those of ``also`` are added. With ``verbose`` a progress bar is shown.
+    X and ``affinity`` are as for `ikd_graph.IKD`, or X is a `Similarity`. Without ``thresholds``,
+    25 even steps are taken over the range that holds the edges, from the lowest at which the graph
+    is still small enough to look at; those of ``also`` are added. With ``verbose`` a progress bar
+    is shown.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def threshold_scan(
     whole(1)("clique_limit", clique_limit)
     whole(1)("n_components", n_components)
     one_of((*AFFINITIES, *GIVEN))("affinity", affinity)
-    similarity = compare(X, affinity, counts=True)
+    similarity = X if isinstance(X, Similarity) else compare(X, affinity, counts=True)
     if thresholds is None:
         thresholds = _even_levels(similarity)
     chosen = [fraction("thresholds", float(each)) for each in thresholds]
@@ -113,6 +114,7 @@ def _even_levels(similarity: Similarity) -> Floats:
         rng = np.random.default_rng(0)
         first = rng.integers(0, n, _SAMPLED_PAIRS)
         sample = similarity.between(first, (first + rng.integers(1, n, _SAMPLED_PAIRS)) % n)
+        sample = sample[~np.isnan(sample)]  # of pairs that are known
     low = np.quantile(sample, max(1.0 - MOST_EDGES / n_pairs, 0.0)) if sample.size else 0.0
     ends = max(float(low), 0.05), min(float(sample.max(initial=0.1)), 0.98)
     return np.unique(np.round(np.linspace(*ends, 25), 2))

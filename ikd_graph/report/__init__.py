@@ -1,8 +1,8 @@
 """Self-contained pages: one HTML file each, which needs no network and no other file."""
 
-from .cliques import clique_chart, cliques_page
+from .cliques import cliques_page
 from .compare import compare_page
 from .diagnose import diagnosis_page
 from .embed import embed_page
 
-__all__ = ["clique_chart", "cliques_page", "compare_page", "diagnosis_page", "embed_page"]
+__all__ = ["cliques_page", "compare_page", "diagnosis_page", "embed_page"]

@@ -230,6 +230,10 @@ CALLS = {
         ikd_graph.diagnose,
         {"X": X, "n_components": 2, "n_removed": 0, "random_state": 0, "verbose": 0},
     ),
+    "inspect_cliques": (
+        ikd_graph.inspect_cliques,
+        {"X": X, "graph": 0.5, "affinity": "correlation", "limit": 50, "stability": 4},
+    ),
     "jobs.chance.chance_test": (chance.chance_test, {"X": X, "random_state": 0}),
     "dimension.estimate": (
         dimension.estimate,
