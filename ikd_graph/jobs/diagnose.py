@@ -246,16 +246,6 @@ class Diagnosis:
         return texts
 
     @property
-    def measures(self) -> dict[str, float]:
-        """Numbers from 0 to 1 that the features say of the embedding, NaN where not known."""
-        return {
-            "noise": self.noise_fraction,
-            "agreement of halves": self.agreement,
-            "held-out R²": self.held_out_r2,
-            "reliability": self.reliability,
-        }
-
-    @property
     def _least(self) -> float:
         """Smallest significant correlation, rounded down: none but 1 is written as 1."""
         steps = 1e3
@@ -276,7 +266,11 @@ class Diagnosis:
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
-        finite = {name: value for name, value in self.measures.items() if np.isfinite(value)}
+        measures = {
+            "noise": self.noise_fraction, "agreement of halves": self.agreement,
+            "held-out R²": self.held_out_r2, "reliability": self.reliability,
+        }  # fmt: skip
+        finite = {name: value for name, value in measures.items() if np.isfinite(value)}
         bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
         return pairs, bars._replace(title="what the features say of the embedding")
 
@@ -342,15 +336,17 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """Return the answer, what to do in Python, findings and further warnings, in lines."""
-        first, *others = (f"{step.words}:\n  {step.python}" for step in self.steps)
+        # Rows that were regressed out before are not in it.
+        needs = "X is the table of this diagnosis; import ikd_graph"
+        first, *others = (f"{step.words} ({needs}):\n  {step.python}" for step in self.steps)
         texts = self.findings()
         width = max(map(len, texts))
         lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
         # Some of them are in the answer.
         told = " ".join(self.answer).lower()
         lines += [f"warning: {text}" for text in self.warnings if text.lower() not in told]
-        head = [*self.answer, first, "Details (the steps need import ikd_graph)"]
-        return "\n".join([*head, *lines, *others])
+        lines = [*self.answer, first, "Details", *lines, *others]
+        return "\n".join(lines)
 
 
 def diagnose(
