@@ -198,9 +198,17 @@ class Comparison:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The first two strategies on a graph, which are compared with one another."""
+        """The first two strategies on a graph, or else the best strategy and the best other."""
         ours = [title for title in self.titles if title.endswith(("blockwise", "geodesic"))]
-        return (ours[0], ours[1]) if len(ours) > 1 else None
+        pair = ours[:2] if len(ours) > 1 else self.best
+        return (pair[0], pair[1]) if len(pair) > 1 else None
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The best strategy and the best other method by their scores, or the one that ran."""
+        rows = sorted(self.rows_at(self.levels[0]), key=lambda row: row.score)
+        best = {row.method in PEERS: row.title for row in rows}
+        return tuple(best[kind] for kind in sorted(best))
 
     @property
     def tests(self) -> list[Difference]:
@@ -295,13 +303,13 @@ class Comparison:
     @property
     def answer(self) -> list[str]:
         """Say which strategy, or method, is better, and how far to trust it, in sentences."""
-        best = max(self.rows_at(self.levels[0]), key=lambda row: row.score)
+        best = self.row(self.best[0], self.levels[0])
         several, truth = len(self.levels) > 1, self.data.latent
         tests = [f"at noise {each.noise:g} " * several + str(each) for each in self.tests]
         highest = f"{best.title} has the highest score, {score(best.score, best.error)}"
         texts = ["; ".join(tests) or highest]
         size = best.embedding.shape[1]
-        rank = size if truth is None else int(matrix_rank(truth - truth.mean(axis=0)))
+        rank = 0 if truth is None else int(matrix_rank(truth - truth.mean(axis=0)))
         if rank > size:
             whole = setting("n_components", rank)
             texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")
@@ -366,9 +374,8 @@ def sentences(result: Comparison) -> list[str]:
     if pairs:
         gains = (str(result.difference(*pair, level)) for pair in pairs)
         texts.append(f"Refinement: {'; '.join(gains)}")
-    best = {row.method in PEERS: row.title for row in sorted(rows, key=lambda row: row.score)}
-    if len(best) > 1:
-        test = result.difference(best[False], best[True], level)
+    if len(result.best) > 1 and result.best != result.pair:
+        test = result.difference(result.best[0], result.best[1], level)
         texts.append(f"Best strategy against best other method: {test}")
     if gaps is not None and result.pair is not None:
         worst = np.argsort(-gaps, kind="stable")[:5]

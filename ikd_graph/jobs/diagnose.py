@@ -41,6 +41,11 @@ __all__ = ["Diagnosis", "Step", "diagnose"]
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
 
+_MEANINGS = {
+    "held-out R²": "held-out features, predicted from an embedding of the others",
+    "reliability": "the R² with the truth that the standard errors lead to expect",
+}
+
 _SETTINGS = ("strategy", "graph", "kernel", "affinity", "refine")
 """Parameters of `IKD` that are good for all points where they are for those examined."""
 
@@ -107,11 +112,11 @@ class Diagnosis:
         Rows of X that were examined.
     embedding : (n_used, n_components) ndarray of float64
         Coordinates of these rows by the default fit.
-    tried : tuple of (Difference, Step)
-        How much better held-out columns are predicted with a step than by the default fit.
     known : str
         How many pairs of rows of a table with holes are known; all else is said of its largest
         block without holes. Empty for a table without holes.
+    tried : tuple of (Difference, Step)
+        How much better held-out columns are predicted with a step than by the default fit.
     warnings : tuple of str
         What is wrong, in clauses.
     """
@@ -141,8 +146,8 @@ class Diagnosis:
     reasons: dict[str, str]
     rows: Integers = field(repr=False, compare=False)
     embedding: Floats = field(repr=False, compare=False)
-    tried: tuple[tuple[Difference, Step], ...]
     known: str
+    tried: tuple[tuple[Difference, Step], ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -179,12 +184,8 @@ class Diagnosis:
     def answer(self) -> list[str]:
         """Say whether there is anything, what is there, and how near to the truth it may be."""
         texts = [_chance_of(self), _agreement_of(self)]
-        if np.isfinite(self.held_out_r2):
-            predicted = "held-out features, predicted from an embedding of the others"
-            texts.append(f"held-out R² {self.held_out_r2:.2f}: {predicted}")
-        if np.isfinite(self.reliability):
-            expected = "the R² with the truth that the standard errors lead to expect"
-            texts.append(f"reliability {self.reliability:.2f}: {expected}")
+        for name, value in (("held-out R²", self.held_out_r2), ("reliability", self.reliability)):
+            texts += [f"{name} {value:.2f}: {_MEANINGS[name]}"] if np.isfinite(value) else []
         return [f"{text[:1].upper()}{text[1:]}." for text in texts]
 
     @property
@@ -241,9 +242,8 @@ class Diagnosis:
             texts["model"] = f"the rows {seem} like samples of a Gaussian process"
         if np.isfinite(self.noise_fraction):
             texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
-        if self.tried:
-            texts["tried"] = "; ".join(step.words for _, step in self.tried)
-        return texts
+        others = [step.words for _, step in self.tried if step not in self.steps]
+        return texts | ({"tried": "; ".join(others)} if others else {})
 
     @property
     def _least(self) -> float:
@@ -449,15 +449,14 @@ def diagnose(
         reasons=settings.reasons_in_words(),
         rows=picked,
         embedding=np.asarray(model.embedding_, dtype=np.float64),
-        tried=(),
         known=known,
     )
     with Stages(verbose) as stages, stages("trying steps"):
-        diagnosis = replace(diagnosis, tried=_tried(diagnosis, data, random_state))
+        tried = _tried(diagnosis, data, random_state)
     texts = (*settings.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
-    return replace(diagnosis, warnings=texts)
+    return replace(diagnosis, tried=tried, warnings=texts)
 
 
 def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers]:
@@ -595,9 +594,8 @@ def _agreement_of(d: Diagnosis) -> str:
     return text.partition(":")[0] if d.chance.is_noise and not d.halves_disagree else text
 
 
-def problems(diagnosis: Diagnosis) -> list[str]:
+def problems(d: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
-    d = diagnosis
     by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
     clauses = [
         (d.p_value > LEVEL, _chance_of(d)),

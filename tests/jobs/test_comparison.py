@@ -287,6 +287,16 @@ def test_a_truth_of_more_dimensions_than_the_comparison_is_said_once():
     assert "truth has" not in str(compare(data.X, "linear", truth=twice, noise=0)).lower()
 
 
+def test_the_best_strategy_is_tested_against_other_methods_where_there_is_no_pair(roll, result):
+    alone = compare(roll, ("geodesic", "pca"), noise=0, refine=None)
+    test = alone.difference("geodesic", "pca")
+    assert alone.answer[0] == f"{str(test).capitalize()}."
+    assert str(alone).lower().count(str(test)) == 1
+    assert str(result).count("Best strategy against") == 1
+    first = compare(roll, "pca", noise=0).answer[0]
+    assert first.startswith("Pca has the highest score")
+
+
 def test_no_method_is_compiled_while_it_is_timed(roll, monkeypatch):
     embed, calls = baselines.embed, []
 
