@@ -427,8 +427,9 @@ def diagnose(
     noise = np.nan
     if moments.is_plausible:
         noise = covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
-        # What columns say of one another is no independent noise.
-        noise = np.nan if noise > 1.0 - held_out else noise
+        # What columns, or rows, say of one another is no independent noise.
+        all_of_it = round(noise, 2) >= 1.0 and chance.p_value <= LEVEL
+        noise = np.nan if noise > 1.0 - held_out or all_of_it else noise
     diagnosis = Diagnosis(
         n_points=len(numbers),
         n_observed=data.shape[1],
