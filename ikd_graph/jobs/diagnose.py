@@ -20,7 +20,7 @@ from .. import missing as holes
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
-from .._base.format import setting
+from .._base.format import count, setting
 from .._base.progress import Stages
 from .._base.table import random_rows
 from .._base.types import Floats, Integers
@@ -80,6 +80,8 @@ class Diagnosis:
         How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
+    mean_correlation : float
+        Mean correlation of two rows, before means of columns are taken off.
     has_common_direction : bool
         Whether one direction, or levels of columns, makes nearly all rows correlate.
     trusted_pairs : (m, 2) ndarray of int64
@@ -130,6 +132,7 @@ class Diagnosis:
     similarity: str
     graph: str
     n_effective: float
+    mean_correlation: float
     has_common_direction: bool
     trusted_pairs: Integers = field(repr=False, compare=False)
     trusted_correlations: Floats = field(repr=False, compare=False)
@@ -232,9 +235,14 @@ class Diagnosis:
         texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
         if self.n_trusted:
             texts["trusted"] = (
-                f"{self.n_trusted} pairs are significantly correlated, by {self._least:.3g} or "
-                f"more (false discovery rate {self.fdr:g}), {self.mean_degree:.1f} per point; the "
+                f"{count(self.n_trusted, 'significant correlation')} of {self._least:.3g} or more "
+                f"(false discovery rate {self.fdr:g}), {self.mean_degree:.1f} per point; the "
                 f"largest group that they connect has {self.largest_component} points"
+            )
+        if self.has_common_direction:
+            shared = "levels of columns, a market, a season"
+            texts["shared"] = (
+                f"rows correlate by {self.mean_correlation:.2f} in the mean ({shared})"
             )
         texts |= {"similarity": self.similarity, "graph": self.graph}
         if self.n_effective >= ENOUGH_COLUMNS:
@@ -502,11 +510,12 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     sizes = np.bincount(graph.component_labels(trusted))
     # Rounding leaves correlations of 1 just above it.
     counts, edges = np.histogram(np.clip(pairs, -1.0, 1.0), np.linspace(-1.0, 1.0, 82))
-    above = float(np.mean(raw > 2.0 * error))
+    mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
     return {
         "n_effective": effective,
+        "mean_correlation": mean,
         "has_common_direction": bool(
-            above >= DOMINANT_FRACTION and raw.mean() ** 2 >= 0.5 * np.mean(raw**2)
+            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * np.mean(raw**2)
         ),
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
