@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.linalg import matrix_rank
 from numpy.typing import ArrayLike
 from scipy.stats import sem, t
 
@@ -309,7 +308,7 @@ class Comparison:
         highest = f"{best.title} has the highest score, {score(best.score, best.error)}"
         texts = ["; ".join(tests) or highest]
         size = best.embedding.shape[1]
-        rank = 0 if truth is None else int(matrix_rank(truth - truth.mean(axis=0)))
+        rank = 0 if truth is None else int(np.linalg.matrix_rank(truth - truth.mean(axis=0)))
         if rank > size:
             whole = setting("n_components", rank)
             texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")

@@ -259,14 +259,14 @@ class Diagnosis:
         steps = 1e3
         return float(np.floor(steps * self.trusted_correlations[-1]) / steps)
 
-    def charts(self) -> tuple[Chart, Chart]:
-        """Describe the correlations of all pairs against chance, and what the features say."""
+    def chart(self) -> Chart:
+        """Describe the correlations of all pairs against chance."""
         edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
         at = 0.5 * (edges[1:] + edges[:-1])
         # The correlation of unrelated rows has a beta distribution from -1 to 1.
         free = 0.5 * max(self.n_effective - 2.0, 1.0)
         chance = np.diff(beta.cdf(edges, free, free, -1.0, 2.0)) * numbers.sum()
-        pairs = Chart(
+        return Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
             curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
@@ -274,13 +274,6 @@ class Diagnosis:
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
-        measures = {
-            "noise": self.noise_fraction, "agreement of halves": self.agreement,
-            "held-out R²": self.held_out_r2, "reliability": self.reliability,
-        }  # fmt: skip
-        finite = {name: value for name, value in measures.items() if np.isfinite(value)}
-        bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
-        return pairs, bars._replace(title="what the features say of the embedding")
 
     def map(self, names: Sequence[str] = (), labels: Any = None) -> Chart:
         """Describe the embedding of the default fit, with its significantly correlated pairs.
@@ -315,7 +308,7 @@ class Diagnosis:
         return chart._replace(curves=(links,), names=written)
 
     def plot(self, ax: Any = None, names: Sequence[str] = (), labels: Any = None) -> Any:
-        """Draw the map with its significant pairs, all correlations, and what the features say.
+        """Draw the map with its significant pairs, next to all correlations.
 
         Parameters
         ----------
@@ -331,14 +324,12 @@ class Diagnosis:
         """
         ax = plot.drawing_axes(ax, *FIGURE_SIZE)
         figure = plot.figure_of(ax)
-        grid = plot.subplot_of(ax).subgridspec(2, 2, width_ratios=(6, 5), height_ratios=(5, 4))
-        ax.set_subplotspec(grid[0, 1])
-        pairs, measures = self.charts()
-        plot.chart(pairs, ax=ax)
-        plot.chart(measures, ax=figure.add_subplot(grid[1, 1]))
+        grid = plot.subplot_of(ax).subgridspec(1, 2, width_ratios=(6, 5))
+        ax.set_subplotspec(grid[1])
+        plot.chart(self.chart(), ax=ax)
         chart = self.map(names, labels)
         # The last, since names stay apart in the size that the map has in the end.
-        at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
+        at = plot.chart(chart, ax=figure.add_subplot(grid[0]))
         at.set_title(fill(chart.title, 60), loc="left", fontsize="medium", color=colors.INK)
         return ax
 

@@ -321,10 +321,10 @@ def test_the_map_draws_the_significant_pairs_between_named_points():
     assert 0 < len(drawn) == min(found.n_trusted, 5 * 15)
     np.testing.assert_array_equal(ends, found.embedding[drawn])
     ax = found.plot(plot.axes(11, 5.6), names, ["a", "b", "c"] * 5)
-    pairs, measures, where = (one for one in ax.figure.axes)
+    pairs, where = (one for one in ax.figure.axes)
     assert pairs is ax
-    # All three have their axes, and the map its names.
-    assert [one.axison for one in (pairs, measures, where)] == [True, True, True]
+    # Both have their axes, and the map its names.
+    assert [one.axison for one in (pairs, where)] == [True, True]
     assert pairs.get_xlabel() == "correlation"
     assert {text.get_text() for text in where.texts} <= set(names)
     assert len(where.texts) > 7
@@ -336,7 +336,7 @@ def test_every_pair_is_counted_where_all_correlations_are_one():
         X = np.random.default_rng(seed).normal(size=(8, 2))
         diagnosis = quietly(X)
         assert sum(diagnosis.correlation_counts) == 28
-        assert diagnosis.charts()
+        assert diagnosis.chart()
 
 
 def test_sparse_rows_are_diagnosed_as_dense_ones(monkeypatch):
