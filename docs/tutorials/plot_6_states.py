@@ -40,7 +40,7 @@ levels = ikd_graph.diagnose(incomes)
 print(levels)
 
 # %%
-# The first warning is the finding of this step. Nearly all pairs of states correlate, by 1.00 in
+# The line "shared" is the finding of this step. Nearly all pairs of states correlate, by 1.00 in
 # the mean: incomes rise everywhere. That all states get richer was no question of ours. What a
 # state does in a year is its growth, the difference of logarithms.
 growth = np.log(incomes).diff(axis=1).iloc[:, 1:]
@@ -48,9 +48,9 @@ found = ikd_graph.diagnose(growth)
 print(found)
 
 # %%
-# The 80 years of growth have structure (p = 0.005), and still a warning: growths correlate by 0.83
-# in the mean, since all states share the business cycle. And a second one: two halves of the years,
-# embedded separately, agree by an R² of 0.33 only. We go on and remember both.
+# The 80 years of growth have structure (p = 0.005), but two halves of the years, embedded
+# separately, agree by an R² of 0.33 only. And growths correlate by 0.83 in the mean, since all
+# states share the business cycle. We go on and remember both.
 
 # %%
 # Embed

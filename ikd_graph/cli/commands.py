@@ -262,10 +262,11 @@ def run_compare(arguments: argparse.Namespace) -> None:
         "settings": plain_settings(result.used),
         "rows": rows.to_dict("records"),
         "tests": [{**test._asdict(), "better": test.better} for test in result.tests],
-        "sentences": list(sentences(result)),
+        "sentences": sentences(result),
+        "agreement": result.agreement,
         "points": points.to_dict("list"),
     }
-    common.finish(arguments, data, files, [], str(result).splitlines(), step, record)
+    common.finish(arguments, data, files, result.answer, result.details(), step, record)
     if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 
@@ -332,6 +333,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     derived = {name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value")}
     derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     derived["parameters"] = plain_settings(diagnosis.parameters)
+    derived["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]
     tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
     numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
     files: dict[str, Any] = {
@@ -343,10 +345,9 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
     )  # fmt: skip
     lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
-    lines += [line for words, command in steps[:-1] for line in (f"{words}:", f"  {command}")]
-    common.finish(
-        arguments, data, files, [], lines, steps[-1], {"diagnosis": numbers, "steps": steps}
-    )
+    lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
+    first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
+    common.finish(arguments, data, files, diagnosis.answer, lines, first, record)
 
 
 def run_datasets(arguments: argparse.Namespace) -> None:

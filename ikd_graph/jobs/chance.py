@@ -37,10 +37,10 @@ class ChanceTest(NamedTuple):
     def __str__(self) -> str:
         if self.p_value > LEVEL:
             beyond = "the order of the rows" if self.ordered else "chance"
-            return f"nothing beyond {beyond} was found (p = {self.p_value:.2g})"
+            return f"nothing beyond {beyond} was found (p value {self.p_value:.2g})"
         return (
             f"more structure than {self.n_draws - self.n_exceeding} of {self.n_draws} randomly "
-            f"shifted tables (p = {self.p_value:.2g})"
+            f"shifted tables (p value {self.p_value:.2g})"
         )
 
 
@@ -91,7 +91,7 @@ def chance_test(X: Floats, *, random_state: int | None = 0) -> ChanceTest:
     >>> chance_test(noise).p_value > 0.05
     True
     >>> print(chance_test(noise + rng.normal(size=(60, 1)) * rng.normal(size=40)))
-    more structure than 199 of 199 randomly shifted tables (p = 0.005)
+    more structure than 199 of 199 randomly shifted tables (p value 0.005)
     """
     enough(2, 2)("X", X)
     X = X[np.ix_(*(evenly_spaced(n, limits.TESTED) for n in X.shape))]

@@ -15,14 +15,17 @@ from numpy.typing import ArrayLike
 from scipy.stats import sem, t
 
 from .. import metrics, model_selection, strategies
+from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
+from .._base.format import setting
 from .._base.progress import progress_bar
-from .._base.table import are_counts
+from .._base.table import are_counts, evenly_spaced
 from .._base.types import Floats
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..metrics import aligned
+from ..model_selection import SUPPORTED
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
 from ..similarity import AFFINITIES, GIVEN, unique_rows
@@ -56,14 +59,14 @@ docs/decisions/008-comparing-strategies.md.
 """
 
 RULE = (
-    f"better: the 95 % interval of the difference lies beyond {LEAST:g}; no difference: it lies "
-    f"within {TIE:g}"
+    f"better: the 95 % interval of the difference of this score lies beyond {LEAST:g}; no "
+    f"difference that matters: it lies within {TIE:g}"
 )
-"""When the test says what."""
+"""When the test says what, where the score has been named."""
 
 SCORES = {
     "true": "R² of the true latent",
-    "maximum_likelihood": "R² of the maximum-likelihood embedding",
+    "maximum_likelihood": "R² of the maximum-likelihood embeddings of halves of the columns",
     "held-out": "R² of held-out columns",
     "embedded": "R² of the columns that were embedded",
 }
@@ -88,7 +91,7 @@ class Row(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How much better the first of two methods scores, by a paired test; printed, a sentence."""
+    """How much better the first of two methods scores, by a paired test; printed, a clause."""
 
     first: str
     second: str
@@ -110,9 +113,12 @@ class Difference(NamedTuple):
         if self.better:
             worse = self.second if self.better == self.first else self.first
             return f"{self.better} is better than {worse} by {gap}"
+        pair = f"{self.first} and {self.second}"
         if self.better == "":
-            return f"{self.first} and {self.second} do not differ ({gap})"
-        return f"too few columns to tell {self.first} and {self.second} apart ({gap})"
+            width = LEAST if abs(self.mean) + self.half_width < LEAST else TIE
+            return f"{pair}: no difference that matters (within {width:g})"
+        few = "too few columns for a test" if np.isnan(self.half_width) else "cannot be told apart"
+        return f"{pair}: {few} ({gap})"
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,11 @@ class Comparison:
         One for each method and noise level, with its scores and its embedding.
     used : dict
         Parameters of `IKD` that all strategies share, with nothing left to choose.
+    agreement : float
+        Procrustes R² between embeddings of two halves of the columns, that of the default fit; NaN
+        where nothing rests on it.
+    warnings : tuple of str
+        What is wrong with the default fit, in clauses.
     """
 
     data: Dataset
@@ -138,6 +149,8 @@ class Comparison:
     head: dict[str, str]
     rows: list[Row]
     used: dict[str, Any] = field(default_factory=dict)
+    agreement: float = np.nan
+    warnings: tuple[str, ...] = ()
 
     @property
     def titles(self) -> list[str]:
@@ -183,9 +196,17 @@ class Comparison:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The first two strategies on a graph, which are compared with one another."""
+        """The first two strategies on a graph, or else the best strategy and the best other."""
         ours = [title for title in self.titles if title.endswith(("blockwise", "geodesic"))]
-        return (ours[0], ours[1]) if len(ours) > 1 else None
+        pair = ours[:2] if len(ours) > 1 else self.best
+        return (pair[0], pair[1]) if len(pair) > 1 else None
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The best strategy and the best other method by their scores, or the one that ran."""
+        rows = sorted(self.rows_at(self.levels[0]), key=lambda row: row.score)
+        best = {row.method in PEERS: row.title for row in rows}
+        return tuple(best[kind] for kind in sorted(best))
 
     @property
     def tests(self) -> list[Difference]:
@@ -281,13 +302,35 @@ class Comparison:
         label = SCORES[self.measure]
         return Chart(f"{label} of each method", label, bars=tuple(bars), rows=tuple(self.titles))
 
+    @property
+    def answer(self) -> list[str]:
+        """Say which strategy, or method, is better, and how far to trust it, in sentences."""
+        best = self.row(self.best[0], self.levels[0])
+        several, truth = len(self.levels) > 1, self.data.latent
+        tests = [f"at noise {each.noise:g} " * several + str(each) for each in self.tests]
+        highest = f"{best.title} has the highest score, {score(best.score, best.error)}"
+        texts = ["; ".join(tests) or highest]
+        size = best.embedding.shape[1]
+        rank = 0 if truth is None else int(np.linalg.matrix_rank(truth - truth.mean(axis=0)))
+        if rank > size:
+            whole = setting("n_components", rank)
+            texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")
+        if np.isfinite(self.agreement):
+            texts.append(describe_agreement(self.agreement, "columns"))
+        texts += self.warnings
+        return [f"{text[:1].upper()}{text[1:]}." for text in texts]
+
     def __str__(self) -> str:
+        return "\n".join([*self.answer, *self.details()])
+
+    def details(self) -> list[str]:
+        """Return what all strategies share, the scores, and what else follows, in lines."""
         head = "; ".join(f"{name}: {text}" for name, text in self.head.items())
         failed = {row.title: row.failure for row in self.rows if row.failure}
         lines = [f"{self.data.name}: {head}", f"{SCORES[self.measure]} (± standard error)"]
         lines += [f"  {line}" for line in self._scores_table().to_string().splitlines()]
         lines += [f"  {title}: {failure}" for title, failure in failed.items()]
-        return "\n".join([*lines, f"  ({RULE})", *(f"- {text}" for text in sentences(self))])
+        return [*lines, f"  ({RULE})", *(f"- {text}" for text in sentences(self))]
 
     __repr__ = __str__
 
@@ -317,10 +360,15 @@ def score(value: float, error: float = np.nan) -> str:
     return f"{value:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
 
 
+def describe_agreement(agreement: float, columns: str) -> str:
+    """Say whether two halves of the columns, or features, support one arrangement, in a clause."""
+    text = f"two halves of the {columns}, embedded separately, agree by R² {agreement:.2f}"
+    return f"{text}: the arrangement is {'weak' if agreement < SUPPORTED else 'supported'}"
+
+
 def sentences(result: Comparison) -> list[str]:
-    """Say what follows: the paired test, refinements, other methods, where they disagree."""
-    level, several = result.levels[0], len(result.levels) > 1
-    texts = [(f"At noise {test.noise:g} " if several else "") + str(test) for test in result.tests]
+    """Say what else follows: refinements, other methods, where the pair disagrees."""
+    level, texts = result.levels[0], list[str]()
     rows, titles, gaps = result.rows_at(level), result.titles, result.disagreement
     pairs = [(row.title, row.method) for row in rows if row.refine and row.method in titles]
     if len(pairs) > 1:
@@ -328,9 +376,8 @@ def sentences(result: Comparison) -> list[str]:
     if pairs:
         gains = (str(result.difference(*pair, level)) for pair in pairs)
         texts.append(f"Refinement: {'; '.join(gains)}")
-    best = {row.method in PEERS: row.title for row in sorted(rows, key=lambda row: row.score)}
-    if len(best) > 1:
-        test = result.difference(best[False], best[True], level)
+    if len(result.best) > 1 and result.best != result.pair:
+        test = result.difference(result.best[0], result.best[1], level)
         texts.append(f"Best strategy against best other method: {test}")
     if gaps is not None and result.pair is not None:
         worst = np.argsort(-gaps, kind="stable")[:5]
@@ -339,7 +386,8 @@ def sentences(result: Comparison) -> list[str]:
             f"Distance of a point between {' and '.join(result.pair)}, in root mean square radii: "
             f"median {np.median(gaps):.2f}; largest at {named}"
         )
-    for note in dict.fromkeys(note for row in rows for note in row.notes):
+    notes = (note for row in rows for note in row.notes if note not in result.warnings)
+    for note in dict.fromkeys(notes):
         texts.append(f"{', '.join(row.title for row in rows if note in row.notes)}: {note}")
     return texts
 
@@ -387,7 +435,8 @@ def compare(
         A larger table is compared on so many random rows.
     time_limit : float or None
         Seconds after which a fit of a peer is ended and the peer is dropped. Peers then run in a
-        process of their own.
+        process of their own, where times may include compiling; else every method is compiled
+        before it is timed.
     random_state : int
         Seed of noise, halves and methods.
     verbose : int
@@ -411,9 +460,10 @@ def compare(
     -----
     A score is the R² of the true latent where ``truth`` or a `Dataset` has one; else, where the
     table looks like samples of the model, the R² (affine, as in Li & Wu 2024) of the most likely
-    latents of random halves of the columns; else the R² of columns that were held out, a quarter
-    at a time, each row being predicted by its 10 nearest rows in the embedding of the others: the
-    number that `IKD` prints.
+    latents of random halves of the columns; else the R² of columns that were held out, a quarter at
+    a time, each row being predicted by its 10 nearest rows in the embedding of the others: the
+    number that `IKD` prints. The 95 % interval of a difference is one of this score: where the
+    truth is not known it holds the difference of the R² with the truth less often.
 
     Examples
     --------
@@ -449,14 +499,20 @@ def compare(
         )
     data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    model_based = False
+    model_based, agreement, warned = False, np.nan, tuple[str, ...]()
     if any(name in STRATEGIES for name in names):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)
+            # Rows are compared as by the default fit, whatever is compared here.
+            model = IKD(n_components, **settings).fit(data.X)
+            agreement, warned = model.agreement_, model.settings_.warnings
+            settings["affinity"] = model.settings_.affinity
+            if refine != "auto" or model.settings_.strategy.name != "geodesic":
+                model = IKD(n_components, strategy="geodesic", refine=refine, **settings)
+                model.fit(data.X)
         chosen = model.settings_
         model_based, refine = chosen.model_based, chosen.refine
-        settings |= {"affinity": chosen.affinity, "graph": chosen.graph}
+        settings["graph"] = chosen.graph
         head |= {
             "similarity": AFFINITIES[chosen.affinity].summary,
             "graph": chosen.describe_graph(),
@@ -465,10 +521,12 @@ def compare(
         }
     bench = _Bench(data, settings, model_based, n_components, n_draws, time_limit)
     used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
-    result = Comparison(data, bench.measure, head, [], used | {"refine": refine})
+    used["refine"] = refine
+    result = Comparison(data, bench.measure, head, [], used, agreement, warned)
     plans = [(name, how) for name in names for how in _refinements(name, refine)]
     try:
         for name, how in progress_bar(verbose, iterable=plans, desc="compare"):
+            bench.compile(name, how)
             result.rows.extend([bench.row(name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
         # What is finished took long, and is kept for those who catch the interrupt.
@@ -533,6 +591,12 @@ class _Bench:
             return peer() if self.time_limit is None else _run_within(self.time_limit, peer)
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
+
+    def compile(self, name: str, refine: Any) -> None:
+        """Fit some rows, so that no time of a fit is one of compiling."""
+        # A process of its own would not be the one that is timed.
+        if name in STRATEGIES or self.time_limit is None:
+            self.fit(name, refine, self.data.X[evenly_spaced(self.data.n_samples, limits.SIZED)])
 
     def row(self, name: str, refine: Any, level: float) -> Row:
         """Score a method at a noise level, and embed the first table."""

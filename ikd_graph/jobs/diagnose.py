@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from .. import missing as holes
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
-from .._base.format import setting
+from .._base.format import count, setting
 from .._base.progress import Stages
 from .._base.table import random_rows
 from .._base.types import Floats, Integers
@@ -31,27 +32,19 @@ from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effec
 from ..plotting import charts, colors, plot
 from ..plotting.charts import Bars, Chart, Curve
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
+from ..strategies import Blockwise
 from .chance import LEVEL, ChanceTest, chance_test
+from .compare import Difference, describe_agreement
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
 
-_FEW = "too few features to tell"
-_MEASURES = {
-    "noise": ("noise_fraction", "about {:.0%} of the variance is independent noise"),
-    "agreement of halves": (
-        "agreement", "two halves of the features, embedded separately, agree by R² {:.2f}",
-    ),
-    "held-out R²": (
-        "held_out_r2", "{:.2f}: held-out features, predicted from an embedding of the others",
-    ),
-    "reliability": (
-        "reliability", "{:.2f}: the R² with the truth that the standard errors lead to expect",
-    ),
-}  # fmt: skip
-"""The measures of a diagnosis, and what they say in words."""
+_MEANINGS = {
+    "held-out R²": "held-out features, predicted from an embedding of the others",
+    "reliability": "the R² with the truth that the standard errors lead to expect",
+}
 
 _SETTINGS = ("strategy", "graph", "kernel", "affinity", "refine")
 """Parameters of `IKD` that are good for all points where they are for those examined."""
@@ -61,7 +54,7 @@ _DRAWN_PER_POINT = 5
 
 
 class Step(NamedTuple):
-    """One thing to do next."""
+    """One thing to do next; what is typed in Python needs ``import ikd_graph``, and X."""
 
     words: str
     python: str
@@ -109,7 +102,8 @@ class Diagnosis:
     reliability : float
         R² with the truth that the standard errors lead to expect; NaN without them.
     noise_fraction : float
-        Estimated fraction of independent noise in the variance; NaN with too few columns.
+        Estimated fraction of independent noise in the variance; NaN where the rows do not look like
+        samples of the model, of which it is estimated, or held-out columns contradict it.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
     parameters : dict
@@ -123,6 +117,8 @@ class Diagnosis:
     known : str
         How many pairs of rows of a table with holes are known; all else is said of its largest
         block without holes. Empty for a table without holes.
+    tried : tuple of (Difference, Step)
+        How much better held-out columns are predicted with a step than by the default fit.
     warnings : tuple of str
         What is wrong, in clauses.
     """
@@ -154,6 +150,7 @@ class Diagnosis:
     rows: Integers = field(repr=False, compare=False)
     embedding: Floats = field(repr=False, compare=False)
     known: str
+    tried: tuple[tuple[Difference, Step], ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -187,22 +184,21 @@ class Diagnosis:
         return self.agreement < SUPPORTED
 
     @property
+    def answer(self) -> list[str]:
+        """Say whether there is anything, what is there, and how near to the truth it may be."""
+        texts = [_chance_of(self), _agreement_of(self)]
+        for name, value in (("held-out R²", self.held_out_r2), ("reliability", self.reliability)):
+            texts += [f"{name} {value:.2f}: {_MEANINGS[name]}"] if np.isfinite(value) else []
+        return [f"{text[:1].upper()}{text[1:]}." for text in texts]
+
+    @property
     def steps(self) -> tuple[Step, ...]:
-        """What to do next, the most urgent first."""
-        todo, m = [], self.n_components
-        if self.has_common_direction and not self.n_removed:
-            words = "Take off what all rows share"
-            rest = "diagnose(covariance.remove_mean_row(X), n_removed=1)"
-            todo.append(Step(words, rest, "diagnose", {"remove_mean_row": True}))
-        if self.n_trusted and self.halves_disagree:
-            words = "Look at the significant correlations alone"
-            rule = graph.Threshold(fdr=self.fdr, n_removed=self.n_removed)
-            python = f"IKD({m}, strategy='blockwise', graph=graph.{rule!r})"
-            todo.append(Step(words, python, "cliques", {"n_components": m, "graph": rule}))
+        """What to do next, the best first: what predicts held-out columns better, or else embed."""
+        settings = {"n_components": self.n_components, **self.parameters}
         same = "all the same" if self.chance.is_noise else "with these settings"
-        used = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
-        settings = {"n_components": m, **self.parameters}
-        return (*todo, Step(f"Embed {same}", f"IKD({m}, {used})", "embed", settings))
+        embed = Step(f"Embed {same}", f"{_in_python(settings)}.fit(X)", "embed", settings)
+        tried = sorted(self.tried, key=lambda pair: -pair[0].mean)
+        return (*(step for gain, step in tried if gain.better == gain.first), embed)
 
     def to_pandas(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Trusted pairs, the strongest first.
@@ -234,29 +230,28 @@ class Diagnosis:
         texts["data"] = f"{self.n_points} points with {self.n_observed} features each"
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
-        texts["chance"] = str(self.chance)
         if self.n_effective < self.n_observed - self.n_removed:
             texts["columns"] = describe_effective_columns(self.n_observed, self.n_effective)
         texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
         if self.n_trusted:
             texts["trusted"] = (
-                f"{self.n_trusted} pairs are significantly correlated, by {self._least:.3g} or "
-                f"more (false discovery rate {self.fdr:g}), {self.mean_degree:.1f} per point; the "
+                f"{count(self.n_trusted, 'significant correlation')} of {self._least:.3g} or more "
+                f"(false discovery rate {self.fdr:g}), {self.mean_degree:.1f} per point; the "
                 f"largest group that they connect has {self.largest_component} points"
             )
-        enough = self.n_effective >= ENOUGH_COLUMNS
-        seem = "look" if self.moments.fit_the_model else "do not look"
-        model = f"the rows {seem} like samples of a Gaussian process" if enough else _FEW
-        texts |= {"similarity": self.similarity, "graph": self.graph, "model": model}
-        for name, value in self.measures.items():
-            if np.isfinite(value) or name != "reliability":
-                texts[name] = _MEASURES[name][1].format(value) if np.isfinite(value) else _FEW
-        return texts
-
-    @property
-    def measures(self) -> dict[str, float]:
-        """Numbers from 0 to 1 that the features say of the embedding, NaN where not known."""
-        return {name: getattr(self, field) for name, (field, _) in _MEASURES.items()}
+        if self.has_common_direction:
+            shared = "levels of columns, a market, a season"
+            texts["shared"] = (
+                f"rows correlate by {self.mean_correlation:.2f} in the mean ({shared})"
+            )
+        texts |= {"similarity": self.similarity, "graph": self.graph}
+        if self.n_effective >= ENOUGH_COLUMNS:
+            seem = "look" if self.moments.fit_the_model else "do not look"
+            texts["model"] = f"the rows {seem} like samples of a Gaussian process"
+        if np.isfinite(self.noise_fraction):
+            texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
+        others = [step.words for _, step in self.tried if step not in self.steps]
+        return texts | ({"tried": "; ".join(others)} if others else {})
 
     @property
     def _least(self) -> float:
@@ -264,14 +259,14 @@ class Diagnosis:
         steps = 1e3
         return float(np.floor(steps * self.trusted_correlations[-1]) / steps)
 
-    def charts(self) -> tuple[Chart, Chart]:
-        """Describe the correlations of all pairs against chance, and what the features say."""
+    def chart(self) -> Chart:
+        """Describe the correlations of all pairs against chance."""
         edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
         at = 0.5 * (edges[1:] + edges[:-1])
         # The correlation of unrelated rows has a beta distribution from -1 to 1.
         free = 0.5 * max(self.n_effective - 2.0, 1.0)
         chance = np.diff(beta.cdf(edges, free, free, -1.0, 2.0)) * numbers.sum()
-        pairs = Chart(
+        return Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
             curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
@@ -279,9 +274,6 @@ class Diagnosis:
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
-        finite = {name: value for name, value in self.measures.items() if np.isfinite(value)}
-        bars = charts.level_bars(finite, "{:.2f}".format, "fraction")
-        return pairs, bars._replace(title="what the features say of the embedding")
 
     def map(self, names: Sequence[str] = (), color: Any = None) -> Chart:
         """Describe the embedding of the default fit, with its significantly correlated pairs.
@@ -317,7 +309,7 @@ class Diagnosis:
 
     @plot.labels_are_color
     def plot(self, ax: Any = None, names: Sequence[str] = (), color: Any = None) -> Any:
-        """Draw the map with its significant pairs, all correlations, and what the features say.
+        """Draw the map with its significant pairs, next to all correlations.
 
         Parameters
         ----------
@@ -333,24 +325,28 @@ class Diagnosis:
         """
         ax = plot.drawing_axes(ax, *FIGURE_SIZE)
         figure = plot.figure_of(ax)
-        grid = plot.subplot_of(ax).subgridspec(2, 2, width_ratios=(6, 5), height_ratios=(5, 4))
-        ax.set_subplotspec(grid[0, 1])
-        pairs, measures = self.charts()
-        plot.chart(pairs, ax=ax)
-        plot.chart(measures, ax=figure.add_subplot(grid[1, 1]))
+        grid = plot.subplot_of(ax).subgridspec(1, 2, width_ratios=(6, 5))
+        ax.set_subplotspec(grid[1])
+        plot.chart(self.chart(), ax=ax)
         chart = self.map(names, color)
         # The last, since names stay apart in the size that the map has in the end.
-        at = plot.chart(chart, ax=figure.add_subplot(grid[:, 0]))
+        at = plot.chart(chart, ax=figure.add_subplot(grid[0]))
         at.set_title(fill(chart.title, 60), loc="left", fontsize="medium", color=colors.INK)
         return ax
 
     def __str__(self) -> str:
-        """Return findings, warnings and what to do in Python, a line each."""
+        """Return the answer, what to do in Python, findings and further warnings, in lines."""
+        # Rows that were regressed out before are not in it.
+        needs = "X is the table of this diagnosis; import ikd_graph"
+        first, *others = (f"{step.words} ({needs}):\n  {step.python}" for step in self.steps)
         texts = self.findings()
         width = max(map(len, texts))
         lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
-        lines += [f"warning: {text}" for text in self.warnings]
-        return "\n".join([*lines, *(f"- {step.words}: {step.python}" for step in self.steps)])
+        # Some of them are in the answer.
+        told = " ".join(self.answer).lower()
+        lines += [f"warning: {text}" for text in self.warnings if text.lower() not in told]
+        lines = [*self.answer, first, "Details", *lines, *others]
+        return "\n".join(lines)
 
 
 def diagnose(
@@ -426,10 +422,14 @@ def diagnose(
         with stages("correlations"):
             correlations = _correlations(data, picked, fdr, n_removed)
     settings, used = model.settings_, model.settings_.parameters()
-    affinity = AFFINITIES[settings.affinity]
+    affinity, moments = AFFINITIES[settings.affinity], model_selection.moments(data)
+    held_out = float(model.held_out_r2_)
     noise = np.nan
-    if data.shape[1] >= limits.FEWEST_COLUMNS:
+    if moments.is_plausible:
         noise = covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
+        # What columns, or rows, say of one another is no independent noise.
+        all_of_it = round(noise, 2) >= 1.0 and chance.p_value <= LEVEL
+        noise = np.nan if noise > 1.0 - held_out or all_of_it else noise
     diagnosis = Diagnosis(
         n_points=len(numbers),
         n_observed=data.shape[1],
@@ -442,20 +442,22 @@ def diagnose(
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
         agreement=float(model.agreement_),
-        held_out_r2=float(model.held_out_r2_),
+        held_out_r2=held_out,
         reliability=float(model.reliability_),
         noise_fraction=noise,
-        moments=model_selection.moments(data),
+        moments=moments,
         parameters={name: used[name] for name in _SETTINGS if name in used},
         reasons=settings.reasons_in_words(),
         rows=picked,
         embedding=np.asarray(model.embedding_, dtype=np.float64),
         known=known,
     )
+    with Stages(verbose) as stages, stages("trying steps"):
+        tried = _tried(diagnosis, data, random_state)
     texts = (*settings.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
-    return replace(diagnosis, warnings=texts)
+    return replace(diagnosis, tried=tried, warnings=texts)
 
 
 def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers]:
@@ -505,7 +507,7 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
         "n_effective": effective,
         "mean_correlation": mean,
         "has_common_direction": bool(
-            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * float(np.mean(raw**2))
+            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * np.mean(raw**2)
         ),
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
@@ -515,26 +517,91 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     }
 
 
-def problems(diagnosis: Diagnosis) -> list[str]:
-    """Return what is to be warned of, as clauses without a capital or a full stop."""
-    d = diagnosis
-    why = "the embedding is noise" if d.chance.is_noise else "any slow series are as alike"
+def _possible_steps(d: Diagnosis) -> list[Step]:
+    """Return what may predict held-out columns better than the default fit, by what it does."""
+    steps, m = list[Step](), d.n_components
+    if d.has_common_direction and not d.n_removed:
+        left = "ikd_graph.covariance.remove_mean_row(X)"
+        python = f"ikd_graph.diagnose({left}, {m}, fdr={d.fdr!r}, n_removed=1)"
+        settings: dict[str, Any] = {"n_components": m, "fdr": d.fdr, "remove_mean_row": True}
+        steps.append(Step("removing the mean row", python, "diagnose", settings))
+    if d.n_trusted and d.halves_disagree:
+        rule = graph.Threshold(fdr=d.fdr, n_removed=d.n_removed)
+        settings = {"n_components": m, "strategy": Blockwise(), "graph": rule}
+        settings |= {"affinity": "correlation", "refine": d.parameters["refine"]}
+        python = f"{_in_python(settings)}.fit(X)"
+        steps.append(Step("taking significant correlations alone", python, "embed", settings))
+    return steps
+
+
+def _in_python(settings: dict[str, Any]) -> str:
+    """Return `IKD` with settings as it is typed after ``import ikd_graph``."""
+    texts = []
+    for name, value in settings.items():
+        home, *rest = type(value).__module__.split(".")
+        texts.append(f"{name}={f'{home}.{rest[0]}.' if rest else ''}{value!r}")
+    return f"ikd_graph.IKD({', '.join(texts)})"
+
+
+def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Difference, Step], ...]:
+    """Return how much better steps predict held-out columns than the default fit does.
+
+    Each is fitted as it stands, without a quarter of the columns, four times, and paired over rows.
+    What cannot be fitted is not told.
+    """
+    table = data[random_rows(len(data), limits.SIZED)]
+    values = np.sqrt(table) if d.moments.are_counts else table
+    parts, told = model_selection.folds(table), []
+
+    def r2(settings: dict[str, Any]) -> Floats:
+        removing, by_point = "remove_mean_row" in settings, np.zeros(len(table))
+        model = IKD(d.n_components, random_state=seed).set_params(**{} if removing else settings)
+        for held_out in parts:
+            shown = table[:, ~held_out]
+            points = model.fit_transform(covariance.remove_mean_row(shown) if removing else shown)
+            by_point += model_selection.held_out_r2(points, values[:, held_out]) / len(parts)
+        return by_point
+
+    steps = _possible_steps(d) if len(parts) > 1 else []
+    with warnings.catch_warnings(), suppress(ValueError):
+        warnings.simplefilter("ignore", UserWarning)
+        usual = r2(d.parameters) if steps else np.nan
+        for step in steps:
+            gains = r2(step.settings) - usual
+            error = 2.0 * float(gains.std() * np.sqrt(gains.size))
+            gain = Difference(step.words, "the default fit", 0.0, float(gains.sum()), error)
+            words = f"{str(gain).capitalize()} in R² of held-out features"
+            told.append((gain, step._replace(words=words)))
+    return tuple(told)
+
+
+def _chance_of(d: Diagnosis) -> str:
+    """Say whether there is anything, in a clause."""
+    if d.p_value <= LEVEL:
+        return f"there is {d.chance}"
+    why = "the embedding may be noise" if d.chance.is_noise else "any slow series are as alike"
     if d.n_observed < limits.FEWEST_COLUMNS:
         why = f"the test sees correlations of features alone, and {d.n_observed} are few"
+    return f"{d.chance}: {why}"
+
+
+def _agreement_of(d: Diagnosis) -> str:
+    """Say whether the arrangement is there, in a clause."""
+    if np.isnan(d.agreement):
+        few = f"{d.n_observed} features are too few for two halves"
+        why = "no two rows are correlated more than by chance" if d.moments.fit_the_model else few
+        return f"whether the arrangement is there cannot be told: {why}"
+    text = describe_agreement(d.agreement, "features")
+    # Both halves may share what is no structure.
+    return text.partition(":")[0] if d.chance.is_noise and not d.halves_disagree else text
+
+
+def problems(d: Diagnosis) -> list[str]:
+    """Return what is to be warned of, as clauses without a capital or a full stop."""
     by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
     clauses = [
-        (d.p_value > LEVEL, f"{d.chance}: {why}"),
-        (
-            d.has_common_direction,
-            f"nearly all pairs of rows are positively correlated, by {d.mean_correlation:.2f} in "
-            "the mean: one direction that all rows share (levels of columns, a market, a season) "
-            "may hide what only few of them share",
-        ),
-        (
-            d.halves_disagree,
-            f"two halves of the features, embedded separately, agree by R² {d.agreement:.2f} only: "
-            f"another sample of {d.n_observed} features could give a different arrangement",
-        ),
+        (d.p_value > LEVEL, _chance_of(d)),
+        (d.halves_disagree, _agreement_of(d)),
         (
             d.graph_components > 1,
             f"the graph has {d.graph_components} separate components: where they lie relative "

@@ -35,10 +35,10 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     """
     drawn, gaps = DrawnPoints(result.data, 1500), result.disagreement
     more = {} if gaps is None else {"disagreement": [f"{gap:.2g}" for gap in gaps]}
-    lead, *words = sentences(result) or [f"{SCORES[result.measure]} of each method."]
+    lead, *words = [*result.answer, *sentences(result)]
     note = (
         f"{SCORES[result.measure]} with its standard error, against the table as given; noise is "
-        f"in standard deviations of each column. The summary goes by a paired test ({RULE})."
+        f"in standard deviations of each column. The answer goes by a paired test ({RULE})."
     )
     return page.render(
         "Comparison",

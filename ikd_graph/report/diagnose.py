@@ -31,14 +31,17 @@ def diagnosis_page(
     """
     names, labels = ((), None) if data is None else (data.row_names, paint_points(data))
     where, findings = result.map(names, labels), result.findings()
+    lead, *more = result.answer
+    pairs = result.chart()
     drawings = [page.drawing(where, caption=_sentence(where.title), size="main")]
-    drawings += [page.drawing(chart, caption=_sentence(chart.title)) for chart in result.charts()]
+    drawings.append(page.drawing(pairs, caption=_sentence(pairs.title)))
     return page.render(
         "Diagnosis",
         name,
-        _sentence(findings["agreement of halves"]),
+        lead,
         [
-            ("What was found", [page.block("pairs", findings), page.figures(*drawings)]),
+            ("What was found", [page.block("list", more), page.figures(*drawings)]),
+            ("Details", [page.block("pairs", findings)]),
             ("Why these settings", [page.block("pairs", result.reasons)]),
         ],
         command=command,

@@ -257,7 +257,10 @@ def test_flags_of_common_modes_and_significance(tmp_path, capsys):
     table.to_csv(tmp_path / "t.csv")
     read = (str(tmp_path / "t.csv"), "--index", "stock", "--output", str(tmp_path / "out"))
     assert main(["diagnose", *read]) == 0
-    assert "--remove-mean-row" in capsys.readouterr().out
+    # What all share is named, and taking it off is tried.
+    told = capsys.readouterr().out
+    assert "in the mean (levels of columns, a market, a season)" in told
+    assert "emoving the mean row" in told
     assert main(["diagnose", *read, "--remove-mean-row"]) == 0
     said = capsys.readouterr().out
     pairs = pd.read_csv(tmp_path / "out" / "t_pairs.csv")
@@ -284,7 +287,7 @@ def test_flags_of_common_modes_and_significance(tmp_path, capsys):
     assert main(["cliques", *read, "--graph", "threshold:fdr=0.01", "--standardize-rows"]) == 0
     # The market alone joins no two sectors.
     assert re.search(r"largest.* 8\b", capsys.readouterr().out)
-    assert f"{4 * 28} pairs" in said
+    assert f"{4 * 28} significant correlations" in said
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -159,12 +159,15 @@ def test_a_verdict_follows_from_the_interval_and_the_sentence_from_the_verdict(g
     result = made([0.5 + np.array(gaps)], [[0.5] * 4])
     (test,) = result.tests
     assert test.better == better
-    said = sentences(result)[0]
+    said = result.answer[0]
     assert ("better" in said) == bool(better)
-    assert ("do not differ" in said) == (better == "")
-    assert ("too few columns" in said) == (better is None)
+    assert ("no difference that matters (within 0.0" in said) == (better == "")
+    assert ("cannot be told apart" in said) == (better is None)
+    assert "too few columns" not in said
     if better:
-        assert said.startswith(f"{better} is better than")
+        assert said.startswith(f"{better.capitalize()} is better than")
+    # The page and the text begin with the same sentence.
+    assert str(result).startswith(said)
 
 
 def test_draws_of_noise_are_a_paired_t_test():
@@ -261,11 +264,64 @@ def test_the_held_out_r2_is_the_one_that_a_fit_prints():
         assert score == pytest.approx(first.r2, abs=1e-9)
 
 
+@pytest.mark.parametrize("refine", [None, "stress", "auto"])
+def test_rows_are_compared_as_embed_compares_them_whatever_is_refined(refine, roll):
+    # Of this table closed forms by geodesics alone would choose correlations.
+    rng = np.random.default_rng(4)
+    bent = np.tanh(rng.normal(size=(50, 2)) @ rng.normal(size=(2, 24)))
+    bent = bent * np.exp(rng.normal(0.0, 0.5, 24)) + 0.6 * rng.normal(size=bent.shape)
+    bent += rng.normal(0.0, 0.5, (50, 1))
+    for X in (bent, roll.X, datasets.spike_counts(90, 40).X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = IKD(2, random_state=0).fit(X)
+            result = compare(X, "geodesic", noise=0, refine=refine)
+        assert result.used["affinity"] == model.settings_.affinity
+        assert result.agreement == pytest.approx(model.agreement_)
+        assert f"agree by R² {model.agreement_:.2f}" in str(result)
+
+
+def test_a_truth_of_more_dimensions_than_the_comparison_is_said_once():
+    data = datasets.gplvm_data(datasets.fixed_latent("medium", 50), 60, seed=0)
+    said = "The truth has 3 dimensions, the comparison 2: pass n_components=3."
+    texts = {m: str(compare(data, n_components=m, noise=0, refine=None)) for m in (2, 3)}
+    assert texts[2].count(said) == 1
+    assert "the truth has" not in texts[3].lower()
+    # Columns that repeat one another are no further dimensions.
+    twice = np.column_stack([data.latent[:, :2], data.latent[:, :2] @ [1.0, 2.0]])
+    assert "truth has" not in str(compare(data.X, "linear", truth=twice, noise=0)).lower()
+
+
+def test_the_best_strategy_is_tested_against_other_methods_where_there_is_no_pair(roll, result):
+    alone = compare(roll, ("geodesic", "pca"), noise=0, refine=None)
+    test = alone.difference("geodesic", "pca")
+    assert alone.answer[0] == f"{str(test).capitalize()}."
+    assert str(alone).lower().count(str(test)) == 1
+    assert str(result).count("Best strategy against") == 1
+    first = compare(roll, "pca", noise=0).answer[0]
+    assert first.startswith("Pca has the highest score")
+
+
+def test_no_method_is_compiled_while_it_is_timed(roll, monkeypatch):
+    embed, calls = baselines.embed, []
+
+    def slow_at_first(name, X, n_components, seed):
+        calls.append(len(X))
+        if len(calls) == 1:
+            time.sleep(0.5)
+        return embed(name, X, n_components, seed)
+
+    monkeypatch.setattr(baselines, "embed", slow_at_first)
+    result = compare(replace(roll, latent=roll.X[:, :2]), "pca", noise=0)
+    assert len(calls) == 2
+    assert result.row("pca", 0.0).seconds < 0.5
+
+
 def test_few_columns_have_no_verdict_without_noise():
     result = compare(datasets.half_moons(60), noise=0)
     assert result.tests[0].better is None
-    text = " ".join(sentences(result))
-    assert "too few columns" in text
+    text = " ".join([*result.answer, *sentences(result)])
+    assert "too few columns for a test" in text
     assert "nan" not in text
 
 
@@ -312,7 +368,7 @@ def test_the_seed_decides_everything(roll):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         texts = [str(compare(roll, noise=0.5, refine=None, random_state=s)) for s in (1, 1, 2)]
-    scores = [text.splitlines()[3].split()[1] for text in texts]
+    scores = [re.search(r"blockwise +(\S+) ±", text)[1] for text in texts]
     assert scores[0] == scores[1] != scores[2]
 
 
@@ -351,7 +407,7 @@ def test_no_line_contradicts_another(name):
     result = compare(tables()[name], ("blockwise", "geodesic", "pca"), noise=(0.0, 0.8), n_draws=2)
     text = str(result)
     assert "nan" not in text
-    wins = re.findall(r"(?:At noise (\S+) )?(\w[\w+ ]*?) is better than (.*?) by ([\d.]+)", text)
+    wins = re.findall(r"(?:[Aa]t noise (\S+) )?(\w[\w+ ]*?) is better than (.*?) by ([\d.]+)", text)
     for level, better, worse, gap in wins:
         level = float(level or 0.0)
         better = better.removeprefix("then ")
@@ -359,9 +415,10 @@ def test_no_line_contradicts_another(name):
         assert first - second == pytest.approx(float(gap), abs=0.0006)
     for level, test in zip(result.levels, result.tests, strict=True):
         names = f"{test.first} and {test.second}"
-        assert (f"At noise {level:g} {names} do not differ" in text) == (test.better == "")
-        said = f"At noise {level:g} too few columns to tell {names} apart"
-        assert (said in text) == (test.better is None)
+        said = f"t noise {level:g} {names}: no difference that matters"
+        assert (said in text) == (test.better == "")
+        said = rf"t noise {level:g} {names}: (too few columns for a test|cannot be told apart)"
+        assert bool(re.search(said, text)) == (test.better is None)
     if name == "noise":
         assert "columns carry no distance" in text
         assert result.tests[0].better in ("", None)

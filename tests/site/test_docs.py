@@ -3,6 +3,8 @@
 import re
 import shlex
 import warnings
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 from tables import process
 
-from ikd_graph import IKD, cliques, columns, datasets, diagnose, refine
+from ikd_graph import IKD, cliques, columns, compare, datasets, diagnose, refine
 from ikd_graph.cli import main
 from ikd_graph.cli.parser import build_parser
 
@@ -214,6 +216,12 @@ def what_is_printed():
     yield heard(lambda: IKD(2).fit(load_breast_cancer().data).settings_)
     yield " ".join(columns(Z, Z @ rng.normal(size=(2, 6))).to_pandas())
     yield " ".join(cliques.stability(rng.normal(size=(9, 40)), 0.1).to_pandas())
+    rng = np.random.default_rng(0)
+    levels = np.exp(rng.normal(size=60)) * (0.3 + rng.uniform(size=(100, 1)))
+    yield heard(lambda: diagnose(levels + 0.3 * rng.normal(size=levels.shape)))
+    for data in (datasets.load("medium"), datasets.load("digits"), datasets.half_moons(60)):
+        unknown = replace(data, latent=data.latent if data.name.startswith("medium") else None)
+        yield heard(partial(compare, unknown, noise=0, refine=None, max_rows=300))
 
 
 @pytest.mark.slow
@@ -228,6 +236,7 @@ def test_messages_are_explained_as_the_program_prints_them(folder, capsys):
     printed = "\n".join([*what_is_printed(), page_of_cliques, capsys.readouterr().out])
     headings = (
         "Line by line",
+        "What was tried, and what was compared",
         "What is fixed, mirrored or free",
         "Pairs that stay unknown",
         "Cliques that stay",
