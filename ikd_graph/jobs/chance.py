@@ -143,7 +143,9 @@ def _structure(scores: Floats) -> tuple[float, float]:
     rows /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
     left, right = np.triu_indices(len(rows), 1)
     corr, lag = (rows @ rows.T)[left, right], right - left - 1
+    # Scores of a column add up to zero, so that unrelated rows correlate a little below it.
+    corr -= corr.mean()
     total, counts = float((corr**2).sum()), np.bincount(lag)
     by_lag = float((np.bincount(lag, corr) ** 2 / counts).sum())
-    order = by_lag / max(total / corr.size, np.finfo(float).tiny) - counts.size
+    order = by_lag / max(total / corr.size, np.finfo(float).tiny) - (counts.size - 1)
     return total - by_lag, order / float(np.sqrt(2.0 * counts.size))

@@ -482,8 +482,8 @@ def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers
         )
     text = (
         f"{known.sum()} of {known.size} pairs of rows share at least {similarity.least} columns, "
-        f"which leaves {similarity.groups().max() + 1} groups of rows; what follows is of the "
-        f"largest block without holes, {rows.size} rows and {columns.size} columns"
+        f"which leaves {count(similarity.groups().max() + 1, 'group')} of rows; what follows is of "
+        f"the largest block without holes, {rows.size} rows and {columns.size} columns"
     )
     return text, table[np.ix_(rows, columns)], rows
 

@@ -82,3 +82,9 @@ def test_words_tell_an_order_of_rows_from_nothing_at_all():
 def test_tables_that_nothing_can_be_compared_in_are_refused(shape, what):
     with pytest.raises(ValueError, match=f"X must have at least .*{what}"):
         chance_test(np.random.default_rng(0).normal(size=shape))
+
+
+@pytest.mark.parametrize("shape", [(60, 120), (30, 200), (120, 40)])
+def test_rows_in_no_order_are_not_said_to_have_one(shape):
+    said = [str(chance_test(np.random.default_rng(s).normal(size=shape))) for s in range(20)]
+    assert not any("order of the rows" in text for text in said)
