@@ -344,10 +344,11 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)),
         "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
     )  # fmt: skip
-    lines = [f"{data.name}: diagnosis", *aligned(diagnosis.findings().items())]
+    lines = aligned(diagnosis.findings().items())
     lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
-    common.finish(arguments, data, files, diagnosis.answer, lines, first, record)
+    answer = diagnosis.trust.sentences(data.name)
+    common.finish(arguments, data, files, answer, lines, first, record)
 
 
 def run_datasets(arguments: argparse.Namespace) -> None:

@@ -25,13 +25,13 @@ from .._base.types import Floats
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..metrics import aligned
-from ..model_selection import SUPPORTED
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
 from ..similarity import AFFINITIES, GIVEN, unique_rows
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels
+from .verdict import Trust
 
 __all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
 
@@ -315,10 +315,9 @@ class Comparison:
         if rank > size:
             whole = setting("n_components", rank)
             texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")
-        if np.isfinite(self.agreement):
-            texts.append(describe_agreement(self.agreement, "columns"))
-        texts += self.warnings
-        return [f"{text[:1].upper()}{text[1:]}." for text in texts]
+        trust = Trust(None, self.agreement, np.nan, np.nan, self.data.n_features)
+        told = [f"{text[:1].upper()}{text[1:]}." for text in [*texts, *self.warnings]]
+        return told + (trust.sentences() if np.isfinite(self.agreement) else [])
 
     def __str__(self) -> str:
         return "\n".join([*self.answer, *self.details()])
@@ -358,12 +357,6 @@ def score(value: float, error: float = np.nan) -> str:
     if not np.isfinite(value):
         return "–"
     return f"{value:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
-
-
-def describe_agreement(agreement: float, columns: str) -> str:
-    """Say whether two halves of the columns, or features, support one arrangement, in a clause."""
-    text = f"two halves of the {columns}, embedded separately, agree by R² {agreement:.2f}"
-    return f"{text}: the arrangement is {'weak' if agreement < SUPPORTED else 'supported'}"
 
 
 def sentences(result: Comparison) -> list[str]:

@@ -34,17 +34,13 @@ from ..plotting.charts import Bars, Chart, Curve
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
 from ..strategies import Blockwise
 from .chance import LEVEL, ChanceTest, chance_test
-from .compare import Difference, describe_agreement
+from .compare import Difference
+from .verdict import Trust
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
 FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
-
-_MEANINGS = {
-    "held-out R²": "held-out features, predicted from an embedding of the others",
-    "reliability": "the R² with the truth that the standard errors lead to expect",
-}
 
 _SETTINGS = ("strategy", "graph", "kernel", "affinity", "refine")
 """Parameters of `IKD` that are good for all points where they are for those examined."""
@@ -184,12 +180,15 @@ class Diagnosis:
         return self.agreement < SUPPORTED
 
     @property
+    def trust(self) -> Trust:
+        """The numbers that say how far the embedding can be trusted, and what they allow."""
+        numbers = (self.agreement, self.held_out_r2, self.reliability)
+        return Trust(self.chance, *numbers, self.n_observed)
+
+    @property
     def answer(self) -> list[str]:
-        """Say whether there is anything, what is there, and how near to the truth it may be."""
-        texts = [_chance_of(self), _agreement_of(self)]
-        for name, value in (("held-out R²", self.held_out_r2), ("reliability", self.reliability)):
-            texts += [f"{name} {value:.2f}: {_MEANINGS[name]}"] if np.isfinite(value) else []
-        return [f"{text[:1].upper()}{text[1:]}." for text in texts]
+        """Say what can be read on the map, and how far to trust it."""
+        return self.trust.sentences()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -230,6 +229,7 @@ class Diagnosis:
         texts["data"] = f"{self.n_points} points with {self.n_observed} features each"
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
+        texts["chance"] = str(self.chance)
         if self.n_effective < self.n_observed - self.n_removed:
             texts["columns"] = describe_effective_columns(self.n_observed, self.n_effective)
         texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
@@ -483,8 +483,8 @@ def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers
         )
     text = (
         f"{known.sum()} of {known.size} pairs of rows share at least {similarity.least} columns, "
-        f"which leaves {similarity.groups().max() + 1} groups of rows; what follows is of the "
-        f"largest block without holes, {rows.size} rows and {columns.size} columns"
+        f"which leaves {count(similarity.groups().max() + 1, 'group')} of rows; what follows is of "
+        f"the largest block without holes, {rows.size} rows and {columns.size} columns"
     )
     return text, table[np.ix_(rows, columns)], rows
 
@@ -575,33 +575,11 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
     return tuple(told)
 
 
-def _chance_of(d: Diagnosis) -> str:
-    """Say whether there is anything, in a clause."""
-    if d.p_value <= LEVEL:
-        return f"there is {d.chance}"
-    why = "the embedding may be noise" if d.chance.is_noise else "any slow series are as alike"
-    if d.n_observed < limits.FEWEST_COLUMNS:
-        why = f"the test sees correlations of features alone, and {d.n_observed} are few"
-    return f"{d.chance}: {why}"
-
-
-def _agreement_of(d: Diagnosis) -> str:
-    """Say whether the arrangement is there, in a clause."""
-    if np.isnan(d.agreement):
-        few = f"{d.n_observed} features are too few for two halves"
-        why = "no two rows are correlated more than by chance" if d.moments.fit_the_model else few
-        return f"whether the arrangement is there cannot be told: {why}"
-    text = describe_agreement(d.agreement, "features")
-    # Both halves may share what is no structure.
-    return text.partition(":")[0] if d.chance.is_noise and not d.halves_disagree else text
-
-
 def problems(d: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
     by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
     clauses = [
-        (d.p_value > LEVEL, _chance_of(d)),
-        (d.halves_disagree, _agreement_of(d)),
+        (d.trust.is_weak, d.trust.verdict),
         (
             d.graph_components > 1,
             f"the graph has {d.graph_components} separate components: where they lie relative "

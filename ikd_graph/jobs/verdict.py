@@ -112,7 +112,7 @@ class Trust(NamedTuple):
         n_columns = model.n_features_in_ if model.affinity not in GIVEN else 0
         return cls(chance, model.agreement_, model.held_out_r2_, model.reliability_, n_columns)
 
-    def sentences(self, name: str) -> list[str]:
+    def sentences(self, name: str = "") -> list[str]:
         """Return the verdict, and the numbers it rests on with the question each answers.
 
         Examples
@@ -128,4 +128,6 @@ class Trust(NamedTuple):
             for name, value in self.numbers.items()
         ]
         how_far = [f"How far to trust it: {', '.join(told)}."] if told else []
-        return [f"{name}: {self.verdict}.", *how_far]
+        verdict = self.verdict
+        head = f"{name}: {verdict}" if name else f"{verdict[0].upper()}{verdict[1:]}"
+        return [f"{head}.", *how_far]
