@@ -278,7 +278,7 @@ def test_rows_are_compared_as_embed_compares_them_whatever_is_refined(refine, ro
             result = compare(X, "geodesic", noise=0, refine=refine)
         assert result.used["affinity"] == model.settings_.affinity
         assert result.agreement == pytest.approx(model.agreement_)
-        assert f"agree by R² {model.agreement_:.2f}" in str(result)
+        assert f"agreement of halves {model.agreement_:.2f}" in str(result)
 
 
 def test_a_truth_of_more_dimensions_than_the_comparison_is_said_once():
@@ -331,7 +331,7 @@ def test_nothing_is_called_held_out_where_all_columns_were_embedded():
     assert np.isnan([each.r2 for each in model.candidates_]).all()
     assert "held-out" not in " ".join(model.settings_.reasons.values())
     assert compare(X, "geodesic", noise=0).measure == "embedded"
-    with pytest.warns(UserWarning, match="correlations of features alone, and 2 are few"):
+    with pytest.warns(UserWarning, match="2 columns are too few to tell"):
         found = diagnose(X)
     assert np.isnan([found.held_out_r2, found.noise_fraction]).all()
     assert "independent noise" not in str(found)

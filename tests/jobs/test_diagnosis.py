@@ -76,7 +76,7 @@ def test_good_data_are_foretold_to_be_good_without_a_warning(strong):
 
 
 def test_bad_data_are_warned_of_once():
-    with pytest.warns(UserWarning, match="two halves of the features") as told:
+    with pytest.warns(UserWarning, match="nothing to see beyond chance") as told:
         found = diagnose(drawn(40, 3.0), 2)
     assert len(told) == 1
     assert str(told[0].message) == "; ".join(found.warnings)
@@ -247,7 +247,7 @@ def test_nothing_is_foretold_of_noise_and_no_line_says_otherwise():
     found = quietly(np.random.default_rng(0).normal(size=(250, 60)), 2)
     assert found.n_trusted == 0
     assert found.chance.is_noise
-    assert "nothing beyond chance" in found.warnings[-2]
+    assert "there is nothing to see beyond chance" in found.warnings
     assert found.noise_fraction > 0.9
     assert "no pair is significantly" in str(found)
     assert found.agreement < 0.3
@@ -259,7 +259,7 @@ def test_the_same_seed_makes_the_same_diagnosis(weak):
 
 
 def test_words_say_the_numbers_and_steps_run_as_they_stand(strong, weak):
-    assert f"agree by R² {weak.agreement:.2f}" in str(weak)
+    assert f"agreement of halves {weak.agreement:.2f}" in str(weak)
     # Each is said once, in the answer or as a warning.
     assert all(str(weak).lower().count(text.lower()) == 1 for text in weak.warnings)
     assert "warning" not in str(strong)
@@ -287,7 +287,7 @@ def test_many_points_are_sampled_and_pairs_have_the_numbers_of_all(monkeypatch):
 def test_few_columns_are_not_halved():
     found = quietly(np.random.default_rng(0).normal(size=(30, 3)), 2)
     assert np.isnan(found.agreement)
-    assert "3 features are too few for two halves" in str(found)
+    assert "3 columns are too few to tell whether the arrangement is there" in str(found)
     assert not any("two halves" in text for text in found.warnings)
 
 
