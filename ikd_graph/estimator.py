@@ -182,6 +182,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         R2 with the truth that the standard errors lead to expect, from 0 to 1, and no more than the
         agreement of two halves of the columns supports; NaN without standard errors. After a
         refinement by likelihood `fit` warns below 0.7.
+    residuals_ : (at most 500,) ndarray of float64
+        Residuals of evenly spaced rows of the fit, each placed by the others: what
+        `placement_residuals` of new rows is compared with. None where values between points were
+        given. Computed when asked for.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first; their ``latent``
         has the rows and the frame of `embedding_`, NaN for rows outside the core.
@@ -342,7 +346,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @validate()
     def placement_residuals(self, X: ArrayLike) -> Floats:
-        """How badly each row fits into the embedding.
+        """How badly each row fits the rows of the fit.
+
+        Compare with `residuals_`: rows from elsewhere have larger ones than most of these.
 
         Parameters
         ----------
@@ -352,7 +358,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_new,) ndarray of float64
-            In units of the embedding. A row that is like none of the training rows has a large one.
+            Fraction of the squared distance of a row from the mean row that the rows next to it do
+            not explain, in the representation of the fit: 0 for a copy of a row of the fit, about 1
+            for a row that is like none of them.
         """
         check_is_fitted(self)
         return self._place(self._read(X, self._request, new=True))[1]
@@ -638,6 +646,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         with limit_threads(self.n_jobs):
             return self._fitted.reliability(self.agreement_)
+
+    @property
+    def residuals_(self) -> Floats:
+        """Residuals of rows of the fit, each placed by the others."""
+        check_is_fitted(self, "embedding_")
+        computed = self._fitted.computed
+        if "own residuals" not in computed:
+            with limit_threads(self.n_jobs):
+                computed["own residuals"] = self._fitted.own_residuals()
+        return np.asarray(computed["own residuals"])
 
     @property
     def agreement_(self) -> float:

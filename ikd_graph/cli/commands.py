@@ -27,10 +27,10 @@ from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
-from ..jobs.verdict import Trust
+from ..jobs.verdict import Fit, Trust
 from ..plotting import plot
 from ..plotting.charts import variance_fractions
-from ..plotting.colors import SECOND, paint_points
+from ..plotting.colors import INK, SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
@@ -174,23 +174,31 @@ def run_place(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments, columns=columns, keep_missing=True)
     X = data.frame[[*columns]] if columns else data.X
     Z, errors = model.transform(X, return_std=True)
+    residuals = model.placement_residuals(X)
+    fit = Fit.of(model, residuals)
+    answer = [f"{data.name}: {count(len(Z), 'row')} placed in {arguments.model}."]
+    answer += [] if fit is None else fit.sentences
+    codes = np.zeros(len(Z), dtype=np.int64) if fit is None else fit.misfit.astype(np.int64)
 
     def draw(ax: Any) -> None:
         old = model.embedding_
         gray = ("#c3c8ce",)
         plot.embedding(old, [0] * len(old), names=("model",), ax=ax, palette=gray, legend=False)
         plot.embedding(
-            Z, [0] * len(Z), names=(data.name,), label_title="new rows (the model is gray)",
-            palette=(SECOND,), points=plot.names_of_points(data.row_names), ax=ax,
+            Z, codes, names=(data.name, "fit worse than 95 % of the model"),
+            label_title="new rows (the model is gray)", palette=(SECOND, INK),
+            points=plot.names_of_points(data.row_names), ax=ax,
         )  # fmt: skip
 
-    files: dict[str, Any] = {"placed.csv": common.coordinates_csv(model, Z, data, errors)}
+    table = common.coordinates_csv(model, Z, data, errors, residual=residuals)
+    files: dict[str, Any] = {"placed.csv": table}
     files["placed.png"], _ = common.drawings(arguments, draw)
-    rows = [("placed", count(len(Z), "row")), ("model", str(arguments.model))]
+    rows = []
     if done := getattr(model, "preprocessor_", RowSteps()).steps():
         rows.append(("as in the model", "; ".join(done)))
     step = ("To place them again:", common.typed_command(arguments))
-    common.finish(arguments, data, files, [], aligned(rows), step, {"model": str(arguments.model)})
+    record = {"model": str(arguments.model)} | ({} if fit is None else fit._asdict())
+    common.finish(arguments, data, files, answer, aligned(rows), step, record)
 
 
 def run_align(arguments: argparse.Namespace) -> None:

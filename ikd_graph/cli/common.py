@@ -174,13 +174,18 @@ def finish(
 
 
 def coordinates_csv(
-    model: IKD, Z: NDArray[np.float64], data: Dataset, errors: NDArray[np.float64] | None = None
+    model: IKD,
+    Z: NDArray[np.float64],
+    data: Dataset,
+    errors: NDArray[np.float64] | None = None,
+    **further: NDArray[np.float64],
 ) -> str:
-    """Comma-separated text: names or numbers of the rows, dimensions, errors of these, labels."""
+    """Comma-separated text: names or numbers of rows, dimensions, errors, ``further``, labels."""
     names = data.row_names or range(data.n_samples)
     table = pandas.DataFrame(Z, names, model.get_feature_names_out())
     if errors is not None and np.isfinite(errors).any():
         table[[f"{name}_se" for name in table]] = errors
+    table = table.assign(**further)
     for labels in data.labels:
         table.insert(table.shape[1], labels.title or "label", labels.texts, allow_duplicates=True)
     return str(table.to_csv(index_label=data.row_title or "row"))

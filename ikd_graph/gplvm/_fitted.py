@@ -62,6 +62,9 @@ from ._uncertainty import (
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
 
+_MOST_OWN = 500
+"""Rows of the fit that residuals of new rows are compared with."""
+
 RIDGE = 0.1
 """Penalty p_j of a weight, which a neighborhood that is not flat needs.
 
@@ -184,16 +187,28 @@ class FittedProcess:
         similarity = compare(first, name, counts=True, model_based=self.model_based)
         return replace(self, rows=rows, similarity=similarity, computed=computed)
 
-    def _place(self, rows: Any, verbose: int) -> tuple[Floats, Floats]:
-        """Coordinates of rows that can be compared, each placed by itself, and residuals."""
+    def own_residuals(self) -> Floats:
+        """Residuals of at most 500 distinct rows, each placed by the others as a new one is."""
+        if self.rows is None or self.first.size < 2:
+            return np.empty(0)
+        own = evenly_spaced(self.first.size, _MOST_OWN)
+        rows = some_rows(self.rows, self.first[own])
+        return self._place(rows, 0, own)[1]
+
+    def _place(self, rows: Any, verbose: int, own: Integers | None = None) -> tuple[Floats, Floats]:
+        """Coordinates of rows that can be compared, each placed by itself, and residuals.
+
+        Rows that are ``own`` distinct ones of the fit are placed by the others.
+        """
         latent = np.empty((rows.shape[0], self.points.shape[1]))
         residual = np.empty(len(latent))
         bar = progress_bar(verbose, total=len(latent), desc="placing rows")
-        facts = self._unit, self._placing_process, self._projection if self.is_linear else None
+        facts = self._placing_process, self._projection if self.is_linear else None
 
         def work(start: int, stop: int) -> None:
             batch = slice(start, stop)
-            latent[batch], residual[batch] = self._place_block(rows[batch], *facts)
+            out = None if own is None else own[batch]
+            latent[batch], residual[batch] = self._place_block(rows[batch], out, *facts)
             bar.update(stop - start)
 
         with bar:
@@ -203,7 +218,7 @@ class FittedProcess:
     def _place_block(
         self,
         rows: Any,
-        unit: float,
+        own: Integers | None,
         process: GaussianProcess | None,
         projection: tuple[Floats, Floats] | None,
     ) -> tuple[Floats, Floats]:
@@ -213,11 +228,12 @@ class FittedProcess:
         residual = np.empty(len(latent))
         # One row at a time: the bits of a product depend on how many rows it is made of.
         near, values = sim.nearest(rows, min(N_CANDIDATES, sim.n_samples))
-        kept = []
         for index in range(len(latent)):
             joined = sim.mutually_known(near[index], values[index])
+            others = near[index] if own is None else near[index][near[index] != own[index]]
+            joined &= np.isin(near[index], others)
             if g is not None:
-                first = near[index][0]
+                first = others[0]
                 of_first = g.indices[g.indptr[first] : g.indptr[first + 1]]
                 joined &= np.isin(near[index], np.append(of_first, first))
             numbers = near[index][joined]
@@ -227,8 +243,7 @@ class FittedProcess:
             between[i, j] = between[j, i] = _sq_distances(sim.between(numbers[i], numbers[j]))
             weights, left_over = _reconstruct(squares, between)
             latent[index] = weights @ points
-            kept.append((np.abs(weights), points))
-            residual[index] = unit**2 * left_over
+            residual[index] = left_over
         if process is not None:
             observed = process.observe(sim.modeled(dense_rows(rows)))
             # Near a training row the point of maximum likelihood goes over into where it started.
@@ -238,21 +253,7 @@ class FittedProcess:
             axes, origin = projection
             for index, projected in enumerate(sim.factor_of(rows)):
                 latent[index] = origin + projected @ axes
-        for index, (fractions, points) in enumerate(kept):
-            residual[index] += fractions @ np.sum((points - latent[index]) ** 2, axis=1)
-        return latent, np.sqrt(residual)
-
-    @cached_property
-    def _unit(self) -> float:
-        """Latent distance that a distance of 1 between rows stands for."""
-        source, g = np.arange(len(self.points)), self.graph
-        target = np.roll(source, 1)
-        if g is not None:
-            source = np.flatnonzero(np.diff(g.indptr))
-            target = g.indices[g.indptr[source]].astype(np.int64)
-        lengths = np.linalg.norm(self.points[source] - self.points[target], axis=1)
-        ratios = lengths / np.sqrt(_sq_distances(self.similarity.between(source, target)))
-        return float(np.median(ratios)) if ratios.size else 0.0
+        return latent, residual / sim.sq_from_mean(rows)
 
     @cached_property
     def _projection(self) -> tuple[Floats, Floats]:

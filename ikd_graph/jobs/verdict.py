@@ -6,15 +6,22 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import betabinom
 
 from .._base import limits
+from .._base.format import count
+from .._base.types import Floats
 from ..estimator import IKD
 from ..gplvm import TRUSTED
 from ..model_selection import AGREED, SUPPORTED
 from ..similarity import GIVEN
 from .chance import LEVEL, ChanceTest
 
-__all__ = ["Trust"]
+__all__ = ["Fit", "Trust"]
+
+_SURE = 0.01
+"""Probability below which new rows are said not to fit."""
 
 QUESTIONS: Mapping[str, str] = {
     "p value": "is there anything",
@@ -131,3 +138,52 @@ class Trust(NamedTuple):
         verdict = self.verdict
         head = f"{name}: {verdict}" if name else f"{verdict[0].upper()}{verdict[1:]}"
         return [f"{head}.", *how_far]
+
+
+class Fit(NamedTuple):
+    """How well new rows fit a map.
+
+    Attributes
+    ----------
+    limit : float
+        Residual that 95 % of the rows of the map, each placed by the others, do not exceed.
+    misfit : (n,) ndarray of bool
+        New rows beyond it.
+    n_compared : int
+        New rows that can be compared, and are no copies of rows of the map.
+    p_value : float
+        Probability of so many rows beyond it from the source of the map.
+    """
+
+    limit: float
+    misfit: NDArray[np.bool_]
+    n_compared: int
+    p_value: float
+
+    @classmethod
+    def of(cls, model: IKD, residuals: Floats) -> Fit | None:
+        """Compare residuals of new rows with those of the rows of a model; None without any."""
+        own, new = model.residuals_, residuals > 0.0
+        if not own.size or not new.any():
+            return None
+        limit = float(np.quantile(own, 1.0 - LEVEL))
+        misfit, free = residuals > limit, own.size + 1
+        # The limit is an estimate, too.
+        counts = betabinom(int(new.sum()), LEVEL * free, (1.0 - LEVEL) * free)
+        return cls(limit, misfit, int(new.sum()), float(counts.sf(misfit.sum() - 1)))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say whether the new rows fit the map, and by how much."""
+        n, k = self.n_compared, int(self.misfit.sum())
+        beyond = (
+            f"{count(k, 'row')} of {n} ({k / n:.0%}) fit worse than 95 % of the rows that made the "
+            "map; 5 % are expected"
+        )
+        if self.p_value >= _SURE:
+            return ["The new rows fit the map.", f"{beyond}."]
+        which = (
+            "The new rows do not fit the map" if 2 * k >= n else "Some new rows do not fit the map"
+        )
+        why = "another source, other columns under these names, or another unit place them anyhow"
+        return [f"{which}: {why}.", f"{beyond}."]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._base import limits
 from .._base.format import setting
-from .._base.table import SparseTable
+from .._base.table import SparseTable, evenly_spaced
 from .._base.types import Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
 from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
@@ -195,6 +196,14 @@ class Similarity(ABC):
         values, n = self.factor_of(X), self.n_samples
         near, values = block_neighbors(values.__getitem__, n, min(k, n), len(values))
         return near.astype(np.int64), values
+
+    def sq_from_mean(self, X: Any) -> Floats:
+        """Squared distances (b,) of new rows from the mean of the points, as `nearest` has them."""
+        sample = evenly_spaced(self.n_samples, limits.SAMPLED)
+        values = [self.factor_of(X), self.block(sample)]
+        means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
+        squares = 2.0 * (1.0 - means[0]) - (1.0 - means[1].mean())
+        return np.asarray(np.maximum(squares, np.finfo(np.float64).eps))
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""

@@ -99,6 +99,11 @@ class RowSimilarity(Similarity):
             values += 1.0 - 0.5 * np.einsum("ij,ij->i", new, new)[:, None]
         return near.astype(np.int64), values
 
+    def sq_from_mean(self, X: Any) -> Floats:
+        """See `Similarity.sq_from_mean`."""
+        squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
+        return np.asarray(np.maximum(squares, np.finfo(np.float64).eps))
+
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""
         comparable = np.empty(len(X), dtype=np.bool_)
