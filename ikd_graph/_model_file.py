@@ -293,7 +293,8 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
 def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
     """Return the plan of the fit and its reasons."""
     own = {name: _object(name, head["settings"][name], arrays) for name in _PLAN}
-    own |= {"n_components": int(own["n_components"]), "agreement": float(own["agreement"])}
+    kinds = {"n_components": int, "agreement": float, "model_based": bool}
+    own |= {name: kind(own[name]) for name, kind in kinds.items()}
     return Report(
         **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
         warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),

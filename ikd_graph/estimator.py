@@ -358,9 +358,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_new,) ndarray of float64
-            Fraction of the squared distance of a row from the mean row that the rows next to it do
-            not explain, in the representation of the fit: 0 for a copy of a row of the fit, about 1
-            for a row that is like none of them.
+            What the rows next to a row leave unexplained of its squared distance from the mean
+            row, or of the mean of that over the rows of the fit where it is less: 0 for a copy of a
+            row of the fit, about 1 or more for a row that is like none of them.
         """
         check_is_fitted(self)
         return self._place(self._read(X, self._request, new=True))[1]

@@ -121,7 +121,7 @@ print(f"right on the map: {right} of {new.sum()}, on all measures: {right_all}")
 strange = cells.max().to_frame().T
 usual = float(model.placement_residuals(cells[new]).max())
 odd = float(model.placement_residuals(strange)[0])
-print(f"residual: {usual:.1f} at most of new tumors, {odd:.1f} of the strange one")
+print(f"residual: {usual:.2f} at most of new tumors, {odd:.2f} of the strange one")
 
 # %%
 # Figure

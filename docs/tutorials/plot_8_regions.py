@@ -158,8 +158,8 @@ ax.set_title("regions; a line for each edge, the darker the more stable")
 # - **One person, one scan.** Stability is that of another scan of the same person in the same
 #   state, not that of another person.
 # - **What is no region gets a place too.** White matter, ventricles and the whole brain land among
-#   the regions, with residuals (2.2 to 2.3) within the range of regions that are left out (1.5 to
-#   2.4). Nothing in the table tells a signal of blood or of breathing from one of neurons.
+#   the regions. Their residuals (1.2 to 1.3) are above those of regions that are left out (0.2 to
+#   1.0): the rows next to them explain nothing of them. A place alone does not say so.
 # - **Partners** share vessels and their distance to the coil as well as nerves. That they move
 #   together is sure; why is not.
 # - **The threshold.** Look at two thresholds before a clique gets a name, as for the four above.

@@ -203,7 +203,12 @@ class FittedProcess:
         latent = np.empty((rows.shape[0], self.points.shape[1]))
         residual = np.empty(len(latent))
         bar = progress_bar(verbose, total=len(latent), desc="placing rows")
-        facts = self._placing_process, self._projection if self.is_linear else None
+        # Residuals do not depend on where a row is put.
+        moved = own is None
+        facts = (
+            self._placing_process if moved else None,
+            self._projection if moved and self.is_linear else None,
+        )
 
         def work(start: int, stop: int) -> None:
             batch = slice(start, stop)

@@ -198,12 +198,13 @@ class Similarity(ABC):
         return near.astype(np.int64), values
 
     def sq_from_mean(self, X: Any) -> Floats:
-        """Squared distances (b,) of new rows from the mean of the points, as `nearest` has them."""
+        """Squared distances (b,) of new rows from the mean point, at most what points have."""
         sample = evenly_spaced(self.n_samples, limits.SAMPLED)
         values = [self.factor_of(X), self.block(sample)]
         means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
-        squares = 2.0 * (1.0 - means[0]) - (1.0 - means[1].mean())
-        return np.asarray(np.maximum(squares, np.finfo(np.float64).eps))
+        typical = 1.0 - float(means[1].mean())
+        squares = 2.0 * (1.0 - means[0]) - typical
+        return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """Whether new rows can be compared with the points, (b,)."""

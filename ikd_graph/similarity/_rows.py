@@ -102,7 +102,9 @@ class RowSimilarity(Similarity):
     def sq_from_mean(self, X: Any) -> Floats:
         """See `Similarity.sq_from_mean`."""
         squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
-        return np.asarray(np.maximum(squares, np.finfo(np.float64).eps))
+        own = 1.0 if self.scale is None else 2.0 * float(self.scale.half.mean())
+        typical = own - float(self._mean @ self._mean)
+        return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
 
     def comparable(self, X: Any) -> NDArray[np.bool_]:
         """See `Similarity.comparable`."""

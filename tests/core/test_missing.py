@@ -452,7 +452,7 @@ def stations(seed=0):
 
 def test_the_largest_block_without_holes_is_that_of_columns_without_holes():
     X = stations()
-    with pytest.warns(UserWarning, match="order of the rows"):
+    with pytest.warns(UserWarning, match="nothing beyond their order"):
         diagnosis = diagnose(X, 1, missing="pairwise")
     assert (diagnosis.n_used, diagnosis.n_observed) == (39, 60)
     model = IKD("auto", missing="pairwise").fit(X)

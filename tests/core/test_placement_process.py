@@ -176,9 +176,10 @@ def test_rows_are_placed_each_by_itself_to_the_bit(noisy):
 
 def test_a_row_like_none_stays_near_and_has_a_large_residual(noisy):
     model, X, _, _, new = noisy
-    usual = model.placement_residuals(X[new])
+    limit = np.quantile(model.residuals_, 0.95)
+    assert np.mean(model.placement_residuals(X[new]) > limit) < 0.2
     rows = 3.0 * np.random.default_rng(1).normal(size=(20, 100))
-    assert np.median(model.placement_residuals(rows)) > 1.5 * np.median(usual)
+    assert np.median(model.placement_residuals(rows)) > limit
     extent = np.linalg.norm(model.embedding_, axis=1).max()
     assert np.linalg.norm(model.transform(rows), axis=1).max() < 2.0 * extent
     for odd in (np.zeros((1, 100)), np.full((1, 100), 1e6)):

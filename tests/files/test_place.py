@@ -1,7 +1,6 @@
 """New rows in the coordinates of others: the command, and annotated matrices with scanpy."""
 
 import csv
-import re
 
 import numpy as np
 import pytest
@@ -37,7 +36,9 @@ def test_a_new_file_is_placed_by_the_names_of_its_columns(files, capsys):
     out = files / "out"
     assert run("embed", files / "old.csv", "-o", out, "--save-model", "-q", *FAST) == 0
     assert run("place", out / "old_model.ikd", files / "new.csv", "-o", out) == 0
-    assert re.search("placed +20 rows", capsys.readouterr().out)
+    said = capsys.readouterr().out
+    assert "new: 20 rows placed in" in said
+    assert "The new rows fit the map." in said
     with (out / "new_placed.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
     assert head == ["row", "ikd0", "ikd1"]
