@@ -108,3 +108,26 @@ def test_the_wrong_width_of_a_latent_is_named():
     model = IKD(2, graph=5, **fast).fit(np.random.default_rng(0).normal(size=(30, 9)))
     with pytest.raises(ValueError, match="Z must have the 2 columns of the embedding, got 3"):
         model.inverse_transform(np.zeros((4, 3)))
+
+
+@pytest.mark.parametrize("affinity", ["correlation", "euclidean", "hellinger", "cosine"])
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_new_rows_of_the_source_have_the_residuals_of_its_rows(affinity, n_components):
+    rng = np.random.default_rng(3)
+    Z = rng.uniform(-1.0, 1.0, (400, 2))
+    X = 2.0 + np.sin(2.0 * Z @ rng.normal(size=(2, 40)) + rng.uniform(0.0, 6.0, 40))
+    X = np.abs(X + 0.3 * rng.normal(size=X.shape))
+    model = IKD(n_components, affinity=affinity, refine=None, strategy="geodesic").fit(X[:200])
+    own = model.residuals_
+    assert own.shape == (200,)
+    limit = np.quantile(own, 0.95)
+    assert np.mean(model.placement_residuals(X[200:]) > limit) < 0.12
+    # Columns in another order, and rows far out.
+    for other in (X[200:, rng.permutation(40)], 20.0 * X[200:] * rng.random(40)):
+        assert np.mean(model.placement_residuals(other) > limit) > 0.7
+    assert not model.placement_residuals(X[:200]).any()
+
+
+def test_points_of_given_values_have_no_residuals_to_compare_with():
+    X, _ = surface()
+    assert IKD(affinity="precomputed").fit(np.corrcoef(X[:60])).residuals_.size == 0

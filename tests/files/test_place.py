@@ -1,6 +1,7 @@
 """New rows in the coordinates of others: the command, and annotated matrices with scanpy."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -41,12 +42,28 @@ def test_a_new_file_is_placed_by_the_names_of_its_columns(files, capsys):
     assert "The new rows fit the map." in said
     with (out / "new_placed.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
-    assert head == ["row", "ikd0", "ikd1"]
+    assert head == ["row", "ikd0", "ikd1", "residual"]
     X = made_table()
     model = IKD(strategy="geodesic", graph=8, refine=None, affinity="euclidean").fit(X[:100])
     placed = np.array(rows, dtype=float)[:, 1:]
-    np.testing.assert_allclose(placed, model.transform(X[100:]), atol=1e-9)
+    np.testing.assert_allclose(placed[:, :2], model.transform(X[100:]), atol=1e-9)
+    np.testing.assert_allclose(placed[:, 2], model.placement_residuals(X[100:]), atol=1e-9)
     assert (out / "new_placed.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_of_another_source_are_said_not_to_fit(files, capsys):
+    out = files / "out"
+    run("embed", files / "old.csv", "-o", out, "--save-model", "-q", *FAST)
+    header, *lines = (files / "new.csv").read_text().splitlines()
+    # Other genes under these names.
+    turned = [",".join(line.split(",")[::-1]) for line in lines]
+    (files / "other.csv").write_text("\n".join([header, *turned]) + "\n")
+    capsys.readouterr()
+    assert run("place", out / "old_model.ikd", files / "other.csv", "-o", out, "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["answer"][1].startswith("The new rows do not fit the map")
+    assert record["p_value"] < 1e-6
+    assert np.mean(record["misfit"]) > 0.8
 
 
 def test_rows_that_cannot_be_placed_are_named(files, capsys):
