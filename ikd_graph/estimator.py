@@ -184,7 +184,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         refinement by likelihood `fit` warns below 0.7.
     residuals_ : (at most 500,) ndarray of float64
         Residuals of evenly spaced rows of the fit, each placed by the others: what
-        `placement_residuals` of new rows is compared with. None where values between points were
+        `placement_residuals` of new rows is compared with. Empty where values between points were
         given. Computed when asked for.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first; their ``latent``

@@ -6,7 +6,7 @@ import itertools
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import cliques, covariance, graph
+from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds
 from .._base.validation import name_rows
 from .._base.warn import warn
@@ -28,7 +29,7 @@ from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
 from ..jobs.verdict import Fit, Trust
-from ..plotting import plot
+from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import INK, SECOND, paint_points
 from ..similarity import GIVEN
@@ -174,7 +175,10 @@ def run_place(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments, columns=columns, keep_missing=True)
     X = data.frame[[*columns]] if columns else data.X
     Z, errors = model.transform(X, return_std=True)
-    residuals = model.placement_residuals(X)
+    with warnings.catch_warnings():
+        # The transform has told which rows cannot be placed.
+        warnings.simplefilter("ignore", UserWarning)
+        residuals = model.placement_residuals(X)
     fit = Fit.of(model, residuals)
     answer = [f"{data.name}: {count(len(Z), 'row')} placed in {arguments.model}."]
     answer += [] if fit is None else fit.sentences
@@ -210,18 +214,36 @@ def run_align(arguments: argparse.Namespace) -> None:
     sessions = _read_sessions(arguments)
     frames, names = [each.frame for each in sessions], [each.name for each in sessions]
     found = align(frames, names=names, **given)
-    png, _ = common.drawings(arguments, lambda ax: found.plot(ax=ax))
+    labels = _labels_of(sessions)
+    paint = None if labels is None else colors.paint(labels)
+    png, _ = common.drawings(arguments, lambda ax: found.plot(color=paint, ax=ax))
     data = replace(sessions[0], name="aligned")
     step = ("To align them again:", common.typed_command(arguments))
-    files = {"sessions.csv": found.to_pandas().to_csv(index=False), "sessions.png": png}
+    table, lines = found.to_pandas(), found.details()
+    if labels is not None:
+        title = labels.title or "label"
+        table[title] = labels.texts
+        scores = score_labels(table.filter(like="ikd").to_numpy(), labels)
+        lines.append(f"{title}: {format_scores(scores)}")
+    files = {"sessions.csv": table.to_csv(index=False), "sessions.png": png}
     record = {
         "sessions": found.names,
-        "residuals": found.residuals,
+        "agreements": found.agreements,
+        "mixing": dict(zip(("found", "by chance"), found.mixing, strict=True)),
         "groups": found.groups,
         "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
         "joints": [] if found.joints is None else found.joints.kinds.tolist(),
     }
-    common.finish(arguments, data, files, [], str(found).splitlines(), step, record)
+    lines = [f"  {line}" for line in lines]
+    common.finish(arguments, data, files, found.answer, lines, step, record)
+
+
+def _labels_of(sessions: Sequence[Dataset]) -> Labels | None:
+    """First labels of the rows of all sessions; None where one has none."""
+    if not all(each.labels for each in sessions):
+        return None
+    texts = np.concatenate([np.array(each.labels[0].texts, dtype=object) for each in sessions])
+    return Labels(sessions[0].labels[0].title, *encode_labels(texts))
 
 
 def _read_sessions(arguments: argparse.Namespace) -> list[Dataset]:

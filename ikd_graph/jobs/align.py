@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree, procrustes
 
 from .. import blockwise, missing
 from .._base import limits
@@ -36,11 +37,8 @@ __all__ = ["AlignedSessions", "align"]
 SEVERAL = "several sessions"
 """What the legend of a picture calls rows that several sessions have."""
 
-RESIDUAL = (
-    "residual: root mean square distance of the rows from where their session alone, moved "
-    "rigidly, would put them, in units of the map; nan where it is too small to be embedded alone"
-)
-"""What the residual of a session is, in words."""
+_NEIGHBORS = 5
+"""Nearest rows by which sessions mix."""
 
 
 class _Session(NamedTuple):
@@ -67,9 +65,9 @@ class AlignedSessions:
     ----------
     coordinates : tuple of (n_k, n_components) ndarray of float64
         Coordinates of the rows of each session; a row that sessions share has one place.
-    residuals : (n_sessions,) ndarray of float64
-        Root mean square distance of the rows of each session from where the session alone, moved
-        rigidly, would put them; NaN for one too small to be embedded alone.
+    agreements : (n_sessions,) ndarray of float64
+        Procrustes R² between the places of the rows of each session and their embedding by that
+        session alone; NaN for one too small to be embedded alone.
     fixed : tuple of (n_k,) ndarray of str
         "fixed", "mirrored" or "free" for the rows of each session.
     joints : Joints or None
@@ -81,7 +79,7 @@ class AlignedSessions:
     """
 
     coordinates: tuple[Floats, ...]
-    residuals: Floats
+    agreements: Floats
     fixed: tuple[NDArray[np.str_], ...]
     joints: blockwise.Joints | None
     groups: tuple[tuple[int, ...], ...]
@@ -94,14 +92,56 @@ class AlignedSessions:
         groups = count(len(self.groups), "group")
         return f"AlignedSessions({count(len(self.coordinates), 'session')}, {groups})"
 
+    @property
+    def mixing(self) -> tuple[float, float]:
+        """Fraction of the five nearest rows that are of other sessions, and what chance gives.
+
+        Rows that one session alone has are looked at; NaN where fewer than two sessions have such
+        rows. By chance the sessions of these rows are in any order.
+        """
+        numbers = np.concatenate([each.table.index for each in self._sessions])
+        own = ~pd.Index(numbers).duplicated(keep=False)
+        points = np.vstack(self.coordinates)[own]
+        session = np.repeat(np.arange(len(self.fixed)), [len(each) for each in self.fixed])[own]
+        sizes, n = np.bincount(session), session.size
+        if np.count_nonzero(sizes) < 2 or n <= _NEIGHBORS:
+            return np.nan, np.nan
+        near = KDTree(points).query(points, _NEIGHBORS + 1)[1][:, 1:]
+        chance = float(sizes @ (n - sizes)) / (n * (n - 1.0))
+        return float(np.mean(session[near] != session[:, None])), chance
+
+    @property
+    def answer(self) -> list[str]:
+        """Say whether the sessions came into one frame, and how far to trust it."""
+        number, (mixed, chance) = count(len(self.names), "session"), self.mixing
+        nearest = f"{mixed:.0%} of the nearest rows of a row are of another session, {chance:.0%} "
+        nearest += "by chance"
+        if np.isnan(mixed):
+            texts = [f"{number} are in one frame by the rows that they share."]
+        elif 2.0 * mixed >= chance:
+            texts = [f"{number} are in one frame and mix: {nearest}."]
+        else:
+            why = "they cover different parts of the map, or levels differ between sessions"
+            texts = [f"{number} do not mix: {nearest}; {why}."]
+        alone = zip(self.names, self.agreements, strict=True)
+        known = [f"{name} {value:.2f}" for name, value in alone if np.isfinite(value)]
+        if known:
+            what = "agreement with the map of the session alone"
+            texts.append(f"How far to trust it: {what} (Procrustes R²) {', '.join(known)}.")
+        return texts
+
     def __str__(self) -> str:
-        lines = [repr(self)]
-        for name, kinds, residual in zip(self.names, self.fixed, self.residuals, strict=True):
-            numbers = pd.Series(kinds).value_counts().items()
-            each = ", ".join(f"{number} {kind}" for kind, number in numbers)
-            lines.append(f"{name}: {count(len(kinds), 'row')} ({each}), residual {residual:.3g}")
+        return "\n".join([*self.answer, *self.details()])
+
+    def details(self) -> list[str]:
+        """Return the rows of each session, those that are not fixed, and what was compared."""
+        lines = []
+        for name, kinds in zip(self.names, self.fixed, strict=True):
+            numbers = pd.Series(kinds[kinds != "fixed"]).value_counts().items()
+            loose = "".join(f", {number} {kind}" for kind, number in numbers)
+            lines.append(f"{name}: {count(len(kinds), 'row')}{loose}")
         compared = (" and ".join(self.names[k] for k in group) for group in self.groups)
-        return "\n".join([*lines, f"compared by their columns: {'; '.join(compared)}", RESIDUAL])
+        return [*lines, f"compared by their columns: {'; '.join(compared)}"]
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table of all rows: session, name, coordinates, and whether they are fixed."""
@@ -197,7 +237,7 @@ def align(
     Returns
     -------
     AlignedSessions
-        Coordinates, residual and joints by session.
+        Coordinates, agreement and joints by session.
 
     Raises
     ------
@@ -364,7 +404,7 @@ def _merged(
     coordinates = tuple(points[each.table.index] for each in tables)
     return AlignedSessions(
         coordinates,
-        np.array([_residual(t, c, settings) for t, c in zip(tables, coordinates, strict=True)]),
+        np.array([_agreement(t, c, settings) for t, c in zip(tables, coordinates, strict=True)]),
         tuple(fixed[each.table.index] for each in tables),
         joints,
         tuple(tuple(group.sessions) for group in groups),
@@ -403,8 +443,8 @@ def _warn_open(joints: blockwise.Joints, groups: list[_Group], tables: Sequence[
     )
 
 
-def _residual(session: _Session, points: Floats, settings: dict[str, Any]) -> float:
-    """How far a session alone, moved rigidly, is from its place."""
+def _agreement(session: _Session, points: Floats, settings: dict[str, Any]) -> float:
+    """Procrustes R² between the embedding of a session alone and its place."""
     if len(points) < points.shape[1] + 3:
         return float("nan")
     model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
@@ -413,7 +453,6 @@ def _residual(session: _Session, points: Floats, settings: dict[str, Any]) -> fl
             # The fit of all sessions has warned.
             warnings.simplefilter("ignore", UserWarning)
             own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
+        return float(1.0 - procrustes(points, own)[2])
     except ValueError:
         return float("nan")
-    gaps = blockwise.rigid_fit(own, points).apply(own) - points
-    return float(np.sqrt((gaps**2).sum(axis=1).mean()))

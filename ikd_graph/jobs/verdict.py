@@ -20,9 +20,6 @@ from .chance import LEVEL, ChanceTest
 
 __all__ = ["Fit", "Trust"]
 
-_SURE = 0.01
-"""Probability below which new rows are said not to fit."""
-
 QUESTIONS: Mapping[str, str] = {
     "p value": "is there anything",
     "agreement of halves": "is the arrangement there",
@@ -152,7 +149,7 @@ class Fit(NamedTuple):
     n_compared : int
         New rows that can be compared, and are no copies of rows of the map.
     p_value : float
-        Probability of so many rows beyond it from the source of the map.
+        Probability of so many rows beyond it, or of one so far, from the source of the map.
     """
 
     limit: float
@@ -168,9 +165,11 @@ class Fit(NamedTuple):
             return None
         limit = float(np.quantile(own, 1.0 - LEVEL))
         misfit, free = residuals > limit, own.size + 1
-        # The limit is an estimate, too.
-        counts = betabinom(int(new.sum()), LEVEL * free, (1.0 - LEVEL) * free)
-        return cls(limit, misfit, int(new.sum()), float(counts.sf(misfit.sum() - 1)))
+        n = int(new.sum())
+        # The limit is an estimate, too. Two tests count twice, and one of many rows as often.
+        many = betabinom(n, LEVEL * free, (1.0 - LEVEL) * free).sf(misfit.sum() - 1)
+        far = n * (1 + np.count_nonzero(own >= np.nanmax(residuals))) / free
+        return cls(limit, misfit, n, min(2.0 * float(min(many, far)), 1.0))
 
     @property
     def sentences(self) -> list[str]:
@@ -180,8 +179,8 @@ class Fit(NamedTuple):
             f"{count(k, 'row')} of {n} ({k / n:.0%}) fit worse than 95 % of the rows that made the "
             "map; 5 % are expected"
         )
-        if self.p_value >= _SURE:
-            return ["The new rows fit the map.", f"{beyond}."]
+        if self.p_value > LEVEL:
+            return ["Nothing speaks against it that the new rows fit the map.", f"{beyond}."]
         which = (
             "The new rows do not fit the map" if 2 * k >= n else "Some new rows do not fit the map"
         )

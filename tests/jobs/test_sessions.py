@@ -29,11 +29,43 @@ def test_sessions_that_share_columns_are_found_in_one_frame():
     found = ikd_graph.align(parts, columns=names)
     assert found.groups == ((0, 1, 2),)
     assert affine_r2(np.vstack(truth), np.vstack(found.coordinates)) > 0.95
-    assert (found.residuals < 0.8).all()
+    assert (found.agreements > 0.9).all()
+    mixed, chance = found.mixing
+    assert 0.5 * chance < mixed < 1.2 * chance
+    assert chance == pytest.approx(80 / 119)
+    assert str(found).startswith("3 sessions are in one frame and mix: ")
     assert all((kinds == "fixed").all() for kinds in found.fixed)
     placed = found.transform(1, parts[1][:5] + 1e-3)
     assert np.abs(placed - found.coordinates[1][:5]).max() < 0.5
-    assert "session 2: 40 rows (40 fixed)" in str(found)
+    # What all rows are is not said.
+    assert "session 2: 40 rows\n" in str(found)
+    assert "fixed" not in str(found)
+
+
+def test_sessions_that_do_not_mix_are_said_not_to():
+    z = points_of(3, 160)
+    X = process(z, 60, 0.1, 3)
+    X[80:] += 6.0 * np.random.default_rng(5).normal(size=60)
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align([X[:80], X[80:]], columns="same", names=["a", "b"], **settings)
+    mixed, chance = found.mixing
+    assert mixed < 0.1
+    assert chance == pytest.approx(80 / 159)
+    assert found.answer[0].startswith(f"2 sessions do not mix: {mixed:.0%} of the nearest rows")
+    assert "levels differ between sessions" in found.answer[0]
+    # Each session is where it would be alone, all the same.
+    assert (found.agreements > 0.8).all()
+
+
+def test_sessions_that_share_all_rows_are_said_to_agree_whatever_their_units():
+    z = points_of(4, 90)
+    tables = [process(z, 80, 0.05, seed) for seed in (6, 7)]
+    tables[1] *= 50.0
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align(tables, rows="same", names=["a", "b"], **settings)
+    assert np.isnan(found.mixing).all()
+    assert (found.agreements > 0.9).all()
+    assert found.answer[0] == "2 sessions are in one frame by the rows that they share."
 
 
 def test_sessions_that_share_rows_are_merged_on_them():
@@ -159,7 +191,7 @@ def test_sessions_and_rows_go_by_their_names(tmp_path, capsys, monkeypatch):
     assert main(words) == 0
     told = capsys.readouterr().out
     assert "monday" in told
-    assert "residual: root mean square distance of the rows" in told
+    assert "agreement with the map of the session alone" in told
     text = (tmp_path / "friday.csv").read_text().splitlines()
     text[-1] = ",".join(["t39", *["1"] * 60])
     (tmp_path / "friday.csv").write_text("\n".join(text))
@@ -174,7 +206,7 @@ def test_names_of_sessions_are_shown():
     two = ikd_graph.align(
         [X[:24], X[16:]], rows=[range(24), range(16, 40)], columns="same", names="ab"
     )
-    assert str(two).splitlines()[1].startswith("a: 24 rows")
+    assert "a: 24 rows" in str(two).splitlines()
     assert two.names == ("a", "b")
     with pytest.raises(ValueError, match="names must be one for each of 2 sessions, got 1"):
         ikd_graph.align([X[:24], X[16:]], columns="same", names=["a"])
