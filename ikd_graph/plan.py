@@ -114,7 +114,7 @@ class Report(Plan):
         """Return parameters of `IKD` with which a fit has nothing left to choose."""
         needed = {
             # A kernel that the likelihood chose is chosen again: the closed form had another.
-            "kernel": self.strategy.uses_kernel and not isinstance(self.refine, Likelihood),
+            "kernel": self.bends_distances and not isinstance(self.refine, Likelihood),
             # None was used, or one of the points of this table alone.
             "graph": isinstance(self.graph, graph.Rule),
         }

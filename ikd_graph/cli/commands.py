@@ -293,7 +293,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
         "rows": rows.to_dict("records"),
         "tests": [{**test._asdict(), "better": test.better} for test in result.tests],
         "sentences": sentences(result),
-        "agreement": result.agreement,
+        "trust": {} if result.trust is None else result.trust.numbers,
         "points": points.to_dict("list"),
     }
     common.finish(arguments, data, files, result.answer, result.details(), step, record)
@@ -341,7 +341,7 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    lines = [f"{data.name}: cliques", *common.settings_lines(view.model)]
+    lines = common.settings_lines(view.model)
     lines += aligned((name, format_number(value)) for name, value in view.facts().items())
     lines += [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
@@ -377,7 +377,8 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     lines = aligned(diagnosis.findings().items())
     lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
-    answer = diagnosis.trust.sentences(data.name)
+    named = ", ".join(filter(None, (data.name, diagnosis.block)))
+    answer = diagnosis.trust.sentences(named)
     common.finish(arguments, data, files, answer, lines, first, record)
 
 

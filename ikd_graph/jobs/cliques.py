@@ -108,9 +108,8 @@ class CliqueInspection:
         if self.expected_false is not None:
             few, same = (self.expected_false.get(size, 0.0) for size in (3, int(sizes[0])))
             chance = f", where tables of unrelated rows have {format_number(few)} in the mean"
-            chance += f", {format_number(same)} as large as the largest" * bool(
-                few and sizes[0] > 3
-            )
+            of_size = f" and {format_number(same)} of the size of the largest"
+            chance += of_size * bool(few and sizes[0] > 3)
         answer = [
             f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
             f"{points}; {some}the largest holds {sizes[0]}: {largest}; "
@@ -260,7 +259,9 @@ class CliqueInspection:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
         advice: list[str] = []
         if self.model is not None and self.levels is not None:
-            levels, top = self.levels, self.levels.attrs["connected_up_to"]
+            levels = self.levels
+            # Rounded down: beyond it is beyond what is printed.
+            top = np.floor(1e3 * levels.attrs["connected_up_to"]) / 1e3
             complete, m = levels.threshold[levels.coverage == 1.0], self.model.n_components_
             upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it"
             if top == 0.0:
@@ -697,11 +698,19 @@ def _inspected(
         rule = _rule_of_correlations(model, turned is not None)
         rows = dense_rows(rows_of(model._rows))[model._first]
         few = complete and len(rows) <= limits.SAMPLED and bool(np.isfinite(rows).all())
-        if n_resamples:
-            known = _stability(model, rows, rule, g, found, n_resamples)
-            chance = known.expected_false
-        elif few and (turned is None or callable(rule)):
-            chance = cliques.false_cliques(rows, rule, _TABLES)
+        if n_resamples and not np.isfinite(rows).all():
+            raise ValueError(
+                f"{setting('stability')} must have rows without holes, got a table with missing "
+                "values; fill them in before, or leave it out"
+            )
+        with warnings.catch_warnings():
+            # Tables that are drawn are not the user's.
+            warnings.simplefilter("ignore", UserWarning)
+            if n_resamples:
+                known = _stability(model, rows, rule, g, found, n_resamples)
+                chance = known.expected_false
+            elif few and (turned is None or callable(rule)):
+                chance = cliques.false_cliques(rows, rule, _TABLES)
     return CliqueInspection(
         data, g, found, n_maximal, complete, model, n_links, known, chance, turned
     )

@@ -30,6 +30,7 @@ from ..plotting.charts import Bars, Chart
 from ..similarity import AFFINITIES, GIVEN, unique_rows
 from . import baselines
 from .baselines import PEERS, Timed, timed
+from .chance import chance_test
 from .label_scores import WORDS, score_labels
 from .verdict import Trust
 
@@ -137,9 +138,8 @@ class Comparison:
         One for each method and noise level, with its scores and its embedding.
     used : dict
         Parameters of `IKD` that all strategies share, with nothing left to choose.
-    agreement : float
-        Procrustes R² between embeddings of two halves of the columns, that of the default fit; NaN
-        where nothing rests on it.
+    trust : Trust or None
+        How far the default fit of the table can be trusted, where a strategy is compared.
     warnings : tuple of str
         What is wrong with the default fit, in clauses.
     """
@@ -149,7 +149,7 @@ class Comparison:
     head: dict[str, str]
     rows: list[Row]
     used: dict[str, Any] = field(default_factory=dict)
-    agreement: float = np.nan
+    trust: Trust | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -315,9 +315,8 @@ class Comparison:
         if rank > size:
             whole = setting("n_components", rank)
             texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")
-        trust = Trust(None, self.agreement, np.nan, np.nan, self.data.n_features)
         told = [f"{text[:1].upper()}{text[1:]}." for text in [*texts, *self.warnings]]
-        return told + (trust.sentences() if np.isfinite(self.agreement) else [])
+        return told + ([] if self.trust is None else self.trust.sentences())
 
     def __str__(self) -> str:
         return "\n".join([*self.answer, *self.details()])
@@ -492,13 +491,14 @@ def compare(
         )
     data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    model_based, agreement, warned = False, np.nan, tuple[str, ...]()
+    model_based, trust, warned = False, None, tuple[str, ...]()
     if any(name in STRATEGIES for name in names):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             # Rows are compared as by the default fit, whatever is compared here.
             model = IKD(n_components, **settings).fit(data.X)
-            agreement, warned = model.agreement_, model.settings_.warnings
+            chance = chance_test(data.X, random_state=random_state)
+            trust, warned = Trust.of(model, chance), model.settings_.warnings
             settings["affinity"] = model.settings_.affinity
             if refine != "auto" or model.settings_.strategy.name != "geodesic":
                 model = IKD(n_components, strategy="geodesic", refine=refine, **settings)
@@ -515,7 +515,7 @@ def compare(
     bench = _Bench(data, settings, model_based, n_components, n_draws, time_limit)
     used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
     used["refine"] = refine
-    result = Comparison(data, bench.measure, head, [], used, agreement, warned)
+    result = Comparison(data, bench.measure, head, [], used, trust, warned)
     plans = [(name, how) for name in names for how in _refinements(name, refine)]
     try:
         for name, how in progress_bar(verbose, iterable=plans, desc="compare"):

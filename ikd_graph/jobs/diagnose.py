@@ -188,13 +188,21 @@ class Diagnosis:
     @property
     def answer(self) -> list[str]:
         """Say what can be read on the map, and how far to trust it."""
-        return self.trust.sentences()
+        return self.trust.sentences(self.block.capitalize())
+
+    @property
+    def block(self) -> str:
+        """What the numbers are of, where a table has holes; else empty."""
+        size = f"{self.n_points} rows and {self.n_observed} columns"
+        return f"largest block without holes ({size})" if self.known else ""
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What to do next, the best first: what predicts held-out columns better, or else embed."""
-        settings = {"n_components": self.n_components, **self.parameters}
-        same = "all the same" if self.chance.is_noise else "with these settings"
+        settings: dict[str, Any] = {"n_components": self.n_components}
+        # What is good for a block without holes is not for pairs that are unknown.
+        settings |= {"missing": "pairwise"} if self.known else self.parameters
+        same = "all the same" if self.trust.found_nothing else "with these settings"
         embed = Step(f"Embed {same}", f"{_in_python(settings)}.fit(X)", "embed", settings)
         tried = sorted(self.tried, key=lambda pair: -pair[0].mean)
         return (*(step for gain, step in tried if gain.better == gain.first), embed)

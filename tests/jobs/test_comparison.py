@@ -277,7 +277,7 @@ def test_rows_are_compared_as_embed_compares_them_whatever_is_refined(refine, ro
             model = IKD(2, random_state=0).fit(X)
             result = compare(X, "geodesic", noise=0, refine=refine)
         assert result.used["affinity"] == model.settings_.affinity
-        assert result.agreement == pytest.approx(model.agreement_)
+        assert result.trust.agreement == pytest.approx(model.agreement_)
         assert f"agreement of halves {model.agreement_:.2f}" in str(result)
 
 
