@@ -259,9 +259,7 @@ class CliqueInspection:
         """Sentences on what to do about the threshold, and on what the cliques disagree about."""
         advice: list[str] = []
         if self.model is not None and self.levels is not None:
-            levels = self.levels
-            # Rounded down: beyond it is beyond what is printed.
-            top = np.floor(1e3 * levels.attrs["connected_up_to"]) / 1e3
+            levels, top = self.levels, self.levels.attrs["connected_up_to"]
             complete, m = levels.threshold[levels.coverage == 1.0], self.model.n_components_
             upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it"
             if top == 0.0:
