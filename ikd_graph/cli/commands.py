@@ -37,6 +37,7 @@ from ..strategies import Blockwise, Geodesic, Linear
 from . import common
 from .console import aligned, write_lines
 from .objects import method_parameters, plain_settings, read_object, used_settings
+from .parser import flags_of
 
 
 def run_embed(arguments: argparse.Namespace) -> None:
@@ -55,17 +56,19 @@ def run_embed(arguments: argparse.Namespace) -> None:
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
-    size = {"n_components": model.n_components_}
+    kept = {"n_components": model.n_components_, **common.typed_values(arguments, "missing")}
     trust = Trust.of(model, _chance(data, arguments))
     answer = trust.sentences(data.name)
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = [
-        (text, common.paste_command(arguments, name, size))
+        (text, common.paste_command(arguments, name, kept))
         for name, text in (
             ("diagnose", "What would improve it:"),
             ("compare", "How other methods do on the same data:"),
             ("cliques", "What the cliques of the graph are, and where they disagree:"),
         )
+        # Not every method takes tables with holes.
+        if kept.keys() <= flags_of(name).keys()
     ]
     fractions = variance_fractions(Z)
     files["embedding.png"], files["report.html"] = common.drawings(

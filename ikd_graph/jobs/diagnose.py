@@ -302,7 +302,8 @@ class Diagnosis:
         named = [str(names[row]) for row in self.rows] if names else []
         chart = charts.scatter(
             self.embedding,
-            colors.paint(color, n=self.n_points).take(self.rows),
+            # Of a table with holes a block was examined, which does not know how many rows it has.
+            colors.paint(color, n=None if self.known else self.n_points).take(self.rows),
             title=(
                 f"embedding of the default fit; lines are the {len(pairs)} strongest of "
                 f"{self.n_trusted} significantly correlated pairs"
