@@ -124,16 +124,14 @@ class AlignedSessions:
         row, at = np.nonzero(near != np.arange(n)[:, None])
         near = near[row, at]
 
-        def of_others(labels: Integers) -> Floats:
-            other = labels[row] != labels[near]
-            total = np.bincount(labels[row], minlength=each.size).astype(np.float64)
-            total[total == 0.0] = np.nan
-            return np.bincount(labels[row], other, each.size) / total
+        def of_others(labels: Integers) -> pd.Series:
+            other = pd.Series(labels[row] != labels[near])
+            return other.groupby(labels[row]).mean().reindex(each)
 
         rng = np.random.default_rng(0)
         spread = np.std([of_others(rng.permutation(session)) for _ in range(_DRAWS)], 0, ddof=1)
         by_chance = np.where(sizes > 0, (n - sizes) / (n - 1.0), np.nan)
-        return told.assign(found=of_others(session), by_chance=by_chance, spread=spread)
+        return told.assign(found=of_others(session).to_numpy(), by_chance=by_chance, spread=spread)
 
     @property
     def _numbers(self) -> pd.Index:
@@ -161,8 +159,10 @@ class AlignedSessions:
         few = f"{np.sum(kinds != 'fixed')} of {kinds.size} rows may {' or '.join(loose)}"
         if loose and self.joints is not None and self.joints.n_open:
             return f"{number} are not {'all ' * (len(self.names) > 2)}fixed to one another: {few}"
-        less = mixing["by_chance"] - 2.0 * mixing["spread"]
-        apart = mixing[mixing["found"] < np.minimum(0.5 * mixing["by_chance"], less)]
+        apart = mixing.query("found < 0.5 * by_chance and found < by_chance - 2 * spread")
+        if len(mixing) - len(apart) < 2:
+            # A single session has none to mix with.
+            apart = mixing
         looked = mixing if apart.empty else apart
         if mixing.empty:
             by = "rows" if self._numbers.has_duplicates else "columns"

@@ -77,6 +77,14 @@ def test_one_session_of_several_that_does_not_mix_is_named():
     assert found.answer[0].startswith("Of 3 sessions, c does not mix: 0% of the nearest rows of")
 
 
+def test_a_session_smaller_than_a_neighborhood_may_be_apart():
+    X = process(points_of(4, 120), 60, 0.1, 4)
+    X[117:] += 6.0 * np.random.default_rng(4).normal(size=60)
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align([X[:117], X[117:]], columns="same", **settings)
+    assert found.answer[0].startswith("2 sessions do not mix: ")
+
+
 def test_copies_of_rows_are_neighbors_of_one_another():
     X = process(points_of(4, 80), 60, 0.1, 3)
     found = ikd_graph.align([X, X], columns="same", affinity="euclidean", refine="stress")
