@@ -170,7 +170,8 @@ class AlignedSessions:
             if agreements.size:
                 text += ", and agree" if agreements.min() >= AGREED else ", but do not agree"
         elif apart.empty:
-            text = f"{number} are in one frame and mix"
+            part = (mixing["found"] < mixing["by_chance"] - 4 * mixing["spread"]).any()
+            text = f"{number} are in one frame and mix{' in part' * int(part)}"
         elif len(apart) == len(mixing):
             text = f"{number} do not mix"
         else:

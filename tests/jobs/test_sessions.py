@@ -77,6 +77,16 @@ def test_one_session_of_several_that_does_not_mix_is_named():
     assert found.answer[0].startswith("Of 3 sessions, c does not mix: 0% of the nearest rows of")
 
 
+def test_sessions_of_which_half_the_rows_are_apart_mix_in_part():
+    X = process(points_of(3, 240), 60, 0.1, 3)
+    X[120:] += 6.0 * np.random.default_rng(5).normal(size=60)
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align([X[:80], X[80:160], X[160:]], columns="same", **settings)
+    apart, mixed, _ = nearest_of_others(found.coordinates)
+    assert apart < 0.4 < 0.6 < mixed
+    assert found.answer[0].startswith("3 sessions are in one frame and mix in part: ")
+
+
 def test_a_session_smaller_than_a_neighborhood_may_be_apart():
     X = process(points_of(4, 120), 60, 0.1, 4)
     X[117:] += 6.0 * np.random.default_rng(4).normal(size=60)
