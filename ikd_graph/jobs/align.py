@@ -112,11 +112,10 @@ class AlignedSessions:
             ``by_chance``, with these rows in any order, and its standard deviation, ``spread``;
             NaN where fewer than two sessions have such rows, or there are at most five.
         """
-        each = np.arange(len(self.names))
-        session = np.repeat(each, [len(kinds) for kinds in self.fixed])
+        session = np.repeat(np.arange(len(self.names)), [len(kinds) for kinds in self.fixed])
         own = (np.concatenate(self.fixed) == "fixed") & ~self._numbers.duplicated(keep=False)
         points, session = np.vstack(self.coordinates)[own], session[own]
-        sizes, n = np.bincount(session, minlength=each.size), session.size
+        sizes, n = np.bincount(session, minlength=len(self.names)), session.size
         told = pd.DataFrame({"rows": sizes}, pd.Index(self.names, name="session"))
         if np.count_nonzero(sizes) < 2 or n <= _NEIGHBORS:
             return told.assign(found=np.nan, by_chance=np.nan, spread=np.nan)
@@ -126,7 +125,7 @@ class AlignedSessions:
 
         def of_others(labels: Integers) -> pd.Series:
             other = pd.Series(labels[row] != labels[near])
-            return other.groupby(labels[row]).mean().reindex(each)
+            return other.groupby(labels[row]).mean().reindex(range(sizes.size))
 
         rng = np.random.default_rng(0)
         spread = np.std([of_others(rng.permutation(session)) for _ in range(_DRAWS)], 0, ddof=1)
@@ -175,12 +174,11 @@ class AlignedSessions:
         elif len(apart) == len(mixing):
             text = f"{number} do not mix"
         else:
-            do = "do" if len(apart) > 1 else "does"
-            text = f"Of {number}, {', '.join(apart.index)} {do} not mix"
+            text = f"Of {number}, {', '.join(apart.index)} did not mix"
         if len(looked):
             found, chance = np.average(looked[["found", "by_chance"]], 0, looked["rows"])
-            whose = "a row" if len(looked) == len(mixing) else "a row of these"
-            text += f": {found:.0%} of the nearest rows of {whose} are of another session, "
+            these = " of these" * (len(looked) < len(mixing))
+            text += f": {found:.0%} of the nearest rows of a row{these} are of another session, "
             text += f"{chance:.0%} by chance"
         if len(apart):
             text += "; sessions cover different parts of the map, or levels differ between them"

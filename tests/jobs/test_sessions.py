@@ -74,7 +74,7 @@ def test_one_session_of_several_that_does_not_mix_is_named():
     found = ikd_graph.align([X[:60], X[60:120], X[120:]], columns="same", **settings)
     assert found.mixing.loc["c", "found"] < 0.1
     assert found.mixing.loc[["a", "b"], "found"].min() > 0.4
-    assert found.answer[0].startswith("Of 3 sessions, c does not mix: 0% of the nearest rows of")
+    assert found.answer[0].startswith("Of 3 sessions, c did not mix: 0% of the nearest rows of")
 
 
 def test_sessions_of_which_half_the_rows_are_apart_mix_in_part():
