@@ -226,13 +226,15 @@ def run_align(arguments: argparse.Namespace) -> None:
     if labels is not None:
         title = labels.title or "label"
         table[title] = labels.texts
-        scores = score_labels(table.filter(like="ikd").to_numpy(), labels)
+        # A row that sessions share would be its own neighbor.
+        points = table.filter(like="ikd").drop_duplicates()
+        scores = score_labels(points.to_numpy(), replace(labels, y=labels.y[points.index]))
         lines.append(f"{title}: {format_scores(scores)}")
     files = {"sessions.csv": table.to_csv(index=False), "sessions.png": png}
     record = {
         "sessions": found.names,
         "agreements": found.agreements,
-        "mixing": dict(zip(("found", "by chance"), found.mixing, strict=True)),
+        "mixing": found.mixing.to_dict("list"),
         "groups": found.groups,
         "fixed": [int((kinds == "fixed").sum()) for kinds in found.fixed],
         "joints": [] if found.joints is None else found.joints.kinds.tolist(),

@@ -28,6 +28,7 @@ from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
+from ..model_selection import AGREED
 from ..plotting import plot
 
 Names = Sequence[Hashable]
@@ -39,6 +40,12 @@ SEVERAL = "several sessions"
 
 _NEIGHBORS = 5
 """Nearest rows by which sessions mix."""
+
+_DRAWS = 20
+"""Orders of the sessions by which the spread of mixing by chance is known to a sixth."""
+
+_MAY = {"mirrored": "be mirrored", "free": "lie elsewhere"}
+"""What rows that are not fixed may do."""
 
 
 class _Session(NamedTuple):
@@ -93,42 +100,89 @@ class AlignedSessions:
         return f"AlignedSessions({count(len(self.coordinates), 'session')}, {groups})"
 
     @property
-    def mixing(self) -> tuple[float, float]:
-        """Fraction of the five nearest rows that are of other sessions, and what chance gives.
+    def mixing(self) -> pd.DataFrame:
+        """Fraction of the five nearest rows of rows of a session that other sessions have.
 
-        Rows that one session alone has are looked at; NaN where fewer than two sessions have such
-        rows. By chance the sessions of these rows are in any order.
+        Fixed rows that one session alone has are looked at.
+
+        Returns
+        -------
+        pandas DataFrame
+            Of each session the number of these ``rows``, the fraction ``found``, that
+            ``by_chance``, with these rows in any order, and its standard deviation, ``spread``;
+            NaN where fewer than two sessions have such rows, or there are at most five.
         """
-        numbers = np.concatenate([each.table.index for each in self._sessions])
-        own = ~pd.Index(numbers).duplicated(keep=False)
-        points = np.vstack(self.coordinates)[own]
-        session = np.repeat(np.arange(len(self.fixed)), [len(each) for each in self.fixed])[own]
-        sizes, n = np.bincount(session), session.size
+        session = np.repeat(np.arange(len(self.names)), [len(kinds) for kinds in self.fixed])
+        own = (np.concatenate(self.fixed) == "fixed") & ~self._numbers.duplicated(keep=False)
+        points, session = np.vstack(self.coordinates)[own], session[own]
+        sizes, n = np.bincount(session, minlength=len(self.names)), session.size
+        told = pd.DataFrame({"rows": sizes}, pd.Index(self.names, name="session"))
         if np.count_nonzero(sizes) < 2 or n <= _NEIGHBORS:
-            return np.nan, np.nan
-        near = KDTree(points).query(points, _NEIGHBORS + 1)[1][:, 1:]
-        chance = float(sizes @ (n - sizes)) / (n * (n - 1.0))
-        return float(np.mean(session[near] != session[:, None])), chance
+            return told.assign(found=np.nan, by_chance=np.nan, spread=np.nan)
+        near = KDTree(points).query(points, _NEIGHBORS + 1)[1]
+        row, at = np.nonzero(near != np.arange(n)[:, None])
+        near = near[row, at]
+
+        def of_others(labels: Integers) -> pd.Series:
+            other = pd.Series(labels[row] != labels[near])
+            return other.groupby(labels[row]).mean().reindex(range(sizes.size))
+
+        rng = np.random.default_rng(0)
+        spread = np.std([of_others(rng.permutation(session)) for _ in range(_DRAWS)], 0, ddof=1)
+        by_chance = np.where(sizes > 0, (n - sizes) / (n - 1.0), np.nan)
+        return told.assign(found=of_others(session).to_numpy(), by_chance=by_chance, spread=spread)
+
+    @property
+    def _numbers(self) -> pd.Index:
+        """Numbers of the rows, session after session; a row that sessions share has one."""
+        return pd.Index(np.concatenate([each.table.index for each in self._sessions]))
 
     @property
     def answer(self) -> list[str]:
         """Say whether the sessions came into one frame, and how far to trust it."""
-        number, (mixed, chance) = count(len(self.names), "session"), self.mixing
-        nearest = f"{mixed:.0%} of the nearest rows of a row are of another session, {chance:.0%} "
-        nearest += "by chance"
-        if np.isnan(mixed):
-            texts = [f"{number} are in one frame by the rows that they share."]
-        elif 2.0 * mixed >= chance:
-            texts = [f"{number} are in one frame and mix: {nearest}."]
-        else:
-            why = "they cover different parts of the map, or levels differ between sessions"
-            texts = [f"{number} do not mix: {nearest}; {why}."]
-        alone = zip(self.names, self.agreements, strict=True)
-        known = [f"{name} {value:.2f}" for name, value in alone if np.isfinite(value)]
-        if known:
+        known = pd.Series(self.agreements, self.names).dropna()
+        texts = [f"{self._frame(known)}."]
+        if known.size:
             what = "agreement with the map of the session alone"
-            texts.append(f"How far to trust it: {what} (Procrustes R²) {', '.join(known)}.")
+            told = ", ".join(f"{name} {value:.2f}" for name, value in known.items())
+            apart = ", ".join(map(str, known.index[known < AGREED]))
+            less = f"; below {AGREED}, so that its own map differs: {apart}" if apart else ""
+            texts.append(f"How far to trust it: {what} (Procrustes R²) {told}{less}.")
         return texts
+
+    def _frame(self, agreements: pd.Series) -> str:
+        """Sentence on what the sessions are to one another."""
+        number, mixing = count(len(self.names), "session"), self.mixing.dropna()
+        kinds = np.concatenate(self.fixed)[~self._numbers.duplicated()]
+        loose = [_MAY[kind] for kind in _MAY if (kinds == kind).any()]
+        few = f"{np.sum(kinds != 'fixed')} of {kinds.size} rows may {' or '.join(loose)}"
+        if loose and self.joints is not None and self.joints.n_open:
+            return f"{number} are not {'all ' * (len(self.names) > 2)}fixed to one another: {few}"
+        apart = mixing.query("found < 0.5 * by_chance and found < by_chance - 2 * spread")
+        if len(mixing) - len(apart) < 2:
+            # A single session has none to mix with.
+            apart = mixing
+        looked = mixing if apart.empty else apart
+        if mixing.empty:
+            by = "rows" if self._numbers.has_duplicates else "columns"
+            text = f"{number} are in one frame by the {by} that they share"
+            if agreements.size:
+                text += ", and agree" if agreements.min() >= AGREED else ", but do not agree"
+        elif apart.empty:
+            part = (mixing["found"] < mixing["by_chance"] - 4 * mixing["spread"]).any()
+            text = f"{number} are in one frame and mix{' in part' * int(part)}"
+        elif len(apart) == len(mixing):
+            text = f"{number} do not mix"
+        else:
+            text = f"Of {number}, {', '.join(apart.index)} did not mix"
+        if len(looked):
+            found, chance = np.average(looked[["found", "by_chance"]], 0, looked["rows"])
+            these = " of these" * (len(looked) < len(mixing))
+            text += f": {found:.0%} of the nearest rows of a row{these} are of another session, "
+            text += f"{chance:.0%} by chance"
+        if len(apart):
+            text += "; sessions cover different parts of the map, or levels differ between them"
+        return f"{text}; {few}" if loose else text
 
     def __str__(self) -> str:
         return "\n".join([*self.answer, *self.details()])
@@ -141,6 +195,9 @@ class AlignedSessions:
             loose = "".join(f", {number} {kind}" for kind, number in numbers)
             lines.append(f"{name}: {count(len(kinds), 'row')}{loose}")
         compared = (" and ".join(self.names[k] for k in group) for group in self.groups)
+        for row in self.mixing.dropna().itertuples():
+            chance = f"{row.by_chance:.0%} ± {row.spread:.0%} by chance"
+            lines.append(f"{row.Index}: {row.found:.0%} of the nearest rows of others, {chance}")
         return [*lines, f"compared by their columns: {'; '.join(compared)}"]
 
     def to_pandas(self) -> pd.DataFrame:
@@ -198,8 +255,7 @@ class AlignedSessions:
         """
         points, table = np.vstack(self.coordinates), self.to_pandas()
         if color is None:
-            rows = pd.Index(np.concatenate([each.table.index for each in self._sessions]))
-            color = np.where(rows.duplicated(keep=False), SEVERAL, table["session"])
+            color = np.where(self._numbers.duplicated(keep=False), SEVERAL, table["session"])
         axes = plot.embedding(points, color, **options)
         plot.mark_open(axes, points, (table["fixed"] != "fixed").to_numpy())
         return axes

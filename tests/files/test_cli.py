@@ -21,7 +21,7 @@ from ikd_graph.cli import main, objects
 from ikd_graph.cli.parser import METHOD, build_parser, flags_of
 from ikd_graph.jobs.diagnose import diagnose
 from ikd_graph.kernels import Matern, RationalQuadratic
-from ikd_graph.metrics import affine_r2
+from ikd_graph.metrics import affine_r2, knn_accuracy
 from ikd_graph.report import page
 
 N_POINTS, N_FEATURES = 36, 24
@@ -472,6 +472,29 @@ def test_sessions_are_aligned_from_files(tmp_path, capsys):
     assert affine_r2(z, placed[["ikd0", "ikd1"]].to_numpy()) > 0.95
     assert run("align", tmp_path / "a.csv", "-o", tmp_path) == 2
     assert "two files or more, got 1" in capsys.readouterr().err
+
+
+def test_labels_of_sessions_are_scored_once_a_row_and_stored(tmp_path, capsys):
+    X = np.random.default_rng(1).normal(size=(60, 80))
+    label = np.random.default_rng(2).permutation(np.repeat(["x", "y"], 30))
+    frame = pd.DataFrame(X, [f"r{k}" for k in range(60)], [f"n{k}" for k in range(80)])
+    frame.assign(kind=label).to_csv(tmp_path / "a.csv", index_label="row")
+    frame.assign(kind=label).to_csv(tmp_path / "b.csv", index_label="row")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    out = ["-o", tmp_path / "out", "--json", "-"]
+    assert run("align", *files, "--labels", "kind", *out, "--refine", "stress") == 0
+    shown = capsys.readouterr().out
+    told = json.loads(shown)
+    assert told["answer"][0].endswith("by the rows that they share, and agree.")
+    assert told["mixing"]["found"] == [None, None]
+    placed = pd.read_csv(tmp_path / "out" / "aligned_sessions.csv")
+    assert placed["kind"].tolist() == [*label, *label]
+    assert run("align", *files, "--labels", "kind", "-o", tmp_path, "--refine", "stress") == 0
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "kind: " in each]
+    # Labels at random: a row that sessions share is no neighbor of itself.
+    points = placed[["ikd0", "ikd1"]].to_numpy()[:60]
+    codes = np.unique(label, return_inverse=True)[1]
+    assert f"{knn_accuracy(points, codes):.3f}" in line
 
 
 def test_sessions_of_one_file_name_are_told_apart(tmp_path, capsys):

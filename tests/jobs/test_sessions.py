@@ -30,9 +30,11 @@ def test_sessions_that_share_columns_are_found_in_one_frame():
     assert found.groups == ((0, 1, 2),)
     assert affine_r2(np.vstack(truth), np.vstack(found.coordinates)) > 0.95
     assert (found.agreements > 0.9).all()
-    mixed, chance = found.mixing
-    assert 0.5 * chance < mixed < 1.2 * chance
-    assert chance == pytest.approx(80 / 119)
+    mixing = found.mixing
+    assert mixing["by_chance"].to_numpy() == pytest.approx(80 / 119)
+    assert mixing["rows"].tolist() == [40] * 3
+    assert (mixing["found"] / mixing["by_chance"]).between(0.5, 1.2).all()
+    assert mixing["spread"].between(0.01, 0.1).all()
     assert str(found).startswith("3 sessions are in one frame and mix: ")
     assert all((kinds == "fixed").all() for kinds in found.fixed)
     placed = found.transform(1, parts[1][:5] + 1e-3)
@@ -42,17 +44,77 @@ def test_sessions_that_share_columns_are_found_in_one_frame():
     assert "fixed" not in str(found)
 
 
+def nearest_of_others(sessions, n_neighbors=5):
+    """Fraction of the nearest rows of each session that are of others, row by row."""
+    points = np.vstack(sessions)
+    session = np.repeat(np.arange(len(sessions)), [len(each) for each in sessions])
+    others = np.empty(len(points))
+    for row, point in enumerate(points):
+        order = np.argsort(((points - point) ** 2).sum(axis=1), kind="stable")
+        order = order[order != row][:n_neighbors]
+        others[row] = np.mean(session[order] != session[row])
+    return [others[session == k].mean() for k in range(len(sessions))]
+
+
+@pytest.mark.parametrize("size", [80, 145, 5])
+def test_random_parts_of_one_table_mix_as_by_chance(size):
+    X = process(points_of(3, 160), 60, 0.1, 3)
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align([X[:size], X[size:]], columns="same", **settings)
+    mixing = found.mixing
+    assert mixing["found"].to_numpy() == pytest.approx(nearest_of_others(found.coordinates))
+    assert (abs(mixing["found"] - mixing["by_chance"]) < 4.0 * mixing["spread"]).all()
+    assert found.answer[0].startswith("2 sessions are in one frame and mix: ")
+
+
+def test_one_session_of_several_that_does_not_mix_is_named():
+    X = process(points_of(3, 180), 60, 0.1, 3)
+    X[120:] += 6.0 * np.random.default_rng(5).normal(size=60)
+    settings = {"affinity": "euclidean", "refine": "stress", "names": "abc"}
+    found = ikd_graph.align([X[:60], X[60:120], X[120:]], columns="same", **settings)
+    assert found.mixing.loc["c", "found"] < 0.1
+    assert found.mixing.loc[["a", "b"], "found"].min() > 0.4
+    assert found.answer[0].startswith("Of 3 sessions, c did not mix: 0% of the nearest rows of")
+
+
+def test_sessions_of_which_half_the_rows_are_apart_mix_in_part():
+    X = process(points_of(3, 240), 60, 0.1, 3)
+    X[120:] += 6.0 * np.random.default_rng(5).normal(size=60)
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align([X[:80], X[80:160], X[160:]], columns="same", **settings)
+    apart, mixed, _ = nearest_of_others(found.coordinates)
+    assert apart < 0.4 < 0.6 < mixed
+    assert found.answer[0].startswith("3 sessions are in one frame and mix in part: ")
+
+
+def test_a_session_smaller_than_a_neighborhood_may_be_apart():
+    X = process(points_of(4, 120), 60, 0.1, 4)
+    X[117:] += 6.0 * np.random.default_rng(4).normal(size=60)
+    settings = {"affinity": "euclidean", "refine": "stress"}
+    found = ikd_graph.align([X[:117], X[117:]], columns="same", **settings)
+    assert found.answer[0].startswith("2 sessions do not mix: ")
+
+
+def test_copies_of_rows_are_neighbors_of_one_another():
+    X = process(points_of(4, 80), 60, 0.1, 3)
+    found = ikd_graph.align([X, X], columns="same", affinity="euclidean", refine="stress")
+    # One of five is the copy, the others are pairs of copies.
+    assert found.mixing["found"].between(0.5, 0.7).all()
+
+
 def test_sessions_that_do_not_mix_are_said_not_to():
     z = points_of(3, 160)
     X = process(z, 60, 0.1, 3)
     X[80:] += 6.0 * np.random.default_rng(5).normal(size=60)
     settings = {"affinity": "euclidean", "refine": "stress"}
     found = ikd_graph.align([X[:80], X[80:]], columns="same", names=["a", "b"], **settings)
-    mixed, chance = found.mixing
-    assert mixed < 0.1
-    assert chance == pytest.approx(80 / 159)
-    assert found.answer[0].startswith(f"2 sessions do not mix: {mixed:.0%} of the nearest rows")
-    assert "levels differ between sessions" in found.answer[0]
+    mixed = nearest_of_others(found.coordinates)
+    assert found.mixing["found"].to_numpy() == pytest.approx(mixed)
+    assert max(mixed) < 0.1
+    assert found.mixing["by_chance"].to_numpy() == pytest.approx(80 / 159)
+    head = f"2 sessions do not mix: {np.mean(mixed):.0%} of the nearest rows of a row are of"
+    assert found.answer[0].startswith(head)
+    assert "or levels differ between them." in found.answer[0]
     # Each session is where it would be alone, all the same.
     assert (found.agreements > 0.8).all()
 
@@ -63,9 +125,19 @@ def test_sessions_that_share_all_rows_are_said_to_agree_whatever_their_units():
     tables[1] *= 50.0
     settings = {"affinity": "euclidean", "refine": "stress"}
     found = ikd_graph.align(tables, rows="same", names=["a", "b"], **settings)
-    assert np.isnan(found.mixing).all()
+    assert found.mixing["found"].isna().all()
     assert (found.agreements > 0.9).all()
-    assert found.answer[0] == "2 sessions are in one frame by the rows that they share."
+    told = "2 sessions are in one frame by the rows that they share, and agree."
+    assert found.answer[0] == told
+    assert "mix" not in str(found)
+
+
+def test_sessions_that_share_all_rows_and_nothing_else_are_said_not_to_agree():
+    tables = [process(points_of(seed, 90), 80, 0.05, seed) for seed in (1, 2)]
+    found = ikd_graph.align(tables, rows="same", names=["a", "b"])
+    assert (found.agreements < 0.8).all()
+    assert found.answer[0].endswith("by the rows that they share, but do not agree.")
+    assert found.answer[1].endswith("; below 0.8, so that its own map differs: a, b.")
 
 
 def test_sessions_that_share_rows_are_merged_on_them():
@@ -109,6 +181,10 @@ def test_rows_on_a_line_leave_a_session_mirrored():
     with pytest.warns(UserWarning, match="session . and session . share 20 rows: mirrored"):
         found = ikd_graph.align([first[rows[0]], second[rows[1]]], rows=rows)
     assert (np.concatenate(found.fixed) == "mirrored").sum() >= 40
+    # How they would mix is a matter of the mirror.
+    told = "2 sessions are not fixed to one another: 40 of 100 rows may be mirrored."
+    assert found.answer[0] == told
+    assert found.mixing["found"].isna().all()
     axes = found.plot()
     assert "not fixed" in [artist.get_label() for artist in axes.collections]
 
