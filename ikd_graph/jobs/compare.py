@@ -325,7 +325,7 @@ class Comparison:
         """Return what all strategies share, the scores, and what else follows, in lines."""
         head = "; ".join(f"{name}: {text}" for name, text in self.head.items())
         failed = {row.title: row.failure for row in self.rows if row.failure}
-        lines = [f"{self.data.name}: {head}", f"{SCORES[self.measure]} (± standard error)"]
+        lines = [head, f"{SCORES[self.measure]} (± standard error)"]
         lines += [f"  {line}" for line in self._scores_table().to_string().splitlines()]
         lines += [f"  {title}: {failure}" for title, failure in failed.items()]
         return [*lines, f"  ({RULE})", *(f"- {text}" for text in sentences(self))]

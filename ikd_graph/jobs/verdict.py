@@ -184,5 +184,5 @@ class Fit(NamedTuple):
         which = (
             "The new rows do not fit the map" if 2 * k >= n else "Some new rows do not fit the map"
         )
-        why = "another source, other columns under these names, or another unit place them anyhow"
+        why = "they have another source, other columns under these names, or another unit"
         return [f"{which}: {why}.", f"{beyond}."]
