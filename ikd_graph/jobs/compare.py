@@ -19,7 +19,7 @@ from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
 from .._base.format import setting
-from .._base.progress import progress_bar
+from .._base.progress import Stages, progress_bar
 from .._base.table import are_counts, evenly_spaced
 from .._base.types import Floats
 from ..datasets import Dataset
@@ -493,7 +493,7 @@ def compare(
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
     model_based, trust, warned = False, None, tuple[str, ...]()
     if any(name in STRATEGIES for name in names):
-        with warnings.catch_warnings():
+        with Stages(verbose) as stages, stages("choosing"), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             # Rows are compared as by the default fit, whatever is compared here.
             model = IKD(n_components, **settings).fit(data.X)
