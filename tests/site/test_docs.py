@@ -219,6 +219,11 @@ def what_is_printed():
     rng = np.random.default_rng(0)
     levels = np.exp(rng.normal(size=60)) * (0.3 + rng.uniform(size=(100, 1)))
     yield heard(lambda: diagnose(levels + 0.3 * rng.normal(size=levels.shape)))
+    # A surface, its columns shuffled, and random walks.
+    surface = process(Z, 60, 0.2)
+    shuffled = np.random.default_rng(5).permuted(surface, axis=0)
+    for table in (surface, shuffled, np.cumsum(shuffled, axis=0)):
+        yield heard(partial(diagnose, table)).lower()
     for data in (datasets.load("medium"), datasets.load("digits"), datasets.half_moons(60)):
         unknown = replace(data, latent=data.latent if data.name.startswith("medium") else None)
         yield heard(partial(compare, unknown, noise=0, refine=None, max_rows=300))
