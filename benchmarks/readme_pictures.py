@@ -258,7 +258,7 @@ def compare(quick):
     figure = Figure(figsize=(10.4, 3.3), layout="constrained")
     axes = figure.subplots(1, 3, width_ratios=(1, 1, 1.2))
     for ax, name in zip(axes, ("blockwise", "geodesic"), strict=False):
-        Z = np.c_[table[f"{name} 1"], table[f"{name} 2"]]
+        Z = np.c_[table[f"{name} ikd0"], table[f"{name} ikd1"]]
         aligned, _, _ = superimpose(Z, data.latent)
         style = {"c": table["disagreement"], "cmap": "viridis", "s": 16}
         drawn = scatter(ax, aligned, name, **style)

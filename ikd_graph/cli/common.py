@@ -104,7 +104,7 @@ def drawings(
         ax = plot.axes(*size)
         draw(ax)
         # Pages stay small: they have it for browsers that run no script.
-        png, coarse = plot.png(ax, form=arguments.format), plot.png(ax, 72) if page else None
+        png, coarse = plot.image(ax, form=arguments.format), plot.image(ax, 72) if page else None
     except ImportError as error:
         print_error("warning", f"no picture: {error}")
     try:

@@ -240,8 +240,8 @@ class Comparison:
             table["disagreement"] = self.disagreement
         table |= {labels.title or "label": labels.texts for labels in self.data.labels}
         for row in self.rows_at(self.levels[0]):
-            for k, column in enumerate(row.embedding.T, 1):
-                table[f"{row.title} {k}"] = column
+            for k, column in enumerate(row.embedding.T):
+                table[f"{row.title} ikd{k}"] = column
         return pd.DataFrame(table)
 
     @plot.labels_are_color

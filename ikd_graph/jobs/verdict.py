@@ -66,7 +66,10 @@ class Trust(NamedTuple):
                 return (
                     f"{self.n_columns} columns are too few to tell whether the arrangement is there"
                 )
-            return "whether the arrangement is there is not known: no halves of columns to compare"
+            return (
+                "it is not known whether the arrangement is there: there are no halves of the "
+                "columns to compare"
+            )
         if self.found_nothing:
             ordered, agree = self.chance and self.chance.ordered, self.agreement >= SUPPORTED
             if ordered and agree:
@@ -180,9 +183,12 @@ class Fit(NamedTuple):
             "map; 5 % are expected"
         )
         if self.p_value > LEVEL:
-            return ["Nothing speaks against it that the new rows fit the map.", f"{beyond}."]
+            return [
+                "Nothing shows that the new rows fit worse than the rows of the map.",
+                f"{beyond}.",
+            ]
         which = (
             "The new rows do not fit the map" if 2 * k >= n else "Some new rows do not fit the map"
         )
-        why = "they have another source, other columns under these names, or another unit"
-        return [f"{which}: {why}.", f"{beyond}."]
+        why = "possible causes are another source, other columns under these names, another unit"
+        return [f"{which}; {why}.", f"{beyond}."]

@@ -121,8 +121,8 @@ def paint(
     given: Any = labels.y if isinstance(labels, Labels | Paint) else labels
     if not (n is None or given is None or np.shape(given) == (n,)):
         raise ValueError(
-            f"color must have one value for each of the {n} rows, got shape {np.shape(given)}; a "
-            "column of a data frame is frame['name']"
+            f"color, or labels, must have one value for each of the {n} rows, got shape "
+            f"{np.shape(given)}; a column of a data frame is frame['name']"
         )
     if labels is None or isinstance(labels, Paint):
         return labels or Paint()

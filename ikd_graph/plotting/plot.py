@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "arrows", "axes", "chart", "embedding", "png", "quiet", "save",
+    "arrows", "axes", "chart", "embedding", "image", "quiet", "save",
     "small_multiples", "surfaces",
 ]  # fmt: skip
 
@@ -97,7 +97,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
 
 
 @validate(dpi=RESOLUTION)
-def png(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
+def image(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
     """Draw the figure of an Axes as PNG, or in another format, in memory.
 
     Parameters

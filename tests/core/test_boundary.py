@@ -305,8 +305,8 @@ CALLS = {
     ),
     "model_selection.sampled": (model_selection.sampled, {"n": N}),
     "plotting.plot.embedding": (_placed, {"points": [0, 1]}),
-    "plotting.plot.png": (
-        lambda dpi: plot.png(plot.embedding(PLANE), dpi),
+    "plotting.plot.image": (
+        lambda dpi: plot.image(plot.embedding(PLANE), dpi),
         {"dpi": 20},
     ),
     "plotting.plot.save": (

@@ -70,14 +70,14 @@ def test_each_picture_is_drawn_alike_in_the_axes_given_or_in_its_own(name):
     one, two = plot.axes(), plot.axes()
     assert every_picture()[name](ax=one) is one
     every_picture()[name](ax=two)
-    assert plot.png(one, dpi=40) == plot.png(two, dpi=40)
+    assert plot.image(one, dpi=40) == plot.image(two, dpi=40)
     assert pyplot.get_fignums() == []
     assert every_picture()[name]().figure is pyplot.gcf()
 
 
 def painted(ax):
     """Pixels of a figure, 0 to 1."""
-    return mpl.image.imread(BytesIO(plot.png(ax, dpi=50)))[:, :, :3]
+    return mpl.image.imread(BytesIO(plot.image(ax, dpi=50)))[:, :, :3]
 
 
 def test_no_margin_of_a_picture_is_empty_and_its_legend_is_inside(ax):
@@ -95,7 +95,7 @@ def test_odd_names_are_words_that_leave_room_for_the_picture(ax, apart):
     Z = np.random.default_rng(0).normal(size=(40, 2)) + np.arange(40)[:, None] % 2 * [apart, 0]
     names = ["a" * 400, "$x_1$ and $"]
     plot.embedding(Z, np.arange(40) % 2, names=names, label_title="t" * 400, ax=ax)
-    plot.png(ax)
+    plot.image(ax)
     texts = ax.texts or ax.get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["a" * 31 + "…", "$x_1$ and $"]
     assert not texts[1].get_parse_math()
@@ -104,7 +104,7 @@ def test_odd_names_are_words_that_leave_room_for_the_picture(ax, apart):
 def test_letters_that_no_font_has_are_told_in_one_sentence(ax):
     plot.embedding(np.eye(3)[:, :2], ["\U0001342f", "\U00013430", "b"], ax=ax)
     with pytest.warns(UserWarning, match="lacks 2 letters of some names") as heard:
-        plot.png(ax)
+        plot.image(ax)
     assert len(heard) == 1
 
 
@@ -330,7 +330,9 @@ def test_colors_that_are_not_one_for_each_row_are_refused_by_every_plot(color):
     shape = re.escape(str(np.shape(color)))
     for draw in (fitted_path().plot, partial(plot.embedding, np.eye(60))):
         for name in ("color", "labels"):
-            with pytest.raises(ValueError, match=f"color must have one .* 60 rows, got .*{shape}"):
+            with pytest.raises(
+                ValueError, match=f"color, or labels, must have one .* 60 rows, got .*{shape}"
+            ):
                 draw(**{name: color})
     with pytest.raises(TypeError, match="multiple values"):
         fitted_path().plot(color=KINDS, labels=KINDS)

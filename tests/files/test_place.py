@@ -39,7 +39,7 @@ def test_a_new_file_is_placed_by_the_names_of_its_columns(files, capsys):
     assert run("place", out / "old_model.ikd", files / "new.csv", "-o", out) == 0
     said = capsys.readouterr().out
     assert "new: 20 rows placed in" in said
-    assert "Nothing speaks against it that the new rows fit the map." in said
+    assert "Nothing shows that the new rows fit worse than the rows of the map." in said
     with (out / "new_placed.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
     assert head == ["row", "ikd0", "ikd1", "residual"]

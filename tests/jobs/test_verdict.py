@@ -83,7 +83,8 @@ def test_what_has_no_columns_has_no_such_numbers(tables):
     assert np.isnan([model.agreement_, model.held_out_r2_]).all()
     sentences = Trust.of(given).sentences("given")
     assert sentences == [
-        "given: whether the arrangement is there is not known: no halves of columns to compare."
+        "given: it is not known whether the arrangement is there: there are no halves of the "
+        "columns to compare."
     ]
 
 

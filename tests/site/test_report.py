@@ -181,7 +181,7 @@ def test_odd_charts_are_still_figures_on_pages_and_on_paper(chart):
     spec = figures.figure(chart)
     assert "NaN" not in json.dumps(spec)
     go.Figure(spec["data"], spec["layout"])
-    assert len(plot.png(plot.chart(chart, ax=plot.axes()), dpi=40)) > 500
+    assert len(plot.image(plot.chart(chart, ax=plot.axes()), dpi=40)) > 500
 
 
 def test_what_is_missing_is_named_with_its_cure(monkeypatch):
