@@ -152,6 +152,15 @@ def variance_fractions(latent: ArrayLike) -> Floats:
     return np.asarray(spread / (spread.sum() or 1.0))
 
 
+def beyond_errors(gradients: Floats, errors: Floats) -> Floats:
+    """Squared length of gradients (n, p, m) less the squares of their standard errors, (n, p).
+
+    It is 0 where a gradient is not longer than two standard errors.
+    """
+    length, error = (np.linalg.norm(each, axis=2) for each in (gradients, errors))
+    return np.where(length > 2.0 * error, length**2 - error**2, 0.0)
+
+
 def _faded(at: Floats, errors: Floats) -> tuple[Floats, tuple[Curve, ...]]:
     """Opacity of points, (n,), and a bar below them of twice their median error, if it fits.
 

@@ -681,10 +681,11 @@ def gradients(
 ) -> Axes:
     """Draw which of many quantities rises most where on a map, and in which direction.
 
-    One point of each cell of a `grid` has an arrow: the gradient of the quantity whose gradient is
-    longest beyond two standard errors; none where no quantity has such a one. The arrows are drawn
-    to one scale, the longest as long as a cell is wide. On a map of one coordinate the derivatives
-    of these quantities are drawn against it, in bands of two standard errors.
+    One point of each cell of a `grid` has an arrow: the gradient of the quantity whose squared
+    gradient has most beyond its squared standard errors; none where no gradient is longer than two
+    standard errors. The arrows are drawn to one scale, the longest as long as a cell is wide. On a
+    map of one coordinate the derivatives of these quantities are drawn against it, in bands of two
+    standard errors.
 
     Parameters
     ----------
@@ -718,8 +719,8 @@ def gradients(
     """
     at, (rows, width) = charts.columns(Z), grid(Z)
     slopes, errors = (np.asarray(each)[:, :, :2] for each in (values, standard_errors))
-    beyond = np.nan_to_num(np.linalg.norm(slopes, axis=2) - 2.0 * np.linalg.norm(errors, axis=2))
-    sure = np.flatnonzero(beyond.max(axis=1) > 0.0)
+    beyond = charts.beyond_errors(slopes, errors)
+    sure = np.flatnonzero(beyond.any(axis=1))
     most = beyond[sure].argmax(axis=1)
     found, times = np.unique(most, return_counts=True)
     named = found[np.argsort(-times, kind="stable")][:n].tolist()

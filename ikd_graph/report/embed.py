@@ -1,6 +1,7 @@
 """Page of one embedding: the picture, how it was made, why."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -8,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.format import count, format_seconds
+from .._base.threads import batches, block_rows
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
+from ..gplvm.loadings import loadings
 from ..jobs.label_scores import format_scores
 from ..jobs.verdict import Trust
 from ..plotting import charts
 from ..plotting.charts import Chart
+from ..plotting.figures import escape
+from ..plotting.plot import shortened
 from ..similarity import GIVEN
 from . import page
 from .page import DrawnPoints
@@ -24,6 +29,12 @@ _EMBEDDING_NOTE = (
     "of many points the uncertain ones are pale. A point says its row and, of up to 4000 rows, the "
     "columns that are farthest from their means, in standard deviations (sd). Draw a rectangle to "
     "zoom; click a name to hide it; the lasso chooses rows to save."
+)
+_ARROWS_NOTE = (
+    " Arrows from the point under the cursor show the columns that change most there, at most "
+    "three and each beyond two standard errors: the way in which a column rises, and by how many "
+    "sd over a tenth of the map, ± its standard error. The map is taken as it is; "
+    "ikd_graph.loadings(Z, X) has all columns."
 )
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
@@ -88,6 +99,7 @@ def embed_page(
     believed = model.settings_.model_based and np.isfinite(model.standard_errors_).any()
     errors = model.standard_errors_ if believed else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
+    arrows = _arrows(model, drawn)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
     # As on the terminal: settings with the reason for each, and what there is to beware of.
     settings = str(model.settings_).splitlines()
@@ -96,7 +108,7 @@ def embed_page(
         data.name,
         " ".join(answer or Trust.of(model).sentences(data.name)),
         [
-            ("", [_pictures(model, drawn, errors)]),
+            ("", [_pictures(model, drawn, errors, _ARROWS_NOTE if arrows else "")]),
             ("What was read", [page.block("list", [_made(model, data.n_features), *data.notes])]),
             ("Labels", [page.block("pairs", written)]),
             ("Columns that make the map", _columns(columns)),
@@ -104,7 +116,7 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=drawn.described(more, columns=model.affinity not in GIVEN),
+        described=drawn.described(more, columns=model.affinity not in GIVEN) | arrows,
         **around,
     )
 
@@ -135,7 +147,42 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     ]
 
 
-def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None) -> page.Block:
+def _arrows(model: IKD, drawn: DrawnPoints, most: int = 3) -> page.Block:
+    """Columns that change most at each point drawn, with their steps; empty where none is known.
+
+    A step is what the first two dimensions make, in standard deviations, of a tenth of the map.
+    """
+    Z, data = model.embedding_, drawn.data
+    if model.affinity in GIVEN or Z.shape[1] < 2 or drawn.rows.size > charts.MANY:
+        return {}
+    try:
+        found = loadings(Z, data.X, points=Z[drawn.rows], names=data.feature_names or None)
+    except ValueError:
+        return {}
+    unit = 0.1 * np.ptp(Z[:, :2], axis=0).max() / np.where(found.sd > 0.0, found.sd, np.inf)
+    arrows: list[list[list[Any]]] = []
+    for batch in batches(len(found.points), block_rows(len(found))):
+        part = replace(found, points=found.points[batch])
+        both = (part.values, part.standard_errors)
+        steps, errors = (each[:, :, :2] * unit[:, None] for each in both)
+        beyond, size = charts.beyond_errors(steps, errors), np.linalg.norm(errors, axis=2)
+        numbers = np.concatenate([steps, size[:, :, None]], axis=2)
+        for row, first in enumerate(np.argsort(-beyond, axis=1, kind="stable")[:, :most]):
+            known = first[beyond[row, first] > 0.0].tolist()
+            arrows.append([[k, *map(_rounded, numbers[row, k])] for k in known])
+    named = sorted({k for each in arrows for k, *_ in each})
+    columns = {k: escape(shortened(found.names[k], 24)) for k in named}
+    return {"arrows": arrows, "columns": columns} if named else {}
+
+
+def _rounded(number: float) -> float:
+    """Return a number of three digits, which a page stores in few letters."""
+    return float(f"{number:.3g}")
+
+
+def _pictures(
+    model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None, note: str
+) -> page.Block:
     """Draw the embedding with what may color it; of more dimensions also all pairs."""
     Z, m = model.embedding_, model.embedding_.shape[1]
     error_bars = None if errors is None else errors[drawn.rows]
@@ -144,7 +191,7 @@ def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None
         return drawn.scatter(Z, *drawn.paints, title=title, dims=dims, errors=error_bars)
 
     main = chart(f"embedding of {drawn.data.name}")
-    drawings = [page.drawing(main, caption=_EMBEDDING_NOTE + drawn.note, size="main")]
+    drawings = [page.drawing(main, caption=_EMBEDDING_NOTE + note + drawn.note, size="main")]
     if m > 2:
         solid = chart("in three dimensions", range(3))
         drawings.append(page.drawing(solid, "In three dimensions", size="main"))
