@@ -33,8 +33,8 @@ _EMBEDDING_NOTE = (
 _ARROWS_NOTE = (
     " Arrows from the point under the cursor show the columns that change most there, at most "
     "three and each beyond two standard errors: the way in which a column rises, and by how many "
-    "sd over a tenth of the map, ± its standard error. The map is taken as it is; "
-    "ikd_graph.loadings(Z, X) has all columns."
+    "sd over a tenth of the longer side of the map, ± its standard error. The map is taken as it "
+    "is; ikd_graph.loadings(Z, X) has all columns."
 )
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
@@ -155,8 +155,9 @@ def _arrows(model: IKD, drawn: DrawnPoints, most: int = 3) -> page.Block:
     Z, data = model.embedding_, drawn.data
     if model.affinity in GIVEN or Z.shape[1] < 2 or drawn.rows.size > charts.MANY:
         return {}
+    names = data.feature_names or [f"column {k}" for k in range(data.n_features)]
     try:
-        found = loadings(Z, data.X, points=Z[drawn.rows], names=data.feature_names or None)
+        found = loadings(Z, data.X, points=Z[drawn.rows], names=names)
     except ValueError:
         return {}
     unit = 0.1 * np.ptp(Z[:, :2], axis=0).max() / np.where(found.sd > 0.0, found.sd, np.inf)

@@ -78,17 +78,19 @@
       // Names stand outside of the arrows where there is room, below one another.
       const room = 7 * Math.max(...head.words.map((word) => word.length)) + 8;
       const left = head.x > room && (head.x < x || head.x + room > wide);
-      const down = lowest[left] = Math.max(head.y - 3, (lowest[left] ?? -reach) + 32);
+      const outside = head.y + 14 * Math.sin(head.turn) - 3;
+      head.down = lowest[left] = Math.max(outside, (lowest[left] ?? -reach) + 32);
       const barbs = [0.4, -0.4].map((side) => `M${head.x},${head.y}l` +
         `${-9 * Math.cos(head.turn + side)},${-9 * Math.sin(head.turn + side)}`);
       return `<path d="M${x},${y}L${head.x},${head.y}${barbs.join("")}"/>` + head.words.map((word, line) =>
         `<text text-anchor="${left ? "end" : "start"}" x="${head.x + (left ? -7 : 7)}"` +
-        ` y="${down + 14 * line}">${word}</text>`).join("");
+        ` y="${head.down + 14 * line}">${word}</text>`).join("");
     }).join("");
-    // What is said of the point stands below or above the arrows.
-    const half = label.getBBox().height / 2, apart = half + reach + 25;
-    const middle = y < high / 2 ? Math.min(y + apart, high - half) : Math.max(y - apart, half);
-    label.style.translate = `0 ${middle - y}px`;
+    // What is said of the point stands below arrows and names, or above where there is more room.
+    const half = label.getBBox().height / 2, rows = [y, ...heads.map((head) => head.down)];
+    const above = Math.min(...rows) - 20 - half, below = Math.max(...rows) + 24 + half;
+    const to = below + half < high ? below : Math.max(above, half);
+    label.style.translate = `0 ${to - y}px`;
   }
 
   // Figures are drawn when they come near; a page of many opens as fast as one of few.
