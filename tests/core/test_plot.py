@@ -20,7 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from tables import quiet
 
-from ikd_graph import IKD, datasets, refine
+from ikd_graph import IKD, datasets, loadings, refine
 from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.plotting import charts, colors, figures, plot
 from ikd_graph.report import embed_page
@@ -573,6 +573,32 @@ def test_surfaces_have_arrows_of_their_slopes(ax):
     assert (up.get_offsets()[~up.Umask, 0] < 0.0).all()
     assert (up.V[~up.Umask] > 0.0).all()
     assert (right.get_offsets()[~right.Umask, 0] > 0.0).all()
+
+
+def test_loadings_draw_themselves(ax):
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-1.0, 1.0, size=(300, 3))
+    table = pd.DataFrame({"noise": rng.normal(size=300), "east": Z[:, 0], "hill": -(Z[:, 1] ** 2)})
+    found = loadings(Z, table)
+    found.plot(color=Z[:, 2] > 0.0, n=1, ax=ax)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["False", "True", "hill", "others"]
+    hill = ax.collections[0]
+    # The hill rises to its top, most at its foot; arrows of other columns are where it is flat.
+    assert (hill.V * hill.get_offsets()[:, 1] < 0.0).all()
+    first = found.plot("surfaces", n=2, ax=plot.axes())
+    panels = first.figure.axes[first.figure.axes.index(first) :]
+    assert [panel.get_title(loc="left") for panel in panels] == found.top(2)["column"].tolist()
+    line = loadings(Z[:, :1], table).plot("surfaces", ax=plot.axes())
+    assert line.get_xlabel() == "dimension 1"
+    assert [text.get_text() for text in line.get_legend().get_texts()] == ["east"]
+    # Where nothing changes surely there is the map alone.
+    none = loadings(Z, rng.normal(size=(300, 2)))
+    for kind in ("arrows", "surfaces"):
+        (points,) = none.plot(kind, ax=plot.axes()).collections
+        assert len(points.get_offsets()) == 300
+    with pytest.raises(ValueError, match="kind must be one of 'arrows', 'surfaces', got 'hills'"):
+        found.plot("hills")
 
 
 def test_a_mark_is_named_in_the_legend_on_paper_and_on_pages(ax):
