@@ -732,7 +732,9 @@ def gradients(
         for k, shade in shades.items():
             y, error = slopes[:, k, 0], 2.0 * errors[:, k, 0]
             ax.plot(at[rows, 0], y, color=shade, label=shortened(names[k]))
-            ax.fill_between(at[rows, 0], y - error, y + error, color=shade, alpha=0.2, linewidth=0)
+            # Many that overlap leave the curves to be seen.
+            pale: dict[str, Any] = {"alpha": 1.0 / (1.0 + len(shades)), "linewidth": 0}
+            ax.fill_between(at[rows, 0], y - error, y + error, color=shade, **pale)
         return chart(Chart("", "dimension 1", "derivative, in standard deviations"), ax=ax)
     tails, ways = at[rows[sure], :2], _to_length(slopes[sure, most], width)
     for k, shade in {**shades, None: MUTED}.items():

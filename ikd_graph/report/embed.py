@@ -16,10 +16,9 @@ from ..gplvm.columns import ColumnRelevance
 from ..gplvm.loadings import loadings
 from ..jobs.label_scores import format_scores
 from ..jobs.verdict import Trust
-from ..plotting import charts
+from ..plotting import charts, plot
 from ..plotting.charts import Chart
 from ..plotting.figures import escape
-from ..plotting.plot import shortened
 from ..similarity import GIVEN
 from . import page
 from .page import DrawnPoints
@@ -33,7 +32,7 @@ _EMBEDDING_NOTE = (
 _ARROWS_NOTE = (
     " Arrows from the point under the cursor show the columns that change most there, at most "
     "three and each beyond two standard errors: the way in which a column rises, and by how many "
-    "sd over a tenth of the longer side of the map, ± its standard error. The map is taken as it "
+    "sd over an eighth of the longer side of the map, ± its standard error. The map is taken as it "
     "is; ikd_graph.loadings(Z, X) has all columns."
 )
 _SPECTRUM_NOTE = (
@@ -99,7 +98,7 @@ def embed_page(
     believed = model.settings_.model_based and np.isfinite(model.standard_errors_).any()
     errors = model.standard_errors_ if believed else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
-    arrows = _arrows(model, drawn)
+    arrows = {} if columns is None else _arrows(model.embedding_, drawn)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
     # As on the terminal: settings with the reason for each, and what there is to beware of.
     settings = str(model.settings_).splitlines()
@@ -147,43 +146,31 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     ]
 
 
-def _arrows(model: IKD, drawn: DrawnPoints, most: int = 3) -> page.Block:
+def _arrows(Z: NDArray[np.float64], drawn: DrawnPoints, most: int = 3) -> page.Block:
     """Columns that change most at each point drawn, with their steps; empty where none is known.
 
-    A step is what the first two dimensions make, in standard deviations, of a tenth of the map.
+    A step is what a cell of a grid over the first two dimensions makes, in standard deviations.
     """
-    Z, data = model.embedding_, drawn.data
-    if model.affinity in GIVEN or Z.shape[1] < 2 or drawn.rows.size > charts.MANY:
+    X, at = drawn.data.X, Z[drawn.rows]
+    if Z.shape[1] < 2 or len(at) > charts.MANY or np.isnan(X).any():
         return {}
-    names = data.feature_names or [f"column {k}" for k in range(data.n_features)]
-    try:
-        found = loadings(Z, data.X, points=Z[drawn.rows], names=names)
-    except ValueError:
-        return {}
-    unit = 0.1 * np.ptp(Z[:, :2], axis=0).max() / np.where(found.sd > 0.0, found.sd, np.inf)
-    arrows: list[list[list[Any]]] = []
-    for batch in batches(len(found.points), block_rows(len(found))):
-        part = replace(found, points=found.points[batch])
-        both = (part.values, part.standard_errors)
-        steps, errors = (each[:, :, :2] * unit[:, None] for each in both)
-        beyond, size = charts.beyond_errors(steps, errors), np.linalg.norm(errors, axis=2)
-        numbers = np.concatenate([steps, size[:, :, None]], axis=2)
+    names = drawn.data.feature_names or [f"column {k}" for k in range(X.shape[1])]
+    found, arrows = loadings(Z, X, points=at, names=names), []
+    cell = plot.grid(Z)[1] / np.where(found.sd > 0.0, found.sd, np.inf)[:, None]
+    for batch in batches(len(at), block_rows(len(names))):
+        part = replace(found, points=at[batch])
+        steps, errors = part.values[:, :, :2] * cell, part.standard_errors[:, :, :2] * cell
+        beyond = charts.beyond_errors(steps, errors)
+        numbers = np.dstack([steps, np.linalg.norm(errors, axis=2)])
         for row, first in enumerate(np.argsort(-beyond, axis=1, kind="stable")[:, :most]):
             known = first[beyond[row, first] > 0.0].tolist()
-            arrows.append([[k, *map(_rounded, numbers[row, k])] for k in known])
+            arrows.append([[k, *(float(f"{x:.3g}") for x in numbers[row, k])] for k in known])
     named = sorted({k for each in arrows for k, *_ in each})
-    columns = {k: escape(shortened(found.names[k], 24)) for k in named}
+    columns = {k: escape(plot.shortened(names[k], 24)) for k in named}
     return {"arrows": arrows, "columns": columns} if named else {}
 
 
-def _rounded(number: float) -> float:
-    """Return a number of three digits, which a page stores in few letters."""
-    return float(f"{number:.3g}")
-
-
-def _pictures(
-    model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None, note: str
-) -> page.Block:
+def _pictures(model: IKD, drawn: DrawnPoints, errors: Any, note: str) -> page.Block:
     """Draw the embedding with what may color it; of more dimensions also all pairs."""
     Z, m = model.embedding_, model.embedding_.shape[1]
     error_bars = None if errors is None else errors[drawn.rows]
