@@ -198,9 +198,9 @@ class Loadings:
         kind : {"arrows", "surfaces"}
             "arrows" draws the map with arrows: the gradient of the column that changes most there,
             in its standard deviations. "surfaces" draws a small map for each of the columns that
-            `top` names: its posterior mean in colors, with its gradient. Only gradients longer than
-            two standard errors have arrows. A map of one coordinate has curves in either case: the
-            derivatives against it, in bands of two standard errors.
+            `top` lists: its posterior mean in colors, with its gradient. Only gradients longer than
+            their standard errors have arrows. A map of one coordinate has curves in either case:
+            the derivatives against it, in bands of two standard errors.
         n : int
             Largest number of columns that have a color and a name, or a map.
         color : (n_points,) array_like, optional
@@ -229,14 +229,14 @@ class Loadings:
         few = replace(self, points=self.points[plot.grid(self.points)[0]])
         sd = np.where(self.sd > 0.0, self.sd, np.inf)[:, None]
         slopes, errors = few.values / sd, few.standard_errors / sd
-        names = self.top(n)["column"].tolist() if kind == "surfaces" else []
-        if not names or self.points.shape[1] == 1:
+        most = self.top(n).index.tolist() if kind == "surfaces" else []
+        if not most or self.points.shape[1] == 1:
             look = {"n": n, "color": color, "ax": ax}
             return plot.gradients(self.points, slopes, errors, self.names, **look)
-        most = [self.names.index(name) for name in names]
-        sure = charts.beyond_errors(slopes, errors)[:, most, None] > 0.0
-        slopes = np.where(sure, slopes[:, most], np.nan)
-        return plot.surfaces(self.points, None, self.fitted[:, most], names, slopes=slopes, ax=ax)
+        beyond = charts.beyond_errors(slopes, errors)[:, most, None]
+        fitted, names = self.fitted[:, most], [self.names[k] for k in most]
+        slopes = np.where(beyond > 0.0, slopes[:, most], np.nan)
+        return plot.surfaces(self.points, None, fitted, names, slopes=slopes, ax=ax)
 
     @cached_property
     def _arrays(self) -> tuple[Floats, Floats]:

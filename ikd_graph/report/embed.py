@@ -31,8 +31,8 @@ _EMBEDDING_NOTE = (
 )
 _ARROWS_NOTE = (
     " Arrows from the point under the cursor show the columns that change most there, at most "
-    "three and each beyond two standard errors: the way in which a column rises, and by how many "
-    "sd over an eighth of the longer side of the map, ± its standard error. The map is taken as it "
+    "three and none below its standard error: the way in which a column rises, and by how many sd "
+    "over an eighth of the longer side of the map, ± its standard error. The map is taken as it "
     "is; ikd_graph.loadings(Z, X) has all columns."
 )
 _SPECTRUM_NOTE = (
