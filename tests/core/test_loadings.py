@@ -148,9 +148,9 @@ def test_intervals_hold_the_true_derivatives(kernel, noise):
 
 def test_errors_of_coordinates_are_in_those_of_derivatives():
     inside, given_the_map = [], []
-    for kernel in SMOOTH:
-        for seed in range(2):
-            Z, X, slopes = samples(kernel, noise=0.0, seed=seed)
+    for kernel in SMOOTH[:2]:
+        for seed in range(3):
+            Z, X, slopes = samples(kernel, n=60, noise=0.0, seed=seed)
             model = IKD(kernel=kernel).fit(X)
             turn = orthogonal_procrustes(Z - Z.mean(axis=0), model.embedding_)[0]
             found = model.loadings()
