@@ -2,11 +2,11 @@
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
 strategies and other methods, `inspect_cliques` looks into cliques, `columns` names the columns that
-make a map, `align` brings sessions into one frame; `strategies`, `graph`, `refine`, `kernels` and
-`missing` hold the objects they take; `similarity`, `covariance`, `graph`, `cliques`, `blockwise`,
-`geodesics`, `eigen` and `gplvm` are the functions it is made of; `paper` has the published method
-on one page; `tl` takes annotated matrices (AnnData), `pl` draws them. Each is loaded when it is
-first asked for.
+make a map, `loadings` those that change at a point of it, `align` brings sessions into one frame;
+`strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take; `similarity`,
+`covariance`, `graph`, `cliques`, `blockwise`, `geodesics`, `eigen` and `gplvm` are the functions it
+is made of; `paper` has the published method on one page; `tl` takes annotated matrices (AnnData),
+`pl` draws them. Each is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .estimator import IKD
     from .gplvm.columns import columns
+    from .gplvm.loadings import loadings
     from .jobs.align import align
     from .jobs.cliques import inspect_cliques
     from .jobs.compare import compare
@@ -41,6 +42,7 @@ __all__ = [
     "graph",
     "inspect_cliques",
     "kernels",
+    "loadings",
     "metrics",
     "missing",
     "paper",
@@ -58,6 +60,7 @@ _HOMES = {
     "compare": ".jobs.compare",
     "diagnose": ".jobs.diagnose",
     "inspect_cliques": ".jobs.cliques",
+    "loadings": ".gplvm.loadings",
 }
 
 

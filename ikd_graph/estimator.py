@@ -45,6 +45,7 @@ from ._columns_of_model import columns_of_model
 from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
+from .gplvm.loadings import Loadings, chosen_columns
 from .graph import CsrGraph
 from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
@@ -391,12 +392,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._request.require_rows("inverse_transform")
-        points, width = check_array(Z, dtype=np.float64), self.embedding_.shape[1]
-        if points.shape[1] != width:
-            raise ValueError(
-                f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
-                "what transform returned"
-            )
+        points = self._read_points(Z)
         with limit_threads(self.n_jobs):
             rows, std = self._fitted.predict(points, with_errors=return_std)
         return (rows, std) if return_std else rows
@@ -501,6 +497,49 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         with limit_threads(self.n_jobs):
             return columns_of_model(self, X, options)
+
+    @validate()
+    def loadings(self, Z: ArrayLike | None = None, columns: Any = None) -> Loadings:
+        """Find which columns change where, in which direction, and how surely.
+
+        The derivatives of `inverse_transform` at points of the map, in closed form.
+
+        Parameters
+        ----------
+        Z : (n_points, n_components) array_like of float64, optional
+            Points; by default the rows.
+        columns : sequence of str or int, optional
+            Names or positions of columns of X; by default all.
+
+        Returns
+        -------
+        Loadings
+            Derivatives of the columns with standard errors, see `ikd_graph.loadings`.
+
+        Raises
+        ------
+        ValueError
+            If covariances or distances were given, which know no rows, or the kernel has no
+            derivative at distance 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+        >>> IKD().fit(X).loadings(columns=[3, 7]).values.shape
+        (60, 2, 2)
+        """
+        check_is_fitted(self)
+        self._request.require_rows("loadings")
+        points = self._read_points(self.embedding_ if Z is None else Z)
+        kernels.differentiable("the kernel of the model", self.kernel_)
+        p = self.n_features_in_
+        names = np.array(getattr(self, "feature_names_in_", [f"x{k}" for k in range(p)]), object)
+        chosen = chosen_columns(columns, names)
+        with limit_threads(self.n_jobs):
+            posteriors = self._fitted.posteriors(chosen)
+            spread = self._fitted.spread_at(points)
+        return Loadings(points, tuple(names[chosen]), posteriors, spread)
 
     @plot.labels_are_color
     def plot(self, color: Any = None, **options: Any) -> Any:
@@ -686,6 +725,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return float(computed[measure.__name__])
 
     # Input ----------------------------------------------------------------------------------------
+
+    def _read_points(self, Z: Any) -> Floats:
+        """Points of the embedding, (b, m)."""
+        points, width = check_array(Z, dtype=np.float64), self.embedding_.shape[1]
+        if points.shape[1] != width:
+            raise ValueError(
+                f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
+                "what transform returned"
+            )
+        return np.asarray(points)
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
         """Rows in one piece or a large sparse table, or values between points, as X holds them."""

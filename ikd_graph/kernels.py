@@ -433,3 +433,14 @@ def get(kernel: str | StationaryKernel) -> StationaryKernel:
 def as_kernel(name: str, kernel: str | StationaryKernel) -> StationaryKernel:
     """Return the rule of arguments that are kernels, see `get`."""
     return get(kernel)
+
+
+def differentiable(name: str, kernel: str | StationaryKernel) -> StationaryKernel:
+    """Return the rule of kernels whose samples have a gradient."""
+    kernel = get(kernel)
+    if not np.isfinite(kernel.derivative(0.0)):
+        raise ValueError(
+            f"{name} must be differentiable at distance 0, got {kernel!r}, whose samples have no "
+            "gradient; take 'squared_exponential' or 'matern'"
+        )
+    return kernel

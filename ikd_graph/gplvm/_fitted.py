@@ -47,11 +47,13 @@ from ._likelihood import (
     sample_covariance,
     work_of,
 )
-from ._process import SIDE_BY_SIDE, GaussianProcess, Prediction, freshness
+from ._posterior import ColumnPosterior
+from ._process import SIDE_BY_SIDE, GaussianProcess, Prediction, column_posterior, freshness
 from ._search import CoreFit
 from ._uncertainty import (
     MAX_POINTS,
     LatentPosterior,
+    interpolated,
     place_variances,
     posterior,
     reliability,
@@ -352,21 +354,12 @@ class FittedProcess:
 
         A column is predicted by the rows that have it; the error is the root mean square.
         """
-        sample, model = self._conditioned, self.noise_model()
-        rows, latent = dense_rows(self.rows[self.first[sample]]) - self._mean, self.points[sample]
-        predicted = np.zeros((len(points), rows.shape[1]))
+        model, width = self.noise_model(), self.rows.shape[1]
+        predicted = np.zeros((len(points), width))
         explained = np.zeros(len(points))
-        for there, columns in known_columns(rows):
-            if there.size:
-                process = GaussianProcess(
-                    latent[there],
-                    rows[np.ix_(there, columns)],
-                    model.kernel,
-                    model.variance,
-                    model.noise,
-                )
-                predicted[:, columns], std = process.predict(points)
-                explained += columns.size / rows.shape[1] * (model.variance - std**2)
+        for columns, process in self._processes(np.arange(width)):
+            predicted[:, columns], std = process.predict(points)
+            explained += columns.size / width * (model.variance - std**2)
         std = np.sqrt(np.maximum(model.variance - explained, 0.0))
         bars = self.error_bars() if with_errors else None
         if bars is not None and self.model_based:
@@ -374,6 +367,27 @@ class FittedProcess:
             # Nothing is less certain than where nothing was measured.
             std = np.minimum(std, np.sqrt(model.variance))
         return Prediction(predicted + self._mean, std)
+
+    def posteriors(self, columns: Integers) -> list[ColumnPosterior]:
+        """Posteriors of some columns of X, together all; a column no row has is in none."""
+        mean, processes = self._mean, self._processes(columns)
+        return [column_posterior(process, at, mean[columns[at]]) for at, process in processes]
+
+    def spread_at(self, points: Floats) -> Floats | None:
+        """Error covariances (b, m, m) of coordinates around points; None where not known."""
+        bars = self.error_bars() if self.model_based else None
+        return None if bars is None else interpolated(self.process, bars, points)
+
+    def _processes(self, columns: Integers) -> Iterator[tuple[Integers, GaussianProcess]]:
+        """Yield which of some columns of X are known in the same rows, and their process."""
+        sample, model = self._conditioned, self.noise_model()
+        rows = dense_rows(take_columns(some_rows(self.rows, self.first[sample]), columns))
+        for there, at in known_columns(rows):
+            if there.size:
+                points, known = self.points[sample[there]], rows[np.ix_(there, at)]
+                known = known - self._mean[columns[at]]
+                process = GaussianProcess(points, known, model.kernel, model.variance, model.noise)
+                yield at, process
 
     def log_likelihood(self, rows: NDArray[np.floating], points: Floats) -> float:
         """Compute the log likelihood of all columns of rows of X at points."""

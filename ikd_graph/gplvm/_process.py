@@ -21,13 +21,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
 
 from .. import _jit
 from .._base import validation as check
 from .._base.threads import batches, block_rows
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._likelihood import (
@@ -36,6 +37,7 @@ from ._likelihood import (
     known_log_likelihood,
     value_and_slope,
 )
+from ._posterior import ColumnPosterior, Features
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""
@@ -362,6 +364,22 @@ class GaussianProcess:
         """Lower Cholesky factor of A."""
         sq_dist = cdist(self.points, self.points, "sqeuclidean")
         return factor_of(self.variance * self.kernel.covariance(sq_dist), self.noise)
+
+
+def column_posterior(process: GaussianProcess, columns: Integers, means: Floats) -> ColumnPosterior:
+    """Posterior of the columns of a process, each of the signal variance that is most likely."""
+    factor = process._factor / np.sqrt(process.variance)
+    coefficients = solve_triangular(factor, process.rows, lower=True)
+    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, trans="T")
+    return ColumnPosterior(
+        features=Features(process.kernel, process.points, inverse),
+        columns=columns,
+        means=means,
+        sd=np.sqrt(np.mean(process.rows**2, axis=0)),
+        coefficients=coefficients,
+        explained=np.ones((1, len(factor))),
+        variances=np.mean(coefficients**2, axis=0, keepdims=True),
+    )
 
 
 def _descend(

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 from scipy.spatial.distance import cdist, pdist
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from .._base.table import evenly_spaced
 from .._base.threads import batches
 from .._base.types import Floats
 from ..kernels import SquaredExponential, StationaryKernel
+from ._posterior import ColumnPosterior, Features
 
 NOISE_RATIOS = np.logspace(-3.0, 4.0, 15)
 """Ratios of noise variance to signal variance that the likelihood of a column chooses from."""
@@ -45,7 +46,7 @@ class Fits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Smoother:
+class Smoother(Features):
     """Eigenfunctions of a kernel over the points of a map, less their means.
 
     A column that is `standardized` is ``basis @ sqrt(eigenvalues) * b + noise`` with b ~ N(0, v I)
@@ -53,9 +54,6 @@ class Smoother:
     """
 
     points: Floats  # (n, m) the map
-    kernel: StationaryKernel
-    inducing: Floats  # (i, m) points that the functions are sums of kernels at
-    expansion: Floats  # (i, r) weights of these kernels in each eigenfunction times its root
     eigenvalues: Floats  # (r,) of the centered kernel matrix, descending
     basis: Floats  # (n, r) orthonormal
 
@@ -78,17 +76,6 @@ class Smoother:
             slopes = self.slopes_at(self.points[batch])
             forms += np.einsum("mkr,mks->mrs", slopes, slopes, optimize=True)
         return np.asarray(forms / n)
-
-    def values_at(self, points: Floats) -> Floats:
-        """Evaluate at points the functions that the coefficients b belong to, (k, r)."""
-        sq_dist = cdist(points, self.inducing, "sqeuclidean")
-        return np.asarray(self.kernel.covariance(sq_dist) @ self.expansion)
-
-    def slopes_at(self, points: Floats) -> Floats:
-        """Differentiate these functions in every coordinate, (m, k, r)."""
-        factor = 2.0 * self.kernel.derivative(cdist(points, self.inducing, "sqeuclidean"))
-        gaps = points.T[:, :, None] - self.inducing.T[:, None, :]
-        return np.array([(factor * gap) @ self.expansion for gap in gaps])
 
     def evidence(self, products: Floats, squares: Floats) -> Floats:
         """Log likelihood ratio of columns for every noise ratio against pure noise, (b, g).
@@ -117,6 +104,30 @@ class Smoother:
         r2 = np.where(total > 0.0, 1.0 - lost / np.where(total > 0.0, total, 1.0), 0.0)
         coefficients = kept / np.sqrt(self.eigenvalues)
         return Fits(NOISE_RATIOS[choice][:, None], noise[:, None], coefficients, residual, r2)
+
+    @cached_property
+    def level(self) -> Floats:
+        """Means of the functions over the map, (r,)."""
+        return np.asarray(self.values_at(self.points).mean(axis=0))
+
+    def posterior(self, columns: Floats) -> ColumnPosterior:
+        """Posterior of columns (n, b), noise ratios weighted by their likelihood."""
+        means = columns.mean(axis=0)
+        Y = columns - means
+        squares, products = np.einsum("ij,ij->j", Y, Y), Y.T @ self.basis
+        weights = softmax(self.evidence(products, squares), axis=1)
+        squares = squares[:, None]
+        noise = np.maximum(squares - products**2 @ self.shrinkage.T, _PERFECT * squares)
+        coefficients = weights @ self.shrinkage * products / np.sqrt(self.eigenvalues)
+        return ColumnPosterior(
+            features=self,
+            columns=np.arange(len(products)),
+            means=means - coefficients @ self.level,
+            sd=Y.std(axis=0),
+            coefficients=coefficients.T,
+            explained=self.shrinkage,
+            variances=(weights * noise / (NOISE_RATIOS * (len(Y) - 1.0))).T,
+        )
 
     def fractions(self, fits: Fits) -> tuple[Floats, Floats]:
         r"""Fraction of the mean squared gradient along each axis and its standard error, (b, m).
@@ -193,7 +204,7 @@ def smoother(
     values, vectors = values[order], vectors[:, order]
     basis = features @ (vectors / np.sqrt(values))
     expansion = solve_triangular(factor, vectors, lower=True, trans="T")
-    return Smoother(points, kernel, inducing, expansion, values, basis)
+    return Smoother(kernel, inducing, expansion, points, values, basis)
 
 
 def row_noise(residual: Floats) -> Floats:

@@ -21,7 +21,7 @@ from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import naming_rows, validate
 from .._base.warn import warn
-from ..kernels import StationaryKernel, as_kernel
+from ..kernels import StationaryKernel, differentiable
 from ..plotting import charts, plot
 from ._smoother import Smoother, bayes_factors, n_draws, p_values, row_noise, smoother, standardized
 
@@ -33,7 +33,9 @@ __all__ = ["ColumnRelevance", "columns"]
 LEVEL = 0.05
 """False discovery rate up to which a column counts as found."""
 
-_BATCH = 256
+WIDTH = 256
+"""Columns that are worked on together."""
+
 _SHOWN = 12
 """Columns whose values are kept for pictures."""
 
@@ -257,7 +259,7 @@ class OnMap(NamedTuple):
             some = some - np.outer(self.level, self.level @ some / (self.level @ self.level or 1.0))
         return some if self.rows.size == len(some) else some[self.rows]
 
-    def batches(self, width: int = _BATCH) -> Iterator[tuple[Integers, Floats]]:
+    def batches(self, width: int = WIDTH) -> Iterator[tuple[Integers, Floats]]:
         """Centered columns with their positions, ``width`` at a time."""
         for start in range(0, self.columns.size, width):
             at = self.columns[start : start + width]
@@ -277,20 +279,9 @@ class OnMap(NamedTuple):
         return self._replace(columns=columns, rows=self.rows[on], smooth=smooth)
 
 
-def _smooth_kernel(name: str, value: Any) -> StationaryKernel:
-    """Require a kernel whose samples have a gradient."""
-    kernel = as_kernel(name, value)
-    if not np.isfinite(kernel.derivative(0.0)):
-        raise ValueError(
-            f"{name} must be differentiable at distance 0, got {kernel!r}, whose samples have no "
-            "gradient; None takes the squared exponential"
-        )
-    return kernel
-
-
 @validate(
     Z=check.table,
-    kernel=check.optional(_smooth_kernel),
+    kernel=check.optional(differentiable),
     errors=check.optional(check.quantities),
     null=check.one_of(("shift", "permute")),
     random_state=check.seed,
@@ -387,12 +378,12 @@ def columns(
     spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
     check.like("Z", points)("errors", spread)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
-    values, level, labels = _read(X, len(points), names)
+    values, level, labels = read_columns(X, len(points), names)
     every = np.arange(labels.size)
     held_out = _checked_maps(maps, points, every)
-    ends, rows = _place_of(where, points)
+    ends, rows = place_of(where, points)
     points, spread = points[rows], spread[rows]
-    _check_map(points)
+    check_map(points)
     rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)
     with single_threaded_blas():
         itself = OnMap(values, level, every, rows, smoother(points, smooth))
@@ -419,7 +410,7 @@ def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floa
     center = smooth.points.mean(axis=0, keepdims=True)
     at_center = smooth.slopes_at(center)[:, 0]
     path = None if ends is None else np.diff(smooth.values_at(ends), axis=0)[0]
-    some = itself._replace(columns=every[evenly_spaced(every.size, _BATCH)])
+    some = itself._replace(columns=every[evenly_spaced(every.size, WIDTH)])
     noise = np.ones(itself.values.shape[0])
     noise[itself.rows] = row_noise(smooth.fit(next(some.batches())[1]).residual)
     parts = []
@@ -450,7 +441,7 @@ def _judged(
         smooth, of_rows = judge.smooth, noise[judge.rows]
         even = smoother(smooth.points, smooth.kernel, of_rows)
         # Columns of a batch are shifted together.
-        for at, Y in judge.batches(int(np.clip(p // 8, 16, _BATCH))):
+        for at, Y in judge.batches(int(np.clip(p // 8, 16, WIDTH))):
             r2[at] = smooth.fit(Y).r2
             # The median is the most frequent value of a column that has few others.
             rare[at] = (np.median(Y, axis=0) != Y).sum(axis=0)
@@ -515,7 +506,7 @@ def _sorted(
 # What was given -----------------------------------------------------------------------------------
 
 
-def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[np.str_]]:
+def read_columns(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[np.str_]]:
     """Table that was given, the level of its rows where it is none of the columns', and names."""
     level = X.level - X.level.mean() if isinstance(X, ScaledRows) else None
     given = as_table(X.values if isinstance(X, ScaledRows) else X, accept_sparse="csc")
@@ -538,12 +529,14 @@ def _read(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, NDArray[
     return values, level, np.array(called, dtype=object)
 
 
-def _place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
+def place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     """Return ends of a path, if there is one, and the rows to look at."""
     every = np.arange(len(points))
     if where is None:
         return None, every
     given = check.as_array("where", where)
+    if given.shape == () and given.dtype.kind in "iu":
+        return None, check.nodes_of(len(points))("where", given[None])
     if given.dtype == bool and given.shape == (len(points),):
         return None, np.flatnonzero(given)
     if given.shape == (2,) and given.dtype.kind in "iu":
@@ -552,8 +545,9 @@ def _place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
         check.finite("pass where the path begins and ends")("where", given)
         return np.asarray(given, dtype=np.float64), every
     raise ValueError(
-        f"where must be True or False for each of the {len(points)} rows, two numbers of rows, or "
-        f"two points of shape {(2, points.shape[1])}; got shape {given.shape} of {given.dtype}"
+        f"where must be True or False for each of the {len(points)} rows, one or two numbers of "
+        f"rows, or two points of shape {(2, points.shape[1])}; got shape {given.shape} of "
+        f"{given.dtype}"
     )
 
 
@@ -575,7 +569,7 @@ def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Inte
     return found
 
 
-def _check_map(points: Floats) -> None:
+def check_map(points: Floats) -> None:
     """Raise unless there is a map."""
     if (distinct := len(np.unique(points, axis=0))) < _FEWEST:
         raise ValueError(

@@ -1,0 +1,70 @@
+r"""What the values of columns at the points of a map say of them elsewhere, and of their slopes.
+
+A column is v^(1/2) times a sample of a Gaussian process with the kernel k = f(\|z - z'\|²), plus
+noise of variance r v. With A = K + r I and features g(z) with g(z)^T g(z') = k(z)^T A^-1 k(z'), a
+linear functional l of it, such as its derivative at a point, has
+
+    the mean (l g)^T c  and the variance  v (l l' k - \|l g\|²),
+
+so that one set of features serves all columns, and all functionals of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._base.types import Floats, Integers
+from ..kernels import StationaryKernel
+
+
+@dataclass(frozen=True)
+class Features:
+    """Functions over a map that are sums of a kernel at points."""
+
+    kernel: StationaryKernel
+    inducing: Floats  # (i, m) the points
+    expansion: Floats  # (i, r) weights of each in each function
+
+    def values_at(self, points: Floats) -> Floats:
+        """Evaluate the functions at points, (k, r)."""
+        sq_dist = cdist(points, self.inducing, "sqeuclidean")
+        return np.asarray(self.kernel.covariance(sq_dist) @ self.expansion)
+
+    def slopes_at(self, points: Floats) -> Floats:
+        """Differentiate the functions in every coordinate, (m, k, r)."""
+        factor = 2.0 * self.kernel.derivative(cdist(points, self.inducing, "sqeuclidean"))
+        gaps = points.T[:, :, None] - self.inducing.T[:, None, :]
+        return np.array([(factor * gap) @ self.expansion for gap in gaps])
+
+
+class ColumnPosterior(NamedTuple):
+    """Posterior of b columns of a table that have the same features."""
+
+    features: Features
+    columns: Integers  # (b,) which they are
+    means: Floats  # (b,) of their values, which were taken off
+    sd: Floats  # (b,) standard deviations of their values
+    coefficients: Floats  # (r, b) posterior means of those of the features
+    explained: Floats  # (g, r) fraction of the prior variance of each that values take off
+    variances: Floats  # (g, b) prior variances of the columns, times the weight of each g
+
+    def of(self, functionals: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Means and variances (k, b) of functionals: (k, r) of the features, of prior (k,)."""
+        open_ = np.maximum(prior[:, None] - functionals**2 @ self.explained.T, 0.0)
+        return functionals @ self.coefficients, open_ @ self.variances
+
+    @classmethod
+    def joined(cls, parts: Sequence[ColumnPosterior]) -> ColumnPosterior:
+        """Join posteriors of columns that have the same features and follow one another."""
+        means, sd, coefficients, variances = (
+            np.concatenate([getattr(part, name) for part in parts], axis=-1)
+            for name in ("means", "sd", "coefficients", "variances")
+        )
+        features, explained = parts[0].features, parts[0].explained
+        every = np.arange(means.size)
+        return cls(features, every, means, sd, coefficients, explained, variances)

@@ -1,0 +1,307 @@
+r"""Which columns change where on a map, in which direction, and how surely.
+
+The posterior mean of a column at a point z of a map is the derivative's antiderivative: with g and
+c of `_posterior`, its slopes are (∂g/∂z)^T c, and their variance is that of the process,
+
+    v (-2 f'(0) - \|∂g/∂z\|²),    k = f(\|z - z'\|²),
+
+the same in every coordinate before anything is known. The points of a map have errors δ of their
+own. A smooth error with the covariance Σ k turns and stretches the map by ∂δ, whose variance is
+-2 f'(0) Σ, and moves a slope s by ∂δ^T s: this adds -2 f'(0) s^T Σ s to its variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
+
+from .._base import validation as check
+from .._base.format import count
+from .._base.threads import batches, block_rows, single_threaded_blas
+from .._base.types import Floats, Integers
+from .._base.validation import validate
+from ..kernels import StationaryKernel, differentiable
+from ._posterior import ColumnPosterior
+from ._smoother import smoother
+from .columns import WIDTH, OnMap, check_map, place_of, read_columns
+
+__all__ = ["Loadings", "loadings"]
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, repr=False)
+class Loadings:
+    """Derivatives of columns at points of a map; see `ikd_graph.loadings`.
+
+    Attributes
+    ----------
+    points : (n, m) ndarray of float64
+        Points of the map.
+    names : tuple of str
+        Names of the p columns.
+    sd : (p,) ndarray of float64
+        Standard deviations of the columns.
+    values : (n, p, m) ndarray of float64
+        Derivative of the posterior mean of each column at each point along each axis, in the unit
+        of the column per unit of the map. Computed when asked for, as are the next two.
+    standard_errors : (n, p, m) ndarray of float64
+        Standard errors of the derivatives. They take in the errors of the coordinates where a model
+        of samples of a Gaussian process has some (``standard_errors_``), else the map is taken as
+        it is.
+    fitted : (n, p) ndarray of float64
+        Posterior means of the columns at the points.
+    """
+
+    points: Floats
+    names: tuple[str, ...]
+    posteriors: Sequence[ColumnPosterior]
+    spread: Floats | None = None  # (n, m, m) error covariances of the points
+
+    def __len__(self) -> int:
+        """Count the columns."""
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        """Name the columns that change most over all points."""
+        first = self.top(_NAMED)["column"]
+        return (
+            f"derivatives of {count(len(self), 'column')} at {count(len(self.points), 'point')}\n"
+            f"change most, in standard deviations: {', '.join(first) or 'none beyond its error'}"
+        )
+
+    @property
+    def values(self) -> Floats:
+        """Derivatives, (n, p, m)."""
+        return self._arrays[0]
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard errors of the derivatives, (n, p, m)."""
+        return self._arrays[1]
+
+    @cached_property
+    def sd(self) -> Floats:
+        """Standard deviations of the columns, (p,)."""
+        out = np.full(len(self), np.nan)
+        for one in self.posteriors:
+            out[one.columns] = one.sd
+        return out
+
+    @cached_property
+    def fitted(self) -> Floats:
+        """Posterior means of the columns, (n, p)."""
+        out = np.full((len(self.points), len(self)), np.nan)
+        for one in self.posteriors:
+            out[:, one.columns] = one.means + one.features.values_at(self.points) @ one.coefficients
+        return out
+
+    def top(self, n: int = 10, where: Any = None) -> pd.DataFrame:
+        """List the columns that change most, in their standard deviations.
+
+        The size of a change is the root of what its square, the squared length of a gradient, has
+        beyond the squares of its standard errors: 0 where it cannot be told from none. Columns of
+        size 0 are not listed.
+
+        Parameters
+        ----------
+        n : int
+            Largest number of columns.
+        where : int, (n,) array_like of bool or two points, optional
+            Where to look: a point, by its number; a region, as True or False for each point; a path
+            between two points, by their numbers or as a (2, m) array of coordinates. By default all
+            points.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each column, the largest first: ``column``, ``size`` in its standard
+            deviations (per unit of the map, the mean over the points); of a path ``change`` and
+            ``change_se`` from its beginning to its end; else ``ikd0``, ``ikd0_se``, ``ikd1`` and so
+            on, the mean derivative and the root mean square of its standard errors, which is at
+            least that of the mean.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import ikd_graph
+        >>> import pandas as pd
+        >>> Z = pd.DataFrame(np.random.default_rng(0).uniform(size=(99, 2)), columns=[*"xy"])
+        >>> found = ikd_graph.loadings(Z, Z)
+        >>> found.top(1, where=[[0.1, 0.5], [0.9, 0.5]]).round(1)
+          column  size  change  change_se
+        0      x   2.8     0.8        0.0
+        """
+        check.whole(1)("n", n)
+        ends, rows = place_of(where, self.points)
+        shape = (len(self), 1 if ends is not None else self.points.shape[1])
+        mean, variance, size = np.zeros(shape), np.zeros(shape), np.zeros(len(self))
+        parts = self._slopes(rows) if ends is None else self._changes(ends)
+        for _, at, values, variances in parts:
+            mean[at] += values.sum(axis=0)
+            variance[at] += variances.sum(axis=0)
+            beyond = np.sum(values**2 - variances, axis=2)
+            size[at] += np.sqrt(np.maximum(beyond, 0.0)).sum(axis=0)
+        n_points = 1 if ends is not None else max(rows.size, 1)
+        mean, error = mean / n_points, np.sqrt(variance / n_points)
+        size = np.divide(size / n_points, self.sd, out=np.zeros_like(size), where=self.sd > 0.0)
+        order = np.argsort(-size, kind="stable")[:n]
+        order = order[size[order] > 0.0]
+        names = np.array(self.names, dtype=object)
+        table: dict[str, Any] = {"column": names[order], "size": size[order]}
+        for axis in range(shape[1]):
+            name = "change" if ends is not None else f"ikd{axis}"
+            table |= {name: mean[order, axis], f"{name}_se": error[order, axis]}
+        return pd.DataFrame(table)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Make a table, a row for each point and column.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``point``, ``column``, ``ikd0``, ``ikd0_se``, ``ikd1`` and so on.
+        """
+        n, p, m = self.values.shape
+        table: dict[str, Any] = {"point": np.repeat(np.arange(n), p), "column": self.names * n}
+        for axis in range(m):
+            table[f"ikd{axis}"] = self.values[:, :, axis].ravel()
+            table[f"ikd{axis}_se"] = self.standard_errors[:, :, axis].ravel()
+        return pd.DataFrame(table)
+
+    @cached_property
+    def _arrays(self) -> tuple[Floats, Floats]:
+        """Values and standard errors, NaN of a column that no row has."""
+        shape = (len(self.points), len(self), self.points.shape[1])
+        values, errors = np.full(shape, np.nan), np.full(shape, np.nan)
+        for rows, columns, slopes, variances in self._slopes(np.arange(shape[0])):
+            at = np.ix_(rows, columns)
+            values[at], errors[at] = slopes, np.sqrt(variances)
+        return values, errors
+
+    def _slopes(self, rows: Integers) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
+        """Yield some points (k,), columns (b,), and derivatives with variances (k, b, m)."""
+        for one in self.posteriors:
+            steepness = -2.0 * float(one.features.kernel.derivative(0.0))
+            for batch in batches(rows.size, block_rows(one.columns.size)):
+                at = rows[batch]
+                prior = np.full(at.size, steepness)
+                parts = [one.of(axis, prior) for axis in one.features.slopes_at(self.points[at])]
+                values, variances = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
+                if self.spread is not None:
+                    turned = np.sum(values @ self.spread[at] * values, axis=-1, keepdims=True)
+                    variances += steepness * turned
+                yield at, one.columns, values, variances
+
+    def _changes(self, ends: Floats) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
+        """Yield the same of changes between two points, (1, b, 1)."""
+        for one in self.posteriors:
+            step = np.diff(one.features.values_at(ends), axis=0)
+            alike = one.features.kernel.covariance(pdist(ends, "sqeuclidean"))
+            values, variances = one.of(step, 2.0 - 2.0 * alike)
+            yield np.zeros(1, np.int64), one.columns, values[..., None], variances[..., None]
+
+
+@validate(
+    Z=check.table,
+    points=check.optional(check.table),
+    kernel=check.optional(differentiable),
+)
+def loadings(
+    Z: ArrayLike,
+    X: Any,
+    *,
+    points: ArrayLike | None = None,
+    columns: Sequence[str | int] | None = None,
+    names: Sequence[str] | None = None,
+    kernel: str | StationaryKernel | None = None,
+) -> Loadings:
+    """Find which columns of a table change where on a map, in which direction, and how surely.
+
+    Every column is a sample of one Gaussian process over the map plus noise of its own, as for
+    `columns`: the derivative of its posterior mean is exact, and so is that of the variance
+    (Rasmussen and Williams 2006, section 9.4), weighted over noise ratios by their likelihood. The
+    map may be of any method, such as UMAP or t-SNE, or coordinates in space; it is taken as it is.
+    `IKD.loadings` are those of the fitted model.
+
+    Parameters
+    ----------
+    Z : (n_samples, n_components) array_like of float64
+        Coordinates of the rows, at least ten different ones.
+    X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
+        The table.
+    points : (n_points, n_components) array_like of float64, optional
+        Where to differentiate; by default at the rows.
+    columns : sequence of str or int, optional
+        Names or positions of the columns; by default all.
+    names : sequence of str, optional
+        Names of all columns of X; by default those of the data frame, else "x0", "x1", ...
+    kernel : str or StationaryKernel, optional
+        Kernel of the process, differentiable at 0; by default the squared exponential with half the
+        median distance as its length-scale.
+
+    Returns
+    -------
+    Loadings
+        Derivatives and standard errors.
+
+    Raises
+    ------
+    ValueError
+        If rows, points, names or columns do not fit, or X holds NaN.
+
+    References
+    ----------
+    C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import ikd_graph
+    >>> Z = np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, 2))
+    >>> X = pd.DataFrame({"rises east": Z[:, 0], "hill": -Z[:, 0] ** 2 - Z[:, 1] ** 2})
+    >>> found = ikd_graph.loadings(Z, X, points=[[0.5, 0.0], [0.0, 0.0]])
+    >>> found.values.round(1)[:, 1]
+    array([[-1.,  0.],
+           [-0., -0.]])
+    >>> found.top(where=1)["column"].tolist()
+    ['rises east']
+    """
+    known: Any = np.asarray(Z, dtype=np.float64)
+    values, _, labels = read_columns(X, len(known), names)
+    check_map(known)
+    where: Any = known if points is None else np.asarray(points, dtype=np.float64)
+    if where.shape[1] != known.shape[1]:
+        raise ValueError(
+            f"points must have the {known.shape[1]} coordinates of Z, got {where.shape[1]}; pass "
+            "points of the same map"
+        )
+    chosen, every = chosen_columns(columns, labels), np.arange(len(known))
+    with single_threaded_blas():
+        smooth = smoother(known, cast("StationaryKernel | None", kernel))
+        table = OnMap(values, None, chosen, every, smooth)
+        parts = [smooth.posterior(table.take(chosen[at])) for at in batches(chosen.size, WIDTH)]
+    return Loadings(where, tuple(labels[chosen]), [ColumnPosterior.joined(parts)])
+
+
+def chosen_columns(columns: Any, names: Any) -> Integers:
+    """Positions of columns that are given by names or positions; all without any."""
+    if columns is None:
+        return np.arange(len(names))
+    wanted = [columns] if isinstance(columns, str) or not np.iterable(columns) else [*columns]
+    where = {name: at for at, name in reversed([*enumerate(names)])}
+    at = [where.get(each, each) for each in wanted]
+    if unknown := [each for each in at if isinstance(each, str)]:
+        raise ValueError(
+            f"columns must be names or positions of columns of X, got {unknown[0]!r}; they are "
+            f"{', '.join(map(str, names[:_NAMED]))}{', ...' if len(names) > _NAMED else ''}"
+        )
+    return check.nodes_of(len(names))("columns", at)
