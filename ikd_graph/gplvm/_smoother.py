@@ -88,6 +88,11 @@ class Smoother(Features):
         volume = np.log1p(self.eigenvalues / NOISE_RATIOS[:, None]).sum(axis=1)
         return np.asarray(-0.5 * (len(self.points) - 1) * np.log(left) - 0.5 * volume)
 
+    def evidences(self, Y: Floats) -> Floats:
+        """Log Bayes factors of centered columns (n, b), of mean likelihoods over noise ratios."""
+        squares = np.einsum("ij,ij->j", Y, Y)
+        return np.asarray(logsumexp(self.evidence(Y.T @ self.basis, squares), axis=1))
+
     def fit(self, Y: Floats) -> Fits:
         """Fit centered columns (n, b), each with the noise ratio of its largest likelihood."""
         n = len(Y)

@@ -13,9 +13,9 @@ own. A smooth error with the covariance Σ k turns and stretches the map by ∂�
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,17 @@ from scipy.spatial.distance import pdist
 
 from .._base import validation as check
 from .._base.format import count
+from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import validate
-from ..kernels import StationaryKernel, differentiable
+from ..kernels import (
+    Matern,
+    RationalQuadratic,
+    SquaredExponential,
+    StationaryKernel,
+    differentiable,
+)
 from ._posterior import ColumnPosterior
 from ._smoother import smoother
 from .columns import WIDTH, OnMap, check_map, place_of, read_columns
@@ -35,6 +42,17 @@ from .columns import WIDTH, OnMap, check_map, place_of, read_columns
 __all__ = ["Loadings", "loadings"]
 
 _NAMED = 5
+_ROWS = 300  # and 256 columns that a kernel is chosen by
+_SHAPES = (SquaredExponential(), RationalQuadratic(), Matern(nu=2.5), Matern())
+_SCALES = 2.0 ** np.arange(-3, 2)  # of the usual length-scale
+
+
+class _Block(NamedTuple):
+    rows: Integers  # (k,) points
+    columns: Integers  # (b,)
+    values: Floats  # (k, b, m) derivatives
+    variances: Floats  # (k, b, m) given the map
+    bent: Floats  # (k, b, 1) variance for the errors of the map, or one number
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,8 +125,8 @@ class Loadings:
         """List the columns that change most, in their standard deviations.
 
         The size of a change is the root of what its square, the squared length of a gradient, has
-        beyond the squares of its standard errors: 0 where it cannot be told from none. Columns of
-        size 0 are not listed.
+        beyond the squares of its standard errors on this map: 0 where it cannot be told from none.
+        Columns of size 0 are not listed.
 
         Parameters
         ----------
@@ -144,9 +162,10 @@ class Loadings:
         shape = (len(self), 1 if ends is not None else self.points.shape[1])
         mean, variance, size = np.zeros(shape), np.zeros(shape), np.zeros(len(self))
         parts = self._slopes(rows) if ends is None else self._changes(ends)
-        for _, at, values, variances in parts:
+        for _, at, values, variances, bent in parts:
             mean[at] += values.sum(axis=0)
-            variance[at] += variances.sum(axis=0)
+            variance[at] += (variances + bent).sum(axis=0)
+            # A map that is bent bends all columns alike.
             beyond = np.sum(values**2 - variances, axis=2)
             size[at] += np.sqrt(np.maximum(beyond, 0.0)).sum(axis=0)
         n_points = 1 if ends is not None else max(rows.size, 1)
@@ -181,13 +200,13 @@ class Loadings:
         """Values and standard errors, NaN of a column that no row has."""
         shape = (len(self.points), len(self), self.points.shape[1])
         values, errors = np.full(shape, np.nan), np.full(shape, np.nan)
-        for rows, columns, slopes, variances in self._slopes(np.arange(shape[0])):
+        for rows, columns, slopes, variances, bent in self._slopes(np.arange(shape[0])):
             at = np.ix_(rows, columns)
-            values[at], errors[at] = slopes, np.sqrt(variances)
+            values[at], errors[at] = slopes, np.sqrt(variances + bent)
         return values, errors
 
-    def _slopes(self, rows: Integers) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
-        """Yield some points (k,), columns (b,), and derivatives with variances (k, b, m)."""
+    def _slopes(self, rows: Integers) -> Iterator[_Block]:
+        """Yield derivatives at some points."""
         for one in self.posteriors:
             steepness = -2.0 * float(one.features.kernel.derivative(0.0))
             for batch in batches(rows.size, block_rows(one.columns.size)):
@@ -195,18 +214,20 @@ class Loadings:
                 prior = np.full(at.size, steepness)
                 parts = [one.of(axis, prior) for axis in one.features.slopes_at(self.points[at])]
                 values, variances = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
+                bent: Floats = np.zeros(1)
                 if self.spread is not None:
-                    turned = np.sum(values @ self.spread[at] * values, axis=-1, keepdims=True)
-                    variances += steepness * turned
-                yield at, one.columns, values, variances
+                    along = np.sum(values @ self.spread[at] * values, axis=-1, keepdims=True)
+                    bent = steepness * along
+                yield _Block(at, one.columns, values, variances, bent)
 
-    def _changes(self, ends: Floats) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
-        """Yield the same of changes between two points, (1, b, 1)."""
+    def _changes(self, ends: Floats) -> Iterator[_Block]:
+        """Yield changes between two points, as slopes at one point of one axis."""
         for one in self.posteriors:
             step = np.diff(one.features.values_at(ends), axis=0)
             alike = one.features.kernel.covariance(pdist(ends, "sqeuclidean"))
             values, variances = one.of(step, 2.0 - 2.0 * alike)
-            yield np.zeros(1, np.int64), one.columns, values[..., None], variances[..., None]
+            at = np.zeros(1, np.int64)
+            yield _Block(at, one.columns, values[..., None], variances[..., None], np.zeros(1))
 
 
 @validate(
@@ -244,8 +265,9 @@ def loadings(
     names : sequence of str, optional
         Names of all columns of X; by default those of the data frame, else "x0", "x1", ...
     kernel : str or StationaryKernel, optional
-        Kernel of the process, differentiable at 0; by default the squared exponential with half the
-        median distance as its length-scale.
+        Kernel of the process, differentiable at 0; by default the squared exponential, rational
+        quadratic, Matern 5/2 or 3/2 under which the columns are most likely, with a length-scale
+        from a sixteenth of the median distance to all of it.
 
     Returns
     -------
@@ -286,10 +308,27 @@ def loadings(
         )
     chosen, every = chosen_columns(columns, labels), np.arange(len(known))
     with single_threaded_blas():
-        smooth = smoother(known, cast("StationaryKernel | None", kernel))
+        if kernel is None:
+            few = evenly_spaced(len(known), _ROWS)
+            some = OnMap(values, None, chosen, few, smoother(known[few]))
+            sample = some.take(chosen[evenly_spaced(chosen.size, WIDTH)])
+            kernel = likely_kernel(known[few], sample)
+        smooth = smoother(known, cast("StationaryKernel", kernel))
         table = OnMap(values, None, chosen, every, smooth)
         parts = [smooth.posterior(table.take(chosen[at])) for at in batches(chosen.size, WIDTH)]
     return Loadings(where, tuple(labels[chosen]), [ColumnPosterior.joined(parts)])
+
+
+def likely_kernel(points: Floats, columns: Floats) -> StationaryKernel:
+    """Kernel with a derivative under which columns (n, b) of points (n, m) are most likely."""
+    Y = columns - columns.mean(axis=0)
+    usual = smoother(points).kernel.length_scale
+    tried = [
+        smoother(points, replace(shape, length_scale=usual * scale))
+        for shape in _SHAPES
+        for scale in _SCALES
+    ]
+    return max(tried, key=lambda one: float(one.evidences(Y).sum())).kernel
 
 
 def chosen_columns(columns: Any, names: Any) -> Integers:
