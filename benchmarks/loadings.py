@@ -7,9 +7,9 @@
 Samples: every column is drawn together with its gradient at all points from one Gaussian process
 over Z, and noise is added. `IKD(M, kernel=the true one)` is fitted, the truth is turned onto the
 embedding by a rotation or reflection and a shift, and what `IKD.loadings` says is compared with the
-true derivatives. "attainable" is the posterior mean on the true map with the true
-variances; "map known" is the coverage without the errors of coordinates; "true map" is the correlation of what
-`ikd_graph.loadings` says of the true map without knowing the kernel, and its coverage. Seeds 0 to 29 are for
+true derivatives. "attainable" is the correlation of the posterior mean on the true map with the
+true variances, "map known" the coverage without the errors of coordinates, "true map" correlation
+and coverage of `ikd_graph.loadings` on the true map, without the kernel. Seeds 0 to 29 are for
 choosing, 30 to 59 for one confirmation. Lines that FILE has already are not computed again.
 
 Real: columns of digits and of 437 cells by 48 genes (guo_qpcr.npz in the folder $IKD_GRAPH_DATA),
@@ -235,11 +235,15 @@ def local_slopes(Z, X, points, n_near=75):
 def agreement(found, Z, X):
     """Spearman correlations (k,) over columns with local regressions, at 40 rows of the map."""
     at = np.unique(np.linspace(0, len(Z) - 1, N_POINTS).astype(int))
-    moving = found.sd > 0.0
-    size = np.sum(found.values[at] ** 2 - found.standard_errors[at] ** 2, axis=2)
-    size, sd = size[:, moving] / found.sd[moving] ** 2, X[:, moving].std(axis=0)
-    judge = local_slopes(Z, X[:, moving] / sd, Z[at])
-    return np.array([spearmanr(a, b)[0] for a, b in zip(size, judge, strict=True)])
+    moving = np.flatnonzero(found.sd > 0.0)
+    names = np.array(found.names)[moving]
+    judge = local_slopes(Z, X[:, moving] / found.sd[moving], Z[at])
+    out = []
+    for row, slopes in zip(at, judge, strict=True):
+        top = found.top(len(found), where=int(row)).set_index("column")["size"]
+        # Columns without a change beyond its error are not listed: the last, all alike.
+        out.append(spearmanr(top.reindex(names, fill_value=0.0), slopes)[0])
+    return np.nan_to_num(out)  # NaN where no column is listed
 
 
 def real():
