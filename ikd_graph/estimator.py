@@ -538,7 +538,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         chosen = chosen_columns(columns, names)
         with limit_threads(self.n_jobs):
             posteriors = self._fitted.posteriors(chosen)
-            spread = self._fitted.spread_at(points)
+            spread = self._fitted.spread()
         return Loadings(points, tuple(names[chosen]), posteriors, spread)
 
     @plot.labels_are_color

@@ -53,7 +53,6 @@ from ._search import CoreFit
 from ._uncertainty import (
     MAX_POINTS,
     LatentPosterior,
-    interpolated,
     place_variances,
     posterior,
     reliability,
@@ -373,10 +372,10 @@ class FittedProcess:
         mean, processes = self._mean, self._processes(columns)
         return [column_posterior(process, at, mean[columns[at]]) for at, process in processes]
 
-    def spread_at(self, points: Floats) -> Floats | None:
-        """Error covariances (b, m, m) of coordinates around points; None where not known."""
+    def spread(self) -> Floats | None:
+        """Mean error covariance of the points, (m, m); None where it is not known."""
         bars = self.error_bars() if self.model_based else None
-        return None if bars is None else interpolated(self.process, bars, points)
+        return None if bars is None else np.asarray(bars.covariances.mean(axis=0))
 
     def _processes(self, columns: Integers) -> Iterator[tuple[Integers, GaussianProcess]]:
         """Yield which of some columns of X are known in the same rows, and their process."""

@@ -88,11 +88,6 @@ class Smoother(Features):
         volume = np.log1p(self.eigenvalues / NOISE_RATIOS[:, None]).sum(axis=1)
         return np.asarray(-0.5 * (len(self.points) - 1) * np.log(left) - 0.5 * volume)
 
-    def evidences(self, Y: Floats) -> Floats:
-        """Log Bayes factors of centered columns (n, b), of mean likelihoods over noise ratios."""
-        squares = np.einsum("ij,ij->j", Y, Y)
-        return np.asarray(logsumexp(self.evidence(Y.T @ self.basis, squares), axis=1))
-
     def fit(self, Y: Floats) -> Fits:
         """Fit centered columns (n, b), each with the noise ratio of its largest likelihood."""
         n = len(Y)
@@ -176,6 +171,12 @@ def standardized(columns: Floats, noise: Floats) -> Floats:
     return np.asarray((columns - weights @ columns / weights.sum()) / noise[:, None])
 
 
+def half_median(points: Floats) -> float:
+    """Half the median distance of the points of a map, of the mean where most are in one place."""
+    distances = pdist(points[evenly_spaced(len(points), 500)])
+    return 0.5 * float(np.median(distances) or distances.mean())
+
+
 def smoother(
     points: Floats, kernel: StationaryKernel | None = None, noise: Floats | None = None
 ) -> Smoother:
@@ -193,10 +194,7 @@ def smoother(
     """
     noise = np.ones(len(points)) if noise is None else noise
     if kernel is None:
-        distances = pdist(points[evenly_spaced(len(points), 500)])
-        kernel = SquaredExponential(
-            length_scale=0.5 * float(np.median(distances) or distances.mean())
-        )
+        kernel = SquaredExponential(length_scale=half_median(points))
     inducing = points[evenly_spaced(len(points), _MOST_INDUCING)]
     among = kernel.covariance(cdist(inducing, inducing, "sqeuclidean"))
     among.flat[:: len(among) + 1] += _JITTER

@@ -224,7 +224,7 @@ def place_variances(
         values, vectors = np.linalg.eigh(fraction * process.curvature(observed, at))
         inverse = 1.0 / (np.maximum(values, 0.0) + 1.0 / extent)
         variance = np.einsum("bij,bj->bi", vectors**2, inverse)
-        variance += np.einsum("imm->im", interpolated(process, posterior, at))
+        variance += np.einsum("imm->im", _interpolated(process, posterior, at))
         fresh = freshness(process, observed)[:, None]
         nearest = own[np.argmin(observed.sq_dist, axis=1)]
         out[first:last] = fresh * variance + (1.0 - fresh) * nearest
@@ -249,13 +249,13 @@ def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points:
         Standard deviation to first order, root mean square over columns.
     """
     out = np.empty(len(points))
-    for index, around in enumerate(interpolated(process, posterior, points)):
+    for index, around in enumerate(_interpolated(process, posterior, points)):
         slopes = process.gradient(points[index])
         out[index] = np.sum(slopes * (around @ slopes)) / process.n_observed
     return np.sqrt(np.maximum(out, 0.0))
 
 
-def interpolated(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
+def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
     """Mean error covariances (b, m, m) of the training points, weighted by the kernel at points."""
     weights = process.kernel.covariance(cdist(points, process.points, "sqeuclidean"))
     weights = np.maximum(weights, np.finfo(np.float64).tiny)

@@ -6,14 +6,15 @@ c of `_posterior`, its slopes are (∂g/∂z)^T c, and their variance is that of
     v (-2 f'(0) - \|∂g/∂z\|²),    k = f(\|z - z'\|²),
 
 the same in every coordinate before anything is known. The points of a map have errors δ of their
-own. A smooth error with the covariance Σ k turns and stretches the map by ∂δ, whose variance is
--2 f'(0) Σ, and moves a slope s by ∂δ^T s: this adds -2 f'(0) s^T Σ s to its variance.
+own, of mean covariance Σ. If they are as smooth as columns are, with the covariance k Σ, the map is
+turned and stretched by ∂δ, whose variance is -2 f'(0) Σ. A slope s then errs by ∂δ^T s: this adds
+-2 f'(0) s^T Σ s to its variance. It is at a row that slopes are known so: a row moves with the map.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -24,27 +25,17 @@ from scipy.spatial.distance import pdist
 
 from .._base import validation as check
 from .._base.format import count
-from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import validate
-from ..kernels import (
-    Matern,
-    RationalQuadratic,
-    SquaredExponential,
-    StationaryKernel,
-    differentiable,
-)
+from ..kernels import RationalQuadratic, StationaryKernel, differentiable
 from ._posterior import ColumnPosterior
-from ._smoother import smoother
+from ._smoother import half_median, smoother
 from .columns import WIDTH, OnMap, check_map, place_of, read_columns
 
 __all__ = ["Loadings", "loadings"]
 
 _NAMED = 5
-_ROWS = 300  # and 256 columns that a kernel is chosen by
-_SHAPES = (SquaredExponential(), RationalQuadratic(), Matern(nu=2.5), Matern())
-_SCALES = 2.0 ** np.arange(-3, 2)  # of the usual length-scale
 
 
 class _Block(NamedTuple):
@@ -81,7 +72,7 @@ class Loadings:
     points: Floats
     names: tuple[str, ...]
     posteriors: Sequence[ColumnPosterior]
-    spread: Floats | None = None  # (n, m, m) error covariances of the points
+    spread: Floats | None = None  # (m, m) mean error covariance of the points of the fit
 
     def __len__(self) -> int:
         """Count the columns."""
@@ -216,7 +207,7 @@ class Loadings:
                 values, variances = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
                 bent: Floats = np.zeros(1)
                 if self.spread is not None:
-                    along = np.sum(values @ self.spread[at] * values, axis=-1, keepdims=True)
+                    along = np.sum(values @ self.spread * values, axis=-1, keepdims=True)
                     bent = steepness * along
                 yield _Block(at, one.columns, values, variances, bent)
 
@@ -265,9 +256,8 @@ def loadings(
     names : sequence of str, optional
         Names of all columns of X; by default those of the data frame, else "x0", "x1", ...
     kernel : str or StationaryKernel, optional
-        Kernel of the process, differentiable at 0; by default the squared exponential, rational
-        quadratic, Matern 5/2 or 3/2 under which the columns are most likely, with a length-scale
-        from a sixteenth of the median distance to all of it.
+        Kernel of the process, differentiable at 0; by default the rational quadratic with a quarter
+        of the median distance as its length-scale.
 
     Returns
     -------
@@ -309,26 +299,12 @@ def loadings(
     chosen, every = chosen_columns(columns, labels), np.arange(len(known))
     with single_threaded_blas():
         if kernel is None:
-            few = evenly_spaced(len(known), _ROWS)
-            some = OnMap(values, None, chosen, few, smoother(known[few]))
-            sample = some.take(chosen[evenly_spaced(chosen.size, WIDTH)])
-            kernel = likely_kernel(known[few], sample)
+            # Of many scales at once: clusters are small next to the map.
+            kernel = RationalQuadratic(length_scale=0.5 * half_median(known))
         smooth = smoother(known, cast("StationaryKernel", kernel))
         table = OnMap(values, None, chosen, every, smooth)
         parts = [smooth.posterior(table.take(chosen[at])) for at in batches(chosen.size, WIDTH)]
     return Loadings(where, tuple(labels[chosen]), [ColumnPosterior.joined(parts)])
-
-
-def likely_kernel(points: Floats, columns: Floats) -> StationaryKernel:
-    """Kernel with a derivative under which columns (n, b) of points (n, m) are most likely."""
-    Y = columns - columns.mean(axis=0)
-    usual = smoother(points).kernel.length_scale
-    tried = [
-        smoother(points, replace(shape, length_scale=usual * scale))
-        for shape in _SHAPES
-        for scale in _SCALES
-    ]
-    return max(tried, key=lambda one: float(one.evidences(Y).sum())).kernel
 
 
 def chosen_columns(columns: Any, names: Any) -> Integers:
