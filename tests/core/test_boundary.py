@@ -178,6 +178,8 @@ CALLS = {
         {"g": G, "cliques": [[0, 1, 2], [1, 2, 3]], "n_components": 2},
     ),
     "columns": (ikd_graph.columns, {"Z": PLANE, "X": X, "random_state": 0}),
+    "loadings": (ikd_graph.loadings, {"Z": PLANE, "X": X, "columns": np.array([0, 1])}),
+    "loadings.top": (lambda n: ikd_graph.loadings(PLANE, X).top(n), {"n": 3}),
     "compare": (
         ikd_graph.compare,
         {
