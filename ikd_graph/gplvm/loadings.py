@@ -131,7 +131,7 @@ class Loadings:
         Returns
         -------
         pandas.DataFrame
-            A row for each column, the largest first: ``column``, ``size`` in its standard
+            A row for each column, the largest first, by the position of the column: ``column``, ``size`` in its standard
             deviations (per unit of the map, the mean over the points); of a path ``change`` and
             ``change_se`` from its beginning to its end; else ``ikd0``, ``ikd0_se``, ``ikd1`` and so
             on, the mean derivative and the root mean square of its standard errors, which is at
@@ -144,8 +144,8 @@ class Loadings:
         >>> import pandas as pd
         >>> Z = pd.DataFrame(np.random.default_rng(0).uniform(size=(99, 2)), columns=[*"xy"])
         >>> found = ikd_graph.loadings(Z, Z)
-        >>> found.top(where=[[0.1, 0.5], [0.9, 0.5]])["column"][0]
-        'x'
+        >>> found.top(where=[[0.1, 0.5], [0.9, 0.5]])["column"].tolist()
+        ['x']
         """
         check.whole(1)("n", n)
         ends, rows = place_of(where, self.points)
@@ -168,7 +168,7 @@ class Loadings:
         for axis in range(shape[1]):
             name = "change" if ends is not None else f"ikd{axis}"
             table |= {name: mean[order, axis], f"{name}_se": error[order, axis]}
-        return pd.DataFrame(table)
+        return pd.DataFrame(table, index=order)
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table, a row for each point and column.

@@ -167,8 +167,9 @@ def test_columns_are_named_by_point_region_and_path(planted):
     found = ikd_graph.loadings(Z, X)
     west, east = cdist([[-1.0, 0.0], [1.5, 0.0]], Z).argmin(axis=1)
     top = found.top(where=east)
-    assert top["column"][0] == "east only"
-    assert not {"noise", "constant"} & set(top["column"][:3])
+    assert top["column"].iloc[0] == "east only"
+    assert not {"noise", "constant"} & set(top["column"].iloc[:3])
+    assert [X.columns[k] for k in top.index] == top["column"].tolist()
     assert set(found.top(2, where=west)["column"]) == {"east", "north"}
     region = found.top(where=Z[:, 0] < -0.5).set_index("column")
     assert list(region.index[:2]) in (["east", "north"], ["north", "east"])
