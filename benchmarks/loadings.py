@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/loadings.py samples [--seeds 0 30] [--out FILE]
     OMP_NUM_THREADS=1 python benchmarks/loadings.py real
+    OMP_NUM_THREADS=1 python benchmarks/loadings.py kernels
     OMP_NUM_THREADS=1 python benchmarks/loadings.py cost
 
 Samples: every column is drawn together with its gradient at all points from one Gaussian process
@@ -14,7 +15,8 @@ choosing, 30 to 59 for one confirmation. Lines that FILE has already are not com
 
 Real: columns of digits and of 437 cells by 48 genes (guo_qpcr.npz in the folder $IKD_GRAPH_DATA),
 ranked at 40 points by the length of their gradient beyond its standard errors, against the slopes
-of weighted linear regressions on the nearest 75 rows. Cost: time of a processor and memory.
+of weighted linear regressions on the nearest 75 rows. Kernels: the same for kernels of given
+maps, with correlation and coverage on true ones. Cost: time of a processor and memory.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import os
 import resource
 import time
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +33,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from scipy.linalg import orthogonal_procrustes
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
 from sklearn.datasets import load_digits
 from sklearn.manifold import TSNE
@@ -246,27 +249,51 @@ def agreement(found, Z, X):
     return np.nan_to_num(out)  # NaN where no column is listed
 
 
+def maps():
+    """Tables with maps of theirs by t-SNE and UMAP, by name of the table and of the map."""
+    cells = np.load(Path(os.environ["IKD_GRAPH_DATA"]) / "guo_qpcr.npz")["X"]
+    for name, X in (("digits", load_digits().data[:1000]), ("cells", cells)):
+        yield name, "t-SNE", X, TSNE(random_state=0).fit_transform(X).astype(float)
+        if find_spec("umap") is not None:
+            umap = import_module("umap").UMAP(random_state=0)
+            yield name, "UMAP", X, umap.fit_transform(X).astype(float)
+
+
 def real():
     """Print the agreement with local regressions for real tables and their maps."""
-    tables = {
-        "digits": load_digits().data[:1000],
-        "cells": np.load(Path(os.environ["IKD_GRAPH_DATA"]) / "guo_qpcr.npz")["X"],
-    }
     print("| table | map | median | lower quartile | least |\n|---|---|---|---|---|")
-    for name, X in tables.items():
-        maps = {"IKD": None, "t-SNE": TSNE(random_state=0).fit_transform(X)}
-        if find_spec("umap") is not None:
-            maps["UMAP"] = import_module("umap").UMAP(random_state=0).fit_transform(X)
-        for kind, Z in maps.items():
-            if kind == "IKD":
-                model = IKD(2, random_state=0).fit(X)
-                Z, found = model.embedding_, model.loadings()
-            else:
-                Z = np.asarray(Z, np.float64)
-                found = ikd_graph.loadings(Z, X)
-            met = agreement(found, Z, X)
-            print(f"| {name} | {kind} | {np.median(met):.2f} | {np.quantile(met, 0.25):.2f} | "
-                  f"{met.min():.2f} |")  # fmt: skip
+
+    def line(name, kind, met):
+        cells = [np.median(met), np.quantile(met, 0.25), met.min()]
+        print(f"| {name} | {kind} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
+
+    for name, kind, X, Z in maps():
+        if kind == "t-SNE":
+            model = IKD(2, random_state=0).fit(X)
+            line(name, "IKD", agreement(model.loadings(), model.embedding_, X))
+        line(name, kind, agreement(ikd_graph.loadings(Z, X), Z, X))
+
+
+def compare_kernels():
+    """Print how kernels do on given maps: real ones, and true ones of samples with noise."""
+    tables = [sample(seed) for seed in range(30)]
+    given = list(maps())
+    for shape, part in (("SE", 2), ("SE", 4), ("RQ", 4), ("Matern 5/2", 2)):
+
+        def fitted(Z, X, shape=shape, part=part):
+            kernel = replace(KERNELS[shape], length_scale=float(np.median(pdist(Z))) / part)
+            return ikd_graph.loadings(Z, X, kernel=kernel)
+
+        met = [f"{name}, {kind} {np.median(agreement(fitted(Z, X), Z, X)):.2f}"
+               for name, kind, X, Z in given]  # fmt: skip
+        held_by = []
+        for facts, Z, X, gradients in tables:
+            if facts["sd"] > 0.0:
+                found = fitted(Z, X)
+                held_by.append([correlation(gradients, found.values),
+                                *held(gradients, found.values, found.standard_errors)])  # fmt: skip
+        text = ", ".join(f"{value:.3f}" for value in np.mean(held_by, axis=0))
+        print(f"{shape} 1/{part}: {'; '.join(met)}; correlation, 50 %, 95 %: {text}", flush=True)
 
 
 def cost():
@@ -300,18 +327,21 @@ def cost():
           lambda: both(ikd_graph.loadings(Z, X, points=Z[:1])))  # fmt: skip
 
 
+JOBS = {"real": real, "kernels": compare_kernels, "cost": cost}
+
+
 def main():
     """Print what was asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("samples", "real", "cost"))
+    parser.add_argument("what", choices=("samples", *JOBS))
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 30))
     parser.add_argument("--out", help="jsonl file that every sample is appended to")
     options = parser.parse_args()
     with threadpool_limits(limits=1):
         if options.what != "samples":
-            {"real": real, "cost": cost}[options.what]()
+            JOBS[options.what]()
             return
         lines = []
         if options.out and Path(options.out).exists():

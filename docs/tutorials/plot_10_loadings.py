@@ -76,8 +76,8 @@ print(f"means differ in the same direction: {agree.sum()} of {len(along)}")
 print(f"correlation over all genes listed: {np.corrcoef(every, apart[every.index])[0, 1]:.2f}")
 
 # %%
-# The same: the direction is that of the means for all eight, and the correlation is 0.97. The changes
-# are larger than the differences of means: between the middles, cells at the rims do not count.
+# The same: the direction is that of the means for all eight, and the correlation is 0.97. All eight
+# changes are larger than the differences of means.
 
 # %%
 # Inside a group
