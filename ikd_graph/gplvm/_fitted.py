@@ -369,8 +369,11 @@ class FittedProcess:
 
     def posteriors(self, columns: Integers) -> list[ColumnPosterior]:
         """Posteriors of some columns of X, together all; a column no row has is in none."""
-        mean, processes = self._mean, self._processes(columns)
-        return [column_posterior(process, at, mean[columns[at]]) for at, process in processes]
+        mean = self._mean
+        return [
+            column_posterior(process, at, mean[columns[at]], alike=self.model_based)
+            for at, process in self._processes(columns)
+        ]
 
     def spread(self) -> Floats | None:
         """Mean error covariance of the points, (m, m); None where it is not known."""

@@ -21,6 +21,9 @@ from scipy.spatial.distance import cdist
 from .._base.types import Floats, Integers
 from ..kernels import StationaryKernel
 
+NOISE_RATIOS = np.logspace(-3.0, 4.0, 15)
+"""Ratios of noise variance to signal variance that the likelihood of a column chooses from."""
+
 
 @dataclass(frozen=True)
 class Features:

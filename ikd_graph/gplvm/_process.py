@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from .. import _jit
 from .._base import validation as check
@@ -37,7 +37,7 @@ from ._likelihood import (
     known_log_likelihood,
     value_and_slope,
 )
-from ._posterior import ColumnPosterior, Features
+from ._posterior import NOISE_RATIOS, ColumnPosterior, Features
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""
@@ -366,19 +366,35 @@ class GaussianProcess:
         return factor_of(self.variance * self.kernel.covariance(sq_dist), self.noise)
 
 
-def column_posterior(process: GaussianProcess, columns: Integers, means: Floats) -> ColumnPosterior:
-    """Posterior of the columns of a process, each of the signal variance that is most likely."""
-    factor = process._factor / np.sqrt(process.variance)
-    coefficients = solve_triangular(factor, process.rows, lower=True)
-    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, trans="T")
+def column_posterior(
+    process: GaussianProcess, columns: Integers, means: Floats, *, alike: bool
+) -> ColumnPosterior:
+    r"""Posterior of the columns of a process, ``alike`` or with a noise ratio each.
+
+    With K = U diag(λ) U^T and the noise ratio r of the process the features are k(z) U, and their
+    coefficients U^T x / (λ + r). Of a column whose own ratio is q this leaves the variance
+    v (l l' k - Σ (l g)² (2 / (λ + r) - (λ + q) / (λ + r)²)).
+    """
+    points, rows = process.points, process.rows
+    values, vectors = np.linalg.eigh(
+        process.kernel.covariance(cdist(points, points, "sqeuclidean"))
+    )
+    ratio = process.noise / process.variance
+    ratios = np.array([ratio]) if alike else np.append(NOISE_RATIOS, ratio)
+    shrunk, spread = np.maximum(values, 0.0) + ratio, np.maximum(values, 0.0) + ratios[:, None]
+    products = vectors.T @ rows
+    variances = (1.0 / spread) @ products**2 / len(rows)
+    floor = np.maximum(variances, np.finfo(np.float64).tiny)
+    volume = np.log(spread).sum(axis=1, keepdims=True)
+    weights = softmax(-0.5 * (len(rows) * np.log(floor) + volume), axis=0)
     return ColumnPosterior(
-        features=Features(process.kernel, process.points, inverse),
+        features=Features(process.kernel, points, vectors),
         columns=columns,
         means=means,
-        sd=np.sqrt(np.mean(process.rows**2, axis=0)),
-        coefficients=coefficients,
-        explained=np.ones((1, len(factor))),
-        variances=np.mean(coefficients**2, axis=0, keepdims=True),
+        sd=np.sqrt(np.mean(rows**2, axis=0)),
+        coefficients=products / shrunk[:, None],
+        explained=(2.0 - spread / shrunk) / shrunk,
+        variances=weights * variances,
     )
 
 

@@ -19,10 +19,7 @@ from .._base.table import evenly_spaced
 from .._base.threads import batches
 from .._base.types import Floats
 from ..kernels import SquaredExponential, StationaryKernel
-from ._posterior import ColumnPosterior, Features
-
-NOISE_RATIOS = np.logspace(-3.0, 4.0, 15)
-"""Ratios of noise variance to signal variance that the likelihood of a column chooses from."""
+from ._posterior import NOISE_RATIOS, ColumnPosterior, Features
 
 _MOST_INDUCING = 600
 """Inducing points: the smooth functions of more rows are those of so many evenly spaced ones."""

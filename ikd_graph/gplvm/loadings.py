@@ -14,9 +14,9 @@ turned and stretched by ∂δ, whose variance is -2 f'(0) Σ. A slope s then err
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,13 @@ from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ..kernels import RationalQuadratic, StationaryKernel, differentiable
+from ..plotting import charts, plot
 from ._posterior import ColumnPosterior
 from ._smoother import half_median, smoother
 from .columns import WIDTH, OnMap, check_map, place_of, read_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Loadings", "loadings"]
 
@@ -184,6 +188,55 @@ class Loadings:
             table[f"ikd{axis}"] = self.values[:, :, axis].ravel()
             table[f"ikd{axis}_se"] = self.standard_errors[:, :, axis].ravel()
         return pd.DataFrame(table)
+
+    @plot.labels_are_color
+    def plot(self, kind: str = "arrows", *, n: int = 6, color: Any = None, ax: Any = None) -> Axes:
+        """Draw which columns change where on the map, at a point of each cell of a grid.
+
+        Parameters
+        ----------
+        kind : {"arrows", "surfaces"}
+            "arrows" draws the map with arrows: the gradient of the column that changes most there,
+            in its standard deviations. "surfaces" draws a small map for each of the columns that
+            `top` lists: its posterior mean in colors, with its gradient. Only gradients longer than
+            their standard errors have arrows. A map of one coordinate has curves in either case:
+            the derivatives against it, in bands of two standard errors.
+        n : int
+            Largest number of columns that have a color and a name, or a map.
+        color : (n_points,) array_like, optional
+            Classes, numbers or times that color the points of the map with arrows; ``labels=`` is
+            another name of it.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            With the map, or the first of the small ones.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import ikd_graph
+        >>> from ikd_graph.plotting import plot
+        >>> Z = np.random.default_rng(0).uniform(-1.0, 1.0, size=(100, 2))
+        >>> found = ikd_graph.loadings(Z, Z, names=["east", "north"])
+        >>> found.plot("surfaces", ax=plot.axes()).get_title(loc="left")
+        'east'
+        """
+        check.one_of(("arrows", "surfaces"))("kind", kind)
+        check.whole(1)("n", n)
+        few = replace(self, points=self.points[plot.grid(self.points)[0]])
+        sd = np.where(self.sd > 0.0, self.sd, np.inf)[:, None]
+        slopes, errors = few.values / sd, few.standard_errors / sd
+        most = self.top(n).index.tolist() if kind == "surfaces" else []
+        if not most or self.points.shape[1] == 1:
+            look = {"n": n, "color": color, "ax": ax}
+            return plot.gradients(self.points, slopes, errors, self.names, **look)
+        beyond = charts.beyond_errors(slopes, errors)[:, most, None]
+        fitted, names = self.fitted[:, most], [self.names[k] for k in most]
+        slopes = np.where(beyond > 0.0, slopes[:, most], np.nan)
+        return plot.surfaces(self.points, None, fitted, names, slopes=slopes, ax=ax)
 
     @cached_property
     def _arrays(self) -> tuple[Floats, Floats]:

@@ -152,6 +152,12 @@ def variance_fractions(latent: ArrayLike) -> Floats:
     return np.asarray(spread / (spread.sum() or 1.0))
 
 
+def beyond_errors(gradients: Floats, errors: Floats) -> Floats:
+    """Squared length of gradients (n, p, m) beyond the squares of their standard errors, (n, p)."""
+    length, error = (np.sum(each**2, axis=2) for each in (gradients, errors))
+    return np.nan_to_num(np.maximum(length - error, 0.0))
+
+
 def _faded(at: Floats, errors: Floats) -> tuple[Floats, tuple[Curve, ...]]:
     """Opacity of points, (n,), and a bar below them of twice their median error, if it fits.
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "arrows", "axes", "chart", "embedding", "image", "quiet", "save",
-    "small_multiples", "surfaces",
+    "arrows", "axes", "chart", "embedding", "gradients", "grid", "image", "quiet",
+    "save", "small_multiples", "surfaces",
 ]  # fmt: skip
 
 WIDTH, HEIGHT = 6.4, 4.6
@@ -558,24 +558,28 @@ def small_multiples(
 
 def surfaces(
     Z: ArrayLike,
-    values: ArrayLike,
+    values: ArrayLike | None,
     fitted: ArrayLike,
     names: Sequence[str],
     *,
+    slopes: ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw quantities over a map: above what is smooth of each, below what is left.
+    """Draw quantities over a map: what is smooth of each, and below it what is left.
 
     Parameters
     ----------
     Z : array-like of shape (n, m)
         The map; its first two coordinates are drawn, a single one against the row order.
-    values : array-like of shape (n, k)
-        The quantities.
+    values : array-like of shape (n, k), or None
+        The quantities; None draws nothing of what is left of them.
     fitted : array-like of shape (n, k)
         Smooth parts of them.
     names : sequence of str
         Their k names.
+    slopes : array-like of shape (r, k, m), optional
+        Gradients of the smooth parts at the rows of `grid`, drawn as arrows, the longest of a
+        quantity as long as a cell is wide; none where they are NaN.
     ax : matplotlib.axes.Axes, optional
         Axes whose position the pictures take.
 
@@ -584,10 +588,53 @@ def surfaces(
     matplotlib.axes.Axes
         The first picture.
     """
-    titles = [*names, *(f"{name}, residual" for name in names)]
-    parts = np.hstack([fitted, np.subtract(values, fitted)]).T
+    titles, parts, n_columns = [*names], np.asarray(fitted, dtype=np.float64).T, 3
+    if values is not None:
+        titles, n_columns = [*names, *(f"{name}, residual" for name in names)], len(names)
+        parts = np.vstack([parts, np.transpose(values) - parts])
     paints = {title: Paint(title, part) for title, part in zip(titles, parts, strict=True)}
-    return small_multiples(dict.fromkeys(titles, Z), paints, n_columns=len(names), ax=ax)
+    first = small_multiples(dict.fromkeys(titles, Z), paints, n_columns=n_columns, ax=ax)
+    if slopes is not None:
+        (rows, width), panels = grid(Z), figure_of(first).axes
+        ways = np.asarray(slopes, dtype=np.float64)[:, :, :2]
+        for k, panel in enumerate(panels[panels.index(first) :][: len(names)]):
+            _draw_arrows(panel, charts.plane(Z)[rows], _to_length(ways[:, k], width))
+    return first
+
+
+_CELLS = 8
+"""Cells of a grid along the longer side of a map: as many arrows as can be told apart."""
+
+
+def grid(Z: ArrayLike) -> tuple[NDArray[np.intp], float]:
+    """Return rows that stand for a map, one in each square of a grid that has some, and its width.
+
+    Of one coordinate all rows stand for themselves, in order.
+    """
+    at = charts.columns(Z)[:, :2]
+    width = float(np.ptp(at, axis=0).max()) / _CELLS or 1.0
+    if at.shape[1] == 1:
+        return np.argsort(at[:, 0], kind="stable"), width
+    squares = np.minimum(np.floor((at - at.min(axis=0)) / width), _CELLS - 1)
+    cell = np.unique(squares, axis=0, return_inverse=True)[1].ravel()
+    middles = np.array([np.bincount(cell, axis) for axis in at.T]) / np.bincount(cell)
+    order = np.argsort(np.linalg.norm(at - middles.T[cell], axis=1), kind="stable")
+    return order[np.unique(cell[order], return_index=True)[1]], width
+
+
+def _to_length(steps: Floats, longest: float) -> Floats:
+    """Displacements (k, m) in proportion, the longest of a length."""
+    found = float(np.nanmax(np.linalg.norm(steps, axis=1), initial=0.0))
+    return steps * (longest / found) if found else steps
+
+
+def _draw_arrows(ax: Axes, at: Floats, ways: Floats, color: str = INK, label: str = "_") -> None:
+    """Draw arrows from positions (k, 2) by displacements (k, 2), whole."""
+    # As thick in small panels as in large ones.
+    look: dict[str, Any] = {"scale_units": "xy", "scale": 1, "units": "inches", "width": 0.02}
+    look |= {"angles": "xy", "label": label, "zorder": 4}
+    ax.quiver(*at.T, *ways.T, color=color, **look)
+    ax.update_datalim((at + ways)[np.isfinite(ways).all(axis=1)])
 
 
 def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) -> Axes:
@@ -612,17 +659,89 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
     at, ways = charts.plane(Z), np.asarray(directions, dtype=np.float64)[:, :2]
     if charts.columns(Z).shape[1] == 1:
         ways = np.column_stack([np.zeros(len(ways)), ways])
-    longest = float(np.linalg.norm(ways, axis=1).max(initial=0.0))
-    if longest == 0.0:
+    if not ways.any():
         return ax
     center = at.mean(axis=0)
-    tips = center + ways * (0.4 * float(np.ptp(at, axis=0).max()) / longest)
-    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.004}
-    x, y = np.broadcast_to(center, tips.shape).T
-    ax.quiver(x, y, *(tips - center).T, color=INK, zorder=4, **look)
-    ax.update_datalim(tips)
+    tips = center + _to_length(ways, 0.4 * float(np.ptp(at, axis=0).max()))
+    _draw_arrows(ax, np.broadcast_to(center, tips.shape), tips - center)
     _write_names(ax, Names(tips, names))
     return ax
+
+
+@labels_are_color
+def gradients(
+    Z: ArrayLike,
+    values: ArrayLike,
+    standard_errors: ArrayLike,
+    names: Sequence[str],
+    *,
+    n: int = 6,
+    color: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw which of many quantities rises most where on a map, and in which direction.
+
+    One point of each cell of a `grid` has an arrow: the gradient of the quantity whose squared
+    length has most beyond the squares of its standard errors; none where nothing has. The arrows
+    are drawn to one scale, the longest as long as a cell is wide. On a map of one coordinate the
+    derivatives of these quantities are drawn against it, in bands of two standard errors.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n_points, m)
+        The map; its first two coordinates are drawn.
+    values, standard_errors : array-like of shape (r, p, m)
+        Gradients at the r rows of `grid`, in standard deviations of the quantities, and their
+        standard errors.
+    names : sequence of str
+        Names of the p quantities.
+    n : int
+        Quantities with colors and names, those with most arrows; others are gray.
+    color : array-like of shape (n_points,), optional
+        What colors the points, as in `embedding`; ``labels=`` is another name of it.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into and to return; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With the map.
+
+    Examples
+    --------
+    >>> from ikd_graph.plotting import plot
+    >>> rises = [[[2.0, 0.0], [0.0, 1.0]]] * 3
+    >>> errors = [[[0.1, 0.1], [0.1, 0.1]]] * 3
+    >>> ax = plot.gradients([[0, 0], [1, 2], [2, 1]], rises, errors, ["a", "b"], ax=plot.axes())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a']
+    """
+    at, (rows, width) = charts.columns(Z), grid(Z)
+    slopes, errors = (np.asarray(each)[:, :, :2] for each in (values, standard_errors))
+    beyond = charts.beyond_errors(slopes, errors)
+    sure = np.flatnonzero(beyond.any(axis=1))
+    most = beyond[sure].argmax(axis=1)
+    found, times = np.unique(most, return_counts=True)
+    named = found[np.argsort(-times, kind="stable")][:n].tolist()
+    paint = Paint(palette=(MUTED,)) if color is None else colors.paint(color, n=len(at))
+    ax = drawing_axes(ax)
+    # Other colors than those of the classes of points.
+    shades = {k: colors.class_color(len(paint.names) + j) for j, k in enumerate(named)}
+    if at.shape[1] == 1:
+        for k, shade in shades.items():
+            y, error = slopes[:, k, 0], 2.0 * errors[:, k, 0]
+            ax.plot(at[rows, 0], y, color=shade, label=shortened(names[k]))
+            # Many that overlap leave the curves to be seen.
+            pale: dict[str, Any] = {"alpha": 1.0 / (1.0 + len(shades)), "linewidth": 0}
+            ax.fill_between(at[rows, 0], y - error, y + error, color=shade, **pale)
+        return chart(Chart("", "dimension 1", "derivative, in standard deviations"), ax=ax)
+    tails, ways = at[rows[sure], :2], _to_length(slopes[sure, most], width)
+    for k, shade in {**shades, None: MUTED}.items():
+        these = ~np.isin(most, named) if k is None else most == k
+        label = "others" if k is None else shortened(names[k])
+        if these.any():
+            _draw_arrows(ax, tails[these], ways[these], shade, label)
+    return chart(charts.scatter(at, paint, opacity=0.5 * charts.OPACITY), ax=ax)
 
 
 def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:

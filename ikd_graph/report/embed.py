@@ -1,6 +1,7 @@
 """Page of one embedding: the picture, how it was made, why."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -8,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.format import count, format_seconds
+from .._base.threads import batches, block_rows
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
+from ..gplvm.loadings import loadings
 from ..jobs.label_scores import format_scores
 from ..jobs.verdict import Trust
-from ..plotting import charts
+from ..plotting import charts, plot
 from ..plotting.charts import Chart
+from ..plotting.figures import escape
 from ..similarity import GIVEN
 from . import page
 from .page import DrawnPoints
@@ -24,6 +28,12 @@ _EMBEDDING_NOTE = (
     "of many points the uncertain ones are pale. A point says its row and, of up to 4000 rows, the "
     "columns that are farthest from their means, in standard deviations (sd). Draw a rectangle to "
     "zoom; click a name to hide it; the lasso chooses rows to save."
+)
+_ARROWS_NOTE = (
+    " Arrows from the point under the cursor show the columns that change most there, at most "
+    "three and none below its standard error: the way in which a column rises, and by how many sd "
+    "over an eighth of the longer side of the map, ± its standard error. The map is taken as it "
+    "is; ikd_graph.loadings(Z, X) has all columns."
 )
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "
@@ -88,6 +98,7 @@ def embed_page(
     believed = model.settings_.model_based and np.isfinite(model.standard_errors_).any()
     errors = model.standard_errors_ if believed else None
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
+    arrows = {} if columns is None else _arrows(model.embedding_, drawn)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
     # As on the terminal: settings with the reason for each, and what there is to beware of.
     settings = str(model.settings_).splitlines()
@@ -96,7 +107,7 @@ def embed_page(
         data.name,
         " ".join(answer or Trust.of(model).sentences(data.name)),
         [
-            ("", [_pictures(model, drawn, errors)]),
+            ("", [_pictures(model, drawn, errors, _ARROWS_NOTE if arrows else "")]),
             ("What was read", [page.block("list", [_made(model, data.n_features), *data.notes])]),
             ("Labels", [page.block("pairs", written)]),
             ("Columns that make the map", _columns(columns)),
@@ -104,7 +115,7 @@ def embed_page(
             ("Spectrum and time", [page.figures(*_charts(model))]),
         ],
         command=command,
-        described=drawn.described(more, columns=model.affinity not in GIVEN),
+        described=drawn.described(more, columns=model.affinity not in GIVEN) | arrows,
         **around,
     )
 
@@ -135,7 +146,31 @@ def _columns(found: ColumnRelevance | None, most: int = 20) -> list[page.Block]:
     ]
 
 
-def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None) -> page.Block:
+def _arrows(Z: NDArray[np.float64], drawn: DrawnPoints, most: int = 3) -> page.Block:
+    """Columns that change most at each point drawn, with their steps; empty where none is known.
+
+    A step is what a cell of a grid over the first two dimensions makes, in standard deviations.
+    """
+    X, at = drawn.data.X, Z[drawn.rows]
+    if Z.shape[1] < 2 or len(at) > charts.MANY or np.isnan(X).any():
+        return {}
+    names = drawn.data.feature_names or [f"column {k}" for k in range(X.shape[1])]
+    found, arrows = loadings(Z, X, points=at, names=names), []
+    cell = plot.grid(Z)[1] / np.where(found.sd > 0.0, found.sd, np.inf)[:, None]
+    for batch in batches(len(at), block_rows(len(names))):
+        part = replace(found, points=at[batch])
+        steps, errors = part.values[:, :, :2] * cell, part.standard_errors[:, :, :2] * cell
+        beyond = charts.beyond_errors(steps, errors)
+        numbers = np.dstack([steps, np.linalg.norm(errors, axis=2)])
+        for row, first in enumerate(np.argsort(-beyond, axis=1, kind="stable")[:, :most]):
+            known = first[beyond[row, first] > 0.0].tolist()
+            arrows.append([[k, *(float(f"{x:.3g}") for x in numbers[row, k])] for k in known])
+    named = sorted({k for each in arrows for k, *_ in each})
+    columns = {k: escape(plot.shortened(names[k], 24)) for k in named}
+    return {"arrows": arrows, "columns": columns} if named else {}
+
+
+def _pictures(model: IKD, drawn: DrawnPoints, errors: Any, note: str) -> page.Block:
     """Draw the embedding with what may color it; of more dimensions also all pairs."""
     Z, m = model.embedding_, model.embedding_.shape[1]
     error_bars = None if errors is None else errors[drawn.rows]
@@ -144,7 +179,7 @@ def _pictures(model: IKD, drawn: DrawnPoints, errors: NDArray[np.float64] | None
         return drawn.scatter(Z, *drawn.paints, title=title, dims=dims, errors=error_bars)
 
     main = chart(f"embedding of {drawn.data.name}")
-    drawings = [page.drawing(main, caption=_EMBEDDING_NOTE + drawn.note, size="main")]
+    drawings = [page.drawing(main, caption=_EMBEDDING_NOTE + note + drawn.note, size="main")]
     if m > 2:
         solid = chart("in three dimensions", range(3))
         drawings.append(page.drawing(solid, "In three dimensions", size="main"))

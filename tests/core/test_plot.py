@@ -20,7 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from tables import quiet
 
-from ikd_graph import IKD, datasets, refine
+from ikd_graph import IKD, datasets, loadings, refine
 from ikd_graph.dimension import DimensionEstimate
 from ikd_graph.plotting import charts, colors, figures, plot
 from ikd_graph.report import embed_page
@@ -510,6 +510,95 @@ def test_error_bars_much_larger_than_the_map_do_not_shrink_it():
     assert np.ptp(ax.get_xlim()) < 2.0 * np.ptp(Z[:, 0]) + 2.0
     (line,) = charts.scatter(Z, errors=errors).curves
     assert np.nanmax(np.abs(line.x)) < 2.0 * np.ptp(Z[:, 0])
+
+
+def planted_gradients(n=400):
+    """A map of which "up" rises in the left half, "right" in the right one; where; the slopes."""
+    Z = np.random.default_rng(0).uniform(-1.0, 1.0, size=(n, 2))
+    rows = plot.grid(Z)[0]
+    values = np.zeros((rows.size, 4, 2))
+    values[Z[rows, 0] < 0.0, 1] = [0.0, 2.0]
+    values[Z[rows, 0] > 0.0, 3] = [1.0, 0.0]
+    return Z, rows, values, ["a", "up", "b", "right"]
+
+
+def test_arrows_show_which_column_rises_where_and_none_where_that_is_not_sure(ax):
+    Z, rows, values, names = planted_gradients()
+    errors = np.full(values.shape, 0.1)
+    errors[Z[rows, 1] > 0.5] = 3.0
+    assert plot.gradients(Z, values, errors, names, ax=ax) is ax
+    up, right = ax.collections[:2]
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(texts) == ["right", "up"]
+    if texts[0] == "right":
+        up, right = right, up
+    assert (up.get_offsets()[:, 0] < 0.0).all()
+    assert (right.get_offsets()[:, 0] > 0.0).all()
+    # Six of eight rows of cells are sure; the longest arrow is as long as a cell is wide.
+    assert up.get_offsets()[:, 1].max() <= 0.5
+    assert len(up.get_offsets()) == len(right.get_offsets()) == 24
+    cell = np.ptp(Z, axis=0).max() / 8
+    np.testing.assert_allclose(np.column_stack([up.U, up.V]), [[0.0, cell]] * 24, atol=1e-12)
+    np.testing.assert_allclose(right.U, cell / 2)
+    # Fewer names than columns: the others are gray.
+    few = plot.gradients(Z, values, errors, names, n=1, color=Z[:, 0] > 0, ax=plot.axes())
+    texts = [text.get_text() for text in few.get_legend().get_texts()]
+    assert texts[:2] == ["False", "True"]
+    assert texts[-1] == "others"
+    shades = [mpl.colors.to_hex(each.get_facecolor()[0]) for each in few.collections[:2]]
+    assert shades == [colors.class_color(2), colors.MUTED]
+    assert not plot.gradients(Z, values, errors + 9, names, ax=plot.axes()).get_legend()
+
+
+def test_gradients_over_a_line_are_curves_in_bands_of_two_standard_errors(ax):
+    z = np.random.default_rng(0).permutation(np.linspace(0.0, 1.0, 50))[:, None]
+    values = np.stack([np.cos(6.0 * z), 0.0 * z], axis=1)[plot.grid(z)[0]]
+    plot.gradients(z, values, np.full(values.shape, 0.1), ["wave", "flat"], ax=ax)
+    (curve,), (band,) = ax.lines, ax.collections
+    y = curve.get_ydata()
+    np.testing.assert_allclose(y, np.cos(6.0 * np.linspace(0.0, 1.0, 50)))
+    low, high = band.get_paths()[0].get_extents().intervaly
+    assert (low, high) == pytest.approx((y.min() - 0.2, y.max() + 0.2))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["wave"]
+
+
+def test_surfaces_have_arrows_of_their_slopes(ax):
+    Z, _, values, names = planted_gradients()
+    slopes = np.where(values.any(axis=2, keepdims=True), values, np.nan)[:, [1, 3]]
+    first = plot.surfaces(Z, None, Z, [names[1], names[3]], slopes=slopes, ax=ax)
+    panels = ax.figure.axes[ax.figure.axes.index(first) :]
+    assert [panel.get_title(loc="left") for panel in panels] == ["up", "right"]
+    up, right = (panel.collections[-1] for panel in panels)
+    assert (~up.Umask).sum() == (~right.Umask).sum() == 32
+    assert (up.get_offsets()[~up.Umask, 0] < 0.0).all()
+    assert (up.V[~up.Umask] > 0.0).all()
+    assert (right.get_offsets()[~right.Umask, 0] > 0.0).all()
+
+
+def test_loadings_draw_themselves(ax):
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-1.0, 1.0, size=(300, 3))
+    table = pd.DataFrame({"noise": rng.normal(size=300), "east": Z[:, 0], "hill": -(Z[:, 1] ** 2)})
+    found = loadings(Z, table)
+    found.plot(color=Z[:, 2] > 0.0, n=1, ax=ax)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["False", "True", "hill", "others"]
+    hill = ax.collections[0]
+    # The hill rises to its top, most at its foot; arrows of other columns are where it is flat.
+    assert (hill.V * hill.get_offsets()[:, 1] < 0.0).all()
+    first = found.plot("surfaces", n=2, ax=plot.axes())
+    panels = first.figure.axes[first.figure.axes.index(first) :]
+    assert [panel.get_title(loc="left") for panel in panels] == found.top(2)["column"].tolist()
+    line = loadings(Z[:, :1], table).plot("surfaces", ax=plot.axes())
+    assert line.get_xlabel() == "dimension 1"
+    assert [text.get_text() for text in line.get_legend().get_texts()] == ["east"]
+    # Where nothing changes surely there is the map alone.
+    none = loadings(Z, rng.normal(size=(300, 2)))
+    for kind in ("arrows", "surfaces"):
+        (points,) = none.plot(kind, ax=plot.axes()).collections
+        assert len(points.get_offsets()) == 300
+    with pytest.raises(ValueError, match="kind must be one of 'arrows', 'surfaces', got 'hills'"):
+        found.plot("hills")
 
 
 def test_a_mark_is_named_in_the_legend_on_paper_and_on_pages(ax):

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import warnings
 from copy import copy
 from functools import cache
@@ -211,6 +212,54 @@ def test_hovering_a_point_names_its_row_and_labels_in_every_linked_picture(show)
     assert browser.wait(f"return {labels}.length > 3 && {labels}.length") == 4
     texts = browser.run(f"return Array.from({labels}).map(e => e.textContent)")
     assert len(set(texts)) == 1
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1400, "light")])
+def test_the_point_under_the_pointer_has_named_arrows(browser, tmp_path, width, theme):
+    z = np.random.default_rng(0).uniform(-1.0, 1.0, size=(200, 2))
+    X = np.column_stack([z, z @ [1.0, 1.0], z @ [1.0, -1.0]])
+    data = Dataset(X, name="plane", feature_names=("east", "<b>north", "northeast", "southeast"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = IKD(2, strategy="linear", refine=None, affinity="euclidean").fit(X)
+        html = report.embed_page(model, data, columns=model.columns(null="permute"))
+    (tmp_path / "plane.html").write_text(html, encoding="utf-8")
+    browser.look(width, 900, theme)
+    browser.open(tmp_path / "plane.html")
+    browser.wait(DRAWN)
+    drawn = f"{FIRST}.querySelectorAll('.arrows path')"
+    box = "(e) => { const b = e.getBoundingClientRect(); return [b.x, b.y, b.right, b.bottom] }"
+    for k in (0, 90, 199):
+        browser.move(2, 2)
+        browser.wait(f"return {drawn}.length === 0")
+        points = f"{FIRST}.querySelectorAll('.points path')"
+        browser.move(*middle(browser, f"{points}[{k}]"))
+        assert browser.wait(f"return {drawn}.length") <= 3
+        at, corner, texts, words, label, start = browser.run(
+            f"const box = {box}, all = Array.from({FIRST}.querySelectorAll('.arrows text'));"
+            f"const label = {FIRST}.querySelector('.hovertext');"
+            # The nearest point may be one that lies over this.
+            f"const point = {points}[parseInt(label.textContent.slice(4))];"
+            f"return [box(point), box({FIRST}), all.map(box), all.map((e) => e.textContent),"
+            f"box(label), {drawn}[0].getAttribute('d')]"
+        )
+        assert set(words[::2]) <= {"east", "<b>north", "northeast", "southeast"}
+        assert all(re.fullmatch(r"[\d.]+ ± [\d.e-]+ sd", size) for size in words[1::2])
+        # Names are whole and cover neither one another nor what is said of the point.
+        boxes = [*texts[::2], label]
+        for j, (left, top, right, bottom) in enumerate(boxes):
+            assert left >= 0
+            assert right <= width
+            for other in boxes[j + 1 :]:
+                apart = right <= other[0] or left >= other[2] or bottom <= other[1] + 2
+                assert apart or top >= other[3] - 2
+        # Arrows begin at the point.
+        begin = np.array(start.split("L")[0][1:].split(","), dtype=float) + corner[:2]
+        middle_of_point = [(at[0] + at[2]) / 2, (at[1] + at[3]) / 2]
+        np.testing.assert_allclose(begin, middle_of_point, atol=1.5)
+    browser.move(2, 2)
+    browser.wait(f"return {drawn}.length === 0")
+    assert complaints(browser) == []
 
 
 def test_a_class_is_hidden_in_all_linked_pictures_by_a_click_on_its_name(show):

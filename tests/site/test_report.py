@@ -3,10 +3,11 @@
 import json
 import re
 import sys
+import warnings
 from base64 import b64decode
 from copy import copy
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import networkx as nx
@@ -16,7 +17,7 @@ import plotly.graph_objects as go
 import pytest
 from tables import quiet
 
-from ikd_graph import IKD, datasets, graph, inspect_cliques, refine, report
+from ikd_graph import IKD, datasets, graph, inspect_cliques, loadings, refine, report
 from ikd_graph._base.format import format_number, listed
 from ikd_graph.datasets import Dataset, Labels
 from ikd_graph.jobs.cliques import threshold_of
@@ -415,6 +416,46 @@ def test_a_point_names_the_columns_in_which_its_row_is_unusual():
     given = quiet(IKD(strategy="geodesic", refine=None, affinity="precomputed"), similarity)
     page_of_pairs = outline(report.embed_page(given, datasets.Dataset(similarity)))
     assert page_of_pairs.points["hover"][7] == "row 7"
+
+
+def test_a_point_has_arrows_to_where_the_columns_rise_that_change_most_there():
+    rng = np.random.default_rng(0)
+    z = rng.uniform(-1.0, 1.0, size=(200, 2))
+    # "bend" changes in the right half alone; two columns are noise, one is constant.
+    bend = np.maximum(z[:, 0], 0.0) ** 2
+    X = np.column_stack([10.0 * z, 50.0 * bend, rng.normal(size=(200, 2)), np.ones(200)])
+    X[:, :3] += 0.1 * rng.normal(size=(200, 3))
+    names = ("east", "<north>", "bend", "a", "b", "flat")
+    model = quiet(IKD(2, strategy="linear", refine=None, affinity="euclidean"), X)
+    data = datasets.Dataset(X, feature_names=names)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "1 of 6 columns of X are constant")
+        relevant = model.columns()
+    html = report.embed_page(model, data, columns=relevant)
+    assert "Arrows from the point under the cursor" in html
+    points, Z = outline(html).points, model.embedding_
+    found = loadings(Z, X, names=names)
+    cell = np.ptp(Z, axis=0).max() / 8
+    for row in range(0, 200, 20):
+        shown = [points["columns"][str(k)] for k, *_ in points["arrows"][row]]
+        first = found.top(3, where=row)
+        expected = [escape(name, quote=False) for name in first["column"]]
+        assert shown == expected
+        for k, across, up, error in points["arrows"][row]:
+            rises = found.values[row, k] * cell / X[:, k].std()
+            np.testing.assert_allclose([across, up], rises, rtol=0.01, atol=1e-9)
+            size = np.linalg.norm(found.standard_errors[row, k]) * cell / X[:, k].std()
+            assert error == pytest.approx(size, rel=0.01)
+            assert np.hypot(across, up) > 0.99 * error
+    seen = set(points["columns"].values())
+    assert {"east", "&lt;north&gt;", "bend"} <= seen <= {"east", "&lt;north&gt;", "bend", "a", "b"}
+    # In one dimension, of tables with holes, and where columns mean nothing a page has no arrows.
+    line = quiet(IKD(1, strategy="linear", refine=None, affinity="euclidean"), X)
+    holes = np.where(np.arange(X.size).reshape(X.shape) == 7, np.nan, X)
+    for other, table, columns in ((line, X, relevant), (model, holes, relevant), (model, X, None)):
+        html = report.embed_page(other, datasets.Dataset(table), columns=columns)
+        assert "arrows" not in outline(html).points
+        assert "Arrows from the point under" not in html
 
 
 def test_a_page_colors_a_path_by_its_dates():

@@ -60,6 +60,39 @@
   const numbers = (packed) => Array.from(new Float32Array(Uint8Array.from(atob(packed.bdata),
     (letter) => letter.charCodeAt(0)).buffer));
 
+  // Arrows from a point of the first picture: columns that change most there, and where they rise.
+  function point(element, at) {
+    const board = element.querySelector(".arrows"), label = element.querySelector(".hoverlayer");
+    const arrows = (board && described.arrows[at?.customdata]) ?? [];
+    board?.replaceChildren();
+    label.style.translate = "";
+    if (!arrows.length) { return; }
+    const {clientWidth: wide, clientHeight: high} = element, reach = 80, lowest = {};
+    const [x, y] = [[at.xaxis, at.x], [at.yaxis, at.y]].map(([axis, to]) => axis._offset + axis.d2p(to));
+    const longest = Math.max(...arrows.map(([, across, up]) => Math.hypot(across, up)));
+    const heads = arrows.map(([column, across, up, error]) => ({
+      x: x + reach * across / longest, y: y - reach * up / longest, turn: Math.atan2(-up, across),
+      words: [described.columns[column],
+        `${Math.hypot(across, up).toPrecision(2)} ± ${error.toPrecision(2)} sd`]}));
+    board.innerHTML = heads.sort((a, b) => a.y - b.y).map((head) => {
+      // Names stand outside of the arrows where there is room, below one another.
+      const room = 7 * Math.max(...head.words.map((word) => word.length)) + 8;
+      const left = head.x > room && (head.x < x || head.x + room > wide);
+      const outside = head.y + 14 * Math.sin(head.turn) - 3;
+      head.down = lowest[left] = Math.max(outside, (lowest[left] ?? -reach) + 32);
+      const barbs = [0.4, -0.4].map((side) => `M${head.x},${head.y}l` +
+        `${-9 * Math.cos(head.turn + side)},${-9 * Math.sin(head.turn + side)}`);
+      return `<path d="M${x},${y}L${head.x},${head.y}${barbs.join("")}"/>` + head.words.map((word, line) =>
+        `<text text-anchor="${left ? "end" : "start"}" x="${head.x + (left ? -7 : 7)}"` +
+        ` y="${head.down + 14 * line}">${word}</text>`).join("");
+    }).join("");
+    // What is said of the point stands below arrows and names, or above where there is more room.
+    const half = label.getBBox().height / 2, rows = [y, ...heads.map((head) => head.down)];
+    const above = Math.min(...rows) - 20 - half, below = Math.max(...rows) + 24 + half;
+    const to = below + half < high ? below : Math.max(above, half);
+    label.style.translate = `0 ${to - y}px`;
+  }
+
   // Figures are drawn when they come near; a page of many opens as fast as one of few.
   async function draw(element) {
     const holder = element.querySelector("script");
@@ -80,6 +113,9 @@
     // No button sends data anywhere.
     await Plotly.newPlot(element, spec.data, spec.layout, {responsive: true,
       displaylogo: false, showSendToCloud: false, displayModeBar: tools});
+    if (described?.arrows && tools && !is3d(spec)) {
+      element.insertAdjacentHTML("beforeend", '<svg class="arrows"></svg>');
+    }
     link(element);
   }
   const near = new IntersectionObserver((entries) => entries.filter((entry) =>
@@ -107,6 +143,8 @@
       is3d(other) || Plotly.Fx.hover(other, event.points.map(pick))));
     element.on("plotly_unhover", (event) => event.event &&
       beside((other) => Plotly.Fx.unhover(other)));
+    element.on("plotly_hover", (event) => point(element, event.points[0]));
+    element.on("plotly_unhover", () => point(element));
     element.on("plotly_selected", (event) => save(element, event ? event.points : []));
     element.on("plotly_deselect", () => save(element, []));
   }
