@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
+from scipy.stats import chi2
 
 from .._base import validation as check
 from .._base.format import count
@@ -83,11 +84,16 @@ class Loadings:
         return len(self.names)
 
     def __repr__(self) -> str:
-        """Name the columns that change most over all points."""
-        first = self.top(_NAMED)["column"]
+        """Say how many derivatives are sure, and name the columns that change most."""
+        m, n_sure = self.points.shape[1], 0
+        for _, _, values, variances, _ in self._slopes(np.arange(len(self.points))):
+            n_sure += int(np.count_nonzero(charts.beyond_errors(values, np.sqrt(variances))))
+        sure, chance = n_sure / (len(self.points) * len(self)), float(chi2.sf(4 * m, m))
+        most = ", ".join(self.top(_NAMED)["column"]) if sure > 2.0 * chance else "none can be told"
         return (
-            f"derivatives of {count(len(self), 'column')} at {count(len(self.points), 'point')}\n"
-            f"change most, in standard deviations: {', '.join(first) or 'none beyond its error'}"
+            f"derivatives of {count(len(self), 'column')} at {count(len(self.points), 'point')}, "
+            f"{sure:.0%} beyond two standard errors (by chance {chance:.0%})\n"
+            f"change most, in standard deviations: {most}"
         )
 
     @property
@@ -120,8 +126,8 @@ class Loadings:
         """List the columns that change most, in their standard deviations.
 
         The size of a change is the root of what its square, the squared length of a gradient, has
-        beyond the squares of its standard errors on this map: 0 where it cannot be told from none.
-        Columns of size 0 are not listed.
+        beyond the squares of its standard errors on this map: 0 where it is not longer than two of
+        these. Columns of size 0 are not listed.
 
         Parameters
         ----------
@@ -135,11 +141,11 @@ class Loadings:
         Returns
         -------
         pandas.DataFrame
-            A row for each column, the largest first, by the position of the column: ``column``, ``size`` in its standard
-            deviations (per unit of the map, the mean over the points); of a path ``change`` and
-            ``change_se`` from its beginning to its end; else ``ikd0``, ``ikd0_se``, ``ikd1`` and so
-            on, the mean derivative and the root mean square of its standard errors, which is at
-            least that of the mean.
+            A row for each column, the largest first, by its position: ``column``, ``size`` in its
+            standard deviations (per unit of the map, the mean over the points); of a path
+            ``change`` and ``change_se`` from its beginning to its end; else ``ikd0``, ``ikd0_se``,
+            ``ikd1`` and so on, the mean derivative and the root mean square of its standard errors,
+            which is at least that of the mean.
 
         Examples
         --------
@@ -160,8 +166,8 @@ class Loadings:
             mean[at] += values.sum(axis=0)
             variance[at] += (variances + bent).sum(axis=0)
             # A map that is bent bends all columns alike.
-            beyond = np.sum(values**2 - variances, axis=2)
-            size[at] += np.sqrt(np.maximum(beyond, 0.0)).sum(axis=0)
+            beyond = charts.beyond_errors(values, np.sqrt(variances))
+            size[at] += np.sqrt(beyond).sum(axis=0)
         n_points = 1 if ends is not None else max(rows.size, 1)
         mean, error = mean / n_points, np.sqrt(variance / n_points)
         size = np.divide(size / n_points, self.sd, out=np.zeros_like(size), where=self.sd > 0.0)
@@ -363,10 +369,12 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
     if columns is None:
         return np.arange(len(names))
     where = {name: at for at, name in enumerate(names)}
+    positions = range(len(names))
     at = [where.get(each, each) for each in np.atleast_1d(np.asarray(columns, dtype=object))]
-    if unknown := [each for each in at if isinstance(each, str)]:
+    if not at or (unknown := [each for each in at if each not in positions]):
         raise ValueError(
-            f"columns must be names or positions of columns of X, got {unknown[0]!r}; they are "
+            f"columns must be names of columns of X or positions from 0 to {len(names) - 1}, got "
+            f"{repr(unknown[0]) if at else 'none'}; the names are "
             f"{', '.join(map(str, names[:_NAMED]))}{', ...' if len(names) > _NAMED else ''}"
         )
-    return check.nodes_of(len(names))("columns", at)
+    return np.array(at, dtype=np.int64)

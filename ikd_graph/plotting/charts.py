@@ -153,9 +153,12 @@ def variance_fractions(latent: ArrayLike) -> Floats:
 
 
 def beyond_errors(gradients: Floats, errors: Floats) -> Floats:
-    """Squared length of gradients (n, p, m) beyond the squares of their standard errors, (n, p)."""
+    """Squared length of gradients (n, p, m) less the squares of their standard errors, (n, p).
+
+    It is 0 where a gradient is not longer than two standard errors.
+    """
     length, error = (np.sum(each**2, axis=2) for each in (gradients, errors))
-    return np.nan_to_num(np.maximum(length - error, 0.0))
+    return np.where(length > 4.0 * error, length - error, 0.0)
 
 
 def _faded(at: Floats, errors: Floats) -> tuple[Floats, tuple[Curve, ...]]:
