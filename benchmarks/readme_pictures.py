@@ -315,6 +315,16 @@ def columns_in_cliques(quick):
     }
 
 
+def loadings(quick):
+    """Which measures of tumors change most where on their map."""
+    bunch = load_breast_cancer(as_frame=True)
+    rows = np.arange(len(bunch.data))[:: 4 if quick else 1]
+    figure = Figure(figsize=(8.0, 4.6), layout="constrained")
+    found = IKD(2).fit(bunch.data.iloc[rows]).loadings()
+    found.plot(color=bunch.target_names[bunch.target.iloc[rows]], ax=figure.subplots())
+    return {"loadings": figure}, {}
+
+
 def weak(quick):
     """Correlations of rows against what chance gives: with sectors, and of noise alone."""
     rng = np.random.default_rng(0)
@@ -426,7 +436,7 @@ def speed(quick):
 
 DRAWINGS = {
     "hero": hero, "idea": idea, "compare": compare,
-    "cliques": columns_in_cliques, "weak": weak, "speed": speed,
+    "cliques": columns_in_cliques, "loadings": loadings, "weak": weak, "speed": speed,
 }  # fmt: skip
 
 

@@ -205,8 +205,8 @@ class Loadings:
             "arrows" draws the map with arrows: the gradient of the column that changes most there,
             in its standard deviations. "surfaces" draws a small map for each of the columns that
             `top` lists: its posterior mean in colors, with its gradient. Only gradients longer than
-            their standard errors have arrows. A map of one coordinate has curves in either case:
-            the derivatives against it, in bands of two standard errors.
+            two standard errors have arrows. A map of one coordinate has curves in either case: the
+            derivatives against it, in bands of two standard errors.
         n : int
             Largest number of columns that have a color and a name, or a map.
         color : (n_points,) array_like, optional

@@ -682,9 +682,10 @@ def gradients(
     """Draw which of many quantities rises most where on a map, and in which direction.
 
     One point of each cell of a `grid` has an arrow: the gradient of the quantity whose squared
-    length has most beyond the squares of its standard errors; none where nothing has. The arrows
-    are drawn to one scale, the longest as long as a cell is wide. On a map of one coordinate the
-    derivatives of these quantities are drawn against it, in bands of two standard errors.
+    length has most beyond the squares of its standard errors; none where no gradient is longer than
+    two standard errors. The arrows are drawn to one scale, the longest as long as a cell is wide.
+    On a map of one coordinate the derivatives of these quantities are drawn against it, in bands of
+    two standard errors.
 
     Parameters
     ----------

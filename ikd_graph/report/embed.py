@@ -31,9 +31,9 @@ _EMBEDDING_NOTE = (
 )
 _ARROWS_NOTE = (
     " Arrows from the point under the cursor show the columns that change most there, at most "
-    "three and none below its standard error: the way in which a column rises, and by how many sd "
-    "over an eighth of the longer side of the map, ± its standard error. The map is taken as it "
-    "is; ikd_graph.loadings(Z, X) has all columns."
+    "three and each longer than two standard errors: the way in which a column rises, and by how "
+    "many sd over an eighth of the longer side of the map, ± its standard error. The map is taken "
+    "as it is. In Python, ikd_graph.loadings(Z, X) has all columns."
 )
 _SPECTRUM_NOTE = (
     "Shares of the sum of squared eigenvalues of the closed form, before any refinement; negative "

@@ -49,6 +49,7 @@ SETTINGS = {
     "initialize": ".01",  # a bound, of the table that the page includes
     "large": "2.5",  # 300 distances of eight bytes, and what belongs to them
     "code": "2.4 2.5",  # sections of the paper
+    "loadings": "9.4",  # section of a book
     "mathematics": "2.1 2.2 2.4 2.5 0.2 0.5 0.4",  # sections of the paper, and a rule
     "messages": "0.4 0.7 .5 .8 5 .05 1.5",  # levels
     "parameters": "0.1 0.6",  # thresholds
