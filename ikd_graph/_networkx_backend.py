@@ -1,4 +1,4 @@
-"""The backend of networkx: cliques, cores and path lengths of its graphs by compiled code.
+"""The backend of networkx: cliques and path lengths of its graphs by compiled code.
 
 networkx loads this module when a function is first called with ``backend="ikd_graph"``, or with
 the backend among its priorities; what is heavy is imported when one of the functions below runs.
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .graph import CsrGraph
 
 Node = Hashable
-Distances = dict[Node, float]
 
 FEWEST_EDGES = 1000
 """Edges from which a conversion is worth its time."""
@@ -38,24 +37,14 @@ class Graph:
     __networkx_backend__ = "ikd_graph"
 
     edges: CsrGraph  # without loops and weights; each row has the nodes that edges lead to
+    names: list[Node]
     number: dict[Node, int]
     lengths: dict[Any, tuple[CsrGraph, bool]]  # by attribute, and whether all are integers
-    n_loops: int
     directed: bool
-    multigraph: bool
 
     def is_directed(self) -> bool:
         """Whether edges have a direction."""
         return self.directed
-
-    def is_multigraph(self) -> bool:
-        """Whether several edges could join two nodes."""
-        return self.multigraph
-
-    @functools.cached_property
-    def names(self) -> list[Node]:
-        """Names of the nodes, in order."""
-        return [*self.number]
 
 
 def convert_from_nx(
@@ -67,8 +56,8 @@ def convert_from_nx(
 
     from .graph import CsrGraph
 
-    rows, n = G._adj.values(), len(G)
-    number = {name: at for at, name in enumerate(G._adj)}
+    names, rows, n = [*G._adj], G._adj.values(), len(G)
+    number = dict(zip(names, range(n), strict=True))
     starts = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=starts[1:])
     ends = np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int32, starts[-1])
@@ -82,8 +71,7 @@ def convert_from_nx(
         values, whole = _lengths(G, attribute, default)
         lengths[attribute] = CsrGraph.trusted(indptr, indices, values[order]), whole
     edges = CsrGraph.trusted(indptr, indices, np.ones(indices.size))
-    n_loops = ends.size - indices.size
-    return Graph(edges, number, lengths, n_loops, G.is_directed(), G.is_multigraph())
+    return Graph(edges, names, number, lengths, G.is_directed())
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
@@ -156,7 +144,7 @@ def _blocks(g: CsrGraph, min_size: int = 1) -> Iterator[Blocks]:
     """Yield the maximal cliques of a graph, some thousands at a time."""
     from .cliques import fill, prepare
 
-    return fill(prepare(g)[0], min_size, 0, g.n_nodes, 4096)
+    return fill(prepare(g)[0], min_size, 0, g.n_nodes)
 
 
 def find_cliques(G: Graph, nodes: list[Node] | None = None) -> Iterator[list[Node]]:
@@ -170,7 +158,7 @@ def find_cliques_recursive(G: Graph, nodes: list[Node] | None = None) -> Iterato
 
     from .graph import subgraph
 
-    g, names, first = G.edges, G.names, [*(nodes or ())]
+    g, names, first = G.edges, G.names, [] if nodes is None else [*nodes]
     if not names or not first:
         return chain.from_iterable(_named(g, names))
     common = {*G.number.values()}
@@ -219,42 +207,27 @@ def k_clique_communities(G: Graph, k: int, cliques: None = None) -> Iterator[fro
         yield frozenset(map(G.names.__getitem__, members.tolist()))
 
 
-def core_number(G: Graph) -> dict[Node, int]:
-    """Return the core number of each node."""
-    from .cliques import prepare
-
-    if G.n_loops:
-        raise NotImplementedError("the graph has self loops")
-    return dict(zip(G.names, prepare(G.edges)[1].tolist(), strict=True))
-
-
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
-) -> Iterator[tuple[Node, Distances]]:
-    """Yield each node with the lengths of the shortest paths from it."""
-    from ._base.threads import batches, block_rows
-
-    for some in batches(len(G.names), block_rows(len(G.names))):
-        yield from _path_lengths(G, some, cutoff, weight)
-
-
-def _path_lengths(
-    G: Graph, sources: slice, cutoff: float | None, weight: Any
-) -> Iterator[tuple[Node, Distances]]:
-    """Yield some nodes, each with the lengths of the shortest paths from it, the shortest first."""
+) -> Iterator[tuple[Node, dict[Node, float]]]:
+    """Yield each node with the lengths of the shortest paths from it, the shortest first."""
     import numpy as np
 
+    from ._base.threads import batches, block_rows
     from .geodesics import shortest_distances
 
-    name, (lengths, whole) = G.names.__getitem__, G.lengths.get(weight, (G.edges, True))
-    starts = np.arange(len(G.names))[sources]
-    for source, row in zip(starts.tolist(), shortest_distances(lengths, starts), strict=True):
-        row[source] = -1.0  # comes before all others
-        order = np.argsort(row, kind="stable")
-        values = row[order]
-        values[0] = 0.0
-        count = int(np.searchsorted(values, np.inf))
-        if cutoff is not None:
-            count = max(1, min(count, int(np.searchsorted(values, cutoff, side="right"))))
-        values = values[:count].astype(np.int64 if whole else np.float64)
-        yield name(source), dict(zip(map(name, order.tolist()), values.tolist(), strict=False))
+    lengths, whole = (G.edges, True) if weight is None else G.lengths[weight]
+    name, numbers = G.names.__getitem__, np.arange(len(G.names))
+    for some in batches(numbers.size, block_rows(numbers.size)):
+        from_some = shortest_distances(lengths, numbers[some])
+        for at, row in zip(numbers[some].tolist(), from_some, strict=True):
+            row[at] = -1.0  # so that the node itself comes first
+            order = np.argsort(row, kind="stable")
+            values = row[order]
+            values[0] = 0.0
+            count = int(np.searchsorted(values, np.inf))
+            if cutoff is not None:
+                count = max(1, min(count, int(np.searchsorted(values, cutoff, side="right"))))
+            values = values[:count].astype(np.int64 if whole else np.float64)
+            nodes = map(name, order[:count].tolist())
+            yield name(at), dict(zip(nodes, values.tolist(), strict=True))

@@ -25,7 +25,6 @@ KINDS = [nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph]
 UNDIRECTED = KINDS[:2]
 FUNCTIONS = [
     "all_pairs_dijkstra_path_length",
-    "core_number",
     "find_cliques",
     "find_cliques_recursive",
     "k_clique_communities",
@@ -64,10 +63,11 @@ def as_sets(cliques):
 @pytest.mark.parametrize("seed", range(12))
 def test_cliques_are_those_of_networkx(kind, seed):
     G = random_graph(kind, seed)
-    for find in (nx.find_cliques, nx.find_cliques_recursive):
-        cliques = as_sets(find(G, backend="ikd_graph"))
-        assert cliques == as_sets(find(G))
-        assert set(cliques.values()) == {1}
+    for H in (G, G.subgraph([*G][::2])):
+        for find in (nx.find_cliques, nx.find_cliques_recursive):
+            cliques = as_sets(find(H, backend="ikd_graph"))
+            assert cliques == as_sets(find(H))
+            assert set(cliques.values()) == {1}
 
 
 @pytest.mark.parametrize("find", [nx.find_cliques, nx.find_cliques_recursive])
@@ -110,7 +110,6 @@ def test_graphs_of_few_nodes(G):
     assert as_sets(nx.find_cliques(G, backend="ikd_graph")) == as_sets(nx.find_cliques(G))
     assert [*nx.find_cliques(nx.Graph(), ["a"], backend="ikd_graph")] == []
     assert nx.node_clique_number(G, backend="ikd_graph") == nx.node_clique_number(G)
-    assert nx.core_number(G, backend="ikd_graph") == nx.core_number(G)
     assert [*nx.community.k_clique_communities(G, 2, backend="ikd_graph")] == (
         [*nx.community.k_clique_communities(G, 2)]
     )
@@ -136,15 +135,6 @@ def test_a_community_needs_cliques_of_two_as_in_networkx():
     communities = nx.community.k_clique_communities(nx.path_graph(3), 1, backend="ikd_graph")
     with pytest.raises(nx.NetworkXError, match="k=1, k must be greater than 1"):
         next(communities)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_core_numbers_are_those_of_networkx(seed):
-    G = random_graph(nx.Graph, seed)
-    G.remove_edges_from([*nx.selfloop_edges(G)])
-    cores = nx.core_number(G, backend="ikd_graph")
-    assert [*cores.items()] == [*nx.core_number(G).items()]
-    assert {*map(type, cores.values())} == {int}
 
 
 WEIGHTS = {
@@ -235,8 +225,7 @@ def ran_by(caplog, function, G, *arguments, **keywords):
 
 def test_what_gains_nothing_is_left_to_networkx(caplog):
     small, large = nx.path_graph(100), nx.gnm_random_graph(500, 2000, seed=0)
-    looped, directed = nx.Graph(large), nx.DiGraph(large)
-    looped.add_edge(0, 0)
+    directed = nx.DiGraph(large)
     paths, communities = nx.all_pairs_dijkstra_path_length, nx.community.k_clique_communities
     assert ran_by(caplog, nx.find_cliques, large) == "ikd_graph"
     assert ran_by(caplog, nx.number_of_cliques, large) == "ikd_graph"
@@ -245,12 +234,12 @@ def test_what_gains_nothing_is_left_to_networkx(caplog):
     assert ran_by(caplog, paths, large) == "ikd_graph"
     assert ran_by(caplog, paths, directed) == "ikd_graph"
     assert ran_by(caplog, paths, large, cutoff=0.5) == "networkx"
-    assert ran_by(caplog, nx.core_number, large) == "ikd_graph"
-    assert ran_by(caplog, nx.core_number, directed) == "networkx"
+    assert ran_by(caplog, nx.node_clique_number, large) == "ikd_graph"
+    assert ran_by(caplog, nx.node_clique_number, large, cliques=[[0, 1]]) == "networkx"
     assert ran_by(caplog, communities, large, 3) == "ikd_graph"
     assert ran_by(caplog, communities, large, 3, cliques=[[0, 1, 2]]) == "networkx"
-    with pytest.raises(nx.NetworkXNotImplemented, match="self loops"):
-        ran_by(caplog, nx.core_number, looped)
+    with pytest.raises(nx.NetworkXNotImplemented, match="not implemented for directed type"):
+        ran_by(caplog, communities, directed, 3)
 
 
 def test_a_conversion_is_kept_until_the_graph_changes():
@@ -258,7 +247,7 @@ def test_a_conversion_is_kept_until_the_graph_changes():
     assert len([*nx.find_cliques(G, backend="ikd_graph")]) == 5
     kept = G.__networkx_cache__["backends"]["ikd_graph"]
     (first,) = kept.values()
-    assert nx.core_number(G, backend="ikd_graph") == dict.fromkeys(range(5), 2)
+    assert nx.node_clique_number(G, backend="ikd_graph") == dict.fromkeys(range(5), 2)
     assert [*kept.values()] == [first]
     G.add_edge(0, 2)
     assert len([*nx.find_cliques(G, backend="ikd_graph")]) == 4
@@ -288,7 +277,6 @@ def test_nothing_is_loaded_before_a_function_is_called():
 
 SUITES = [
     "networkx.algorithms.tests.test_clique",
-    "networkx.algorithms.tests.test_core",
     "networkx.algorithms.community.tests.test_kclique",
     "networkx.algorithms.shortest_paths.tests.test_weighted",
 ]
