@@ -30,7 +30,7 @@ FEWEST_EDGES = 1000
 """Edges from which a conversion is worth its time."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """Graph of networkx as arrays, with the names of its nodes."""
 
@@ -45,6 +45,10 @@ class Graph:
     def is_directed(self) -> bool:
         """Whether edges have a direction."""
         return self.directed
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """Leave the arrays out of copies and files of the graph that they were made of."""
+        return type(None), ()
 
 
 def convert_from_nx(

@@ -1,9 +1,11 @@
 """The backend of networkx: what networkx returns itself, for every kind of graph."""
 
+import copy
 import inspect
 import itertools
 import logging
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -251,6 +253,17 @@ def test_a_conversion_is_kept_until_the_graph_changes():
     assert [*kept.values()] == [first]
     G.add_edge(0, 2)
     assert len([*nx.find_cliques(G, backend="ikd_graph")]) == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda G: pickle.loads(pickle.dumps(G))])
+def test_copies_and_files_of_a_graph_are_without_its_conversion(kind, copied):
+    G = kind([(0, 1), (1, 2)])
+    lengths = dict(nx.all_pairs_dijkstra_path_length(G, backend="ikd_graph"))
+    assert b"_networkx_backend" not in pickle.dumps(G)  # it can be read without this package
+    H = copied(G)
+    assert nx.utils.graphs_equal(G, H)
+    assert dict(nx.all_pairs_dijkstra_path_length(H, backend="ikd_graph")) == lengths
 
 
 def test_a_converted_graph_runs_what_the_backend_has_and_nothing_else():
