@@ -60,6 +60,8 @@ def convert_from_nx(
 
     from .graph import CsrGraph
 
+    if hasattr(G, "_graph"):
+        G.__networkx_cache__ = None  # networkx does not see when what a view shows has changed
     names, rows, n = [*G._adj], G._adj.values(), len(G)
     number = dict(zip(names, range(n), strict=True))
     starts = np.zeros(n + 1, dtype=np.int64)

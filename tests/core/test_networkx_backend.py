@@ -190,6 +190,7 @@ NOT_TAKEN = {
     "decimal": ([Decimal("0.1")], "weight"),
     "single precision": ([np.float32(0.1)], "weight"),
     "large integers": ([2**60], "weight"),
+    "large sums": ([2**50], "weight"),
 }
 
 
@@ -251,8 +252,11 @@ def test_a_conversion_is_kept_until_the_graph_changes():
     (first,) = kept.values()
     assert nx.node_clique_number(G, backend="ikd_graph") == dict.fromkeys(range(5), 2)
     assert [*kept.values()] == [first]
+    part = G.subgraph([0, 1, 2])
+    assert len([*nx.find_cliques(part, backend="ikd_graph")]) == 2
     G.add_edge(0, 2)
     assert len([*nx.find_cliques(G, backend="ikd_graph")]) == 4
+    assert len([*nx.find_cliques(part, backend="ikd_graph")]) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
