@@ -5,7 +5,6 @@ import copy
 import itertools
 import os
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from .. import cliques, covariance, graph
 from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds
 from .._base.validation import name_rows
-from .._base.warn import warn
+from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
@@ -147,10 +146,8 @@ def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
-    with warnings.catch_warnings():
+    with no_warnings(".* columns of X are constant|columns that were shifted"):
         # The result tells of ordered rows.
-        warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
-        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
         try:
             return model.columns(names=data.feature_names or None)
         except ValueError as error:
@@ -178,9 +175,8 @@ def run_place(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments, columns=columns, keep_missing=True)
     X = data.frame[[*columns]] if columns else data.X
     Z, errors = model.transform(X, return_std=True)
-    with warnings.catch_warnings():
+    with no_warnings():
         # The transform has told which rows cannot be placed.
-        warnings.simplefilter("ignore", UserWarning)
         residuals = model.placement_residuals(X)
     fit = Fit.of(model, residuals)
     answer = [f"{data.name}: {count(len(Z), 'row')} placed in {arguments.model}."]
@@ -428,9 +424,8 @@ def run_warm(arguments: argparse.Namespace) -> None:
             f"{jit.CACHE_SWITCH} is 0; unset it, or name a folder in NUMBA_CACHE_DIR"
         )
     start, rows = time.perf_counter(), BUILTIN["digits"]().X
-    with warnings.catch_warnings():
+    with no_warnings():
         # Of so few points some fits are poor, and say so.
-        warnings.simplefilter("ignore", UserWarning)
         for n_points, fits in _COMPILED.items():
             # On one thread, and on several.
             for parameters, n_jobs in itertools.product(fits, (1, -1)):

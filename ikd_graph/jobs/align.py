@@ -8,7 +8,6 @@ returns coordinates by session, and says which sessions nothing fixes.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from .._base.as_table import as_table, check_known
 from .._base.format import count, setting
 from .._base.types import Floats, Integers
 from .._base.validation import naming_rows, one_of, whole
-from .._base.warn import warn
+from .._base.warn import no_warnings, warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
 from ..model_selection import AGREED
@@ -442,9 +441,8 @@ def _merged(
         solved = blockwise.solved_blocks(
             [each.index.tolist() for each in own], [each.to_numpy() for each in own]
         )
-        with warnings.catch_warnings():
+        with no_warnings():
             # Which sessions are open is said below, by their names.
-            warnings.simplefilter("ignore", UserWarning)
             points = blockwise.merge_greedy(solved, n_rows).coordinates
         joints = blockwise.joints(solved, points)
         fixed = joints.fixed.copy()
@@ -505,9 +503,8 @@ def _agreement(session: _Session, points: Floats, settings: dict[str, Any]) -> f
         return float("nan")
     model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
     try:
-        with warnings.catch_warnings():
+        with no_warnings():
             # The fit of all sessions has warned.
-            warnings.simplefilter("ignore", UserWarning)
             own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
         return float(1.0 - procrustes(points, own)[2])
     except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from .._base.format import count, format_number, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import naming_rows, one_of, whole
+from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..covariance import correlation
 from ..datasets import Dataset
@@ -172,9 +172,8 @@ class CliqueInspection:
         if model is None or (model.affinity in GIVEN and model._first.size < n):
             return None
         used, affinity = threshold_of(model), model.settings_.affinity
-        with warnings.catch_warnings():
+        with no_warnings():
             # The fit has warned of the rows.
-            warnings.simplefilter("ignore", UserWarning)
             return threshold_scan(
                 model._result.similarity if model._first.size == n else model._rows,
                 affinity=affinity, also=() if used is None else (used,),
@@ -590,9 +589,8 @@ def inspect_cliques(
         sign = _reverse_keyed(rows, settings)
         turned = np.flatnonzero(sign < 0.0)
         data = replace(data, X=rows * sign[:, None] * (sign if of_pairs else 1.0))
-    with warnings.catch_warnings(), naming_rows(data.row_names):
+    with no_warnings("the graph has|.* joints? left open"), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
-        warnings.filterwarnings("ignore", "the graph has|.* joints? left open", UserWarning)
         # Nodes of a graph that is given go with rows of their names.
         named = data.row_names and not of_pairs and not sp.issparse(data.X)
         rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
@@ -667,8 +665,7 @@ def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]
 
     The largest come first; how many there are comes with them, and whether these are all.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "stopped at the limit", UserWarning)
+    with no_warnings("stopped at the limit"):
         found = cliques.maximal_cliques(g, 2, limit + 1)
     complete, n_maximal = len(found) <= limit, min(len(found), limit)
     if not complete:
@@ -701,9 +698,8 @@ def _inspected(
                 f"{setting('stability')} must have rows without holes, got a table with missing "
                 "values; fill them in before, or leave it out"
             )
-        with warnings.catch_warnings():
+        with no_warnings():
             # Tables that are drawn are not the user's.
-            warnings.simplefilter("ignore", UserWarning)
             if n_resamples:
                 known = _stability(model, rows, rule, g, found, n_resamples)
                 chance = known.expected_false
