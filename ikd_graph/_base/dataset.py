@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class Dataset:
         """Number of columns."""
         return self.X.shape[1]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the rows, or their numbers where these are unknown."""
         return self.row_names or tuple(map(str, range(self.n_samples)))

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
@@ -208,13 +209,7 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
     It ends where they disagree by more than a variance.
     """
     blocks, width = solved.blocks, solved.coordinates.shape[1]
-    parent, known = list(range(blocks.n_blocks)), BlockJoints(np.arange(blocks.n_blocks))
-
-    def root(block: int) -> int:
-        while parent[block] != block:
-            parent[block] = block = parent[parent[block]]
-        return block
-
+    groups, known = DisjointSet(range(blocks.n_blocks)), BlockJoints(np.arange(blocks.n_blocks))
     starts, members = blocks.indptr, blocks.members
     holds = incidence(blocks, int(members.max(initial=0)) + 1)
     pairs = sp.triu(holds @ holds.T, 1).tocoo()
@@ -224,7 +219,7 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         a, b = int(pairs.row[at_pair]), int(pairs.col[at_pair])
         if known.misfit > most_variance * known.freedom:
             break
-        if root(a) == root(b):
+        if groups.connected(a, b):
             continue
         parts = slice(*starts[a : a + 2]), slice(*starts[b : b + 2])
         shared, *at = np.intersect1d(
@@ -241,11 +236,11 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         known.misfit += misfit
         known.freedom += freedom
         if _kinds(values, variance) == 0:
-            ends = root(a), root(b)
-            parent[max(ends)] = min(ends)
+            groups.merge(a, b)
             noise = float(np.sqrt(variance))
             known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), noise))
-    known.labels = np.array([root(block) for block in parent], dtype=np.int64)
+    for group in groups.subsets():
+        known.labels[list(group)] = min(group)
     return known
 
 

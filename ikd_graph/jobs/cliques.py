@@ -136,12 +136,7 @@ class CliqueInspection:
 
     def _names(self, rows: Iterable[int]) -> list[str]:
         """Names of points."""
-        return [self._every_name[row] for row in rows]
-
-    @cached_property
-    def _every_name(self) -> tuple[str, ...]:
-        """Names of all points, made once."""
-        return self.data.names
+        return [self.data.names[row] for row in rows]
 
     @cached_property
     def classes(self) -> list[str] | None:

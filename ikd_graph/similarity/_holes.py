@@ -85,14 +85,6 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     return PairwiseMoments(values, counts.astype(np.int64))
 
 
-def _check_holes(X: NDArray[np.floating], *_: object, **__: object) -> None:
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X must be a table of numbers, NaN for what is not known, got {X.ndim} dimensions of "
-            f"{X.dtype}; pass rows and columns"
-        )
-
-
 @validate(kind=check.one_of(KINDS))
 def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     r"""Compute a moment of every pair of rows over the columns that both rows have.
@@ -130,7 +122,11 @@ def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     (array([ 1.,  1., nan]), array([3, 3, 0]))
     """
     table = np.asarray(X)
-    _check_holes(table)
+    if table.ndim != 2 or table.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X must be a table of numbers, NaN for what is not known, got {table.ndim} dimensions "
+            f"of {table.dtype}; pass rows and columns"
+        )
     return moments_of_all(masked_rows(table, column_moments(table)[0], kind), kind)
 
 
