@@ -392,21 +392,16 @@ class _Bodies:
         if self.ends.size:
             fixed[self._still_points()] = "mirrored"
         fixed[body_of == 0] = "fixed"
-        columns = [*zip(*self.known.rows, strict=True)] or [()] * 6
         a, b, shared = self._touching()
         joint = self._judge(shared)
         kinds = np.array(KINDS)[np.maximum(joint.kinds, 1)]
-        joined = np.array(columns[4], dtype=np.float64).reshape(-1, width)
-        return Joints(
-            np.append(np.array(columns[0], dtype=np.int64), self.ends[a]),
-            np.append(np.array(columns[1], dtype=np.int64), self.ends[b]),
-            np.append(np.array(columns[2], dtype=np.int64), joint.n_shared),
-            np.append(np.array(columns[3], dtype="<U8"), kinds),
-            np.vstack([joined, np.sqrt(joint.squares)]),
-            np.append(np.array(columns[5], dtype=np.float64), np.sqrt(joint.variance)),
-            fixed,
-            body_of,
-        )
+        values, noise = np.sqrt(joint.squares), np.sqrt(joint.variance)
+        between = zip(self.ends[a], self.ends[b], joint.n_shared, kinds, values, noise, strict=True)
+        columns = [*zip(*self.known.rows, *between, strict=True)] or [()] * 6
+        types = (np.int64, np.int64, np.int64, "<U8", np.float64, np.float64)
+        arrays = [np.array(own, dtype=kind) for own, kind in zip(columns, types, strict=True)]
+        arrays[4] = arrays[4].reshape(-1, width)
+        return Joints(*arrays, fixed, body_of)
 
     def _still_points(self) -> Integers:
         """Points that no infinitesimal motion of bodies moves relative to the largest one.

@@ -214,7 +214,10 @@ def solve(
             f"{int(n_missing.sum())} pairs that are not edges: blocks {few(bad)}; "
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
-    return SolvedBlocks(cliques, coordinates, _precision(spread), eigenvalues, mass)
+    # Copies of a point are known exactly, but may not outvote everything else.
+    floor = 1e-4 * float(np.median(spread[spread > 0.0])) if spread.any() else 1.0
+    precision = 1.0 / np.maximum(spread, floor)
+    return SolvedBlocks(cliques, coordinates, precision, eigenvalues, mass)
 
 
 def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -258,11 +261,3 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     return solved.take(order)
-
-
-def _precision(spread: Floats) -> Floats:
-    """Inverse of mean variances, at most 10 000 times the median one."""
-    positive = spread[spread > 0.0]
-    # Copies of a point are known exactly, but may not outvote everything else.
-    floor = 1e-4 * float(np.median(positive)) if positive.size else 1.0
-    return 1.0 / np.maximum(spread, floor)
