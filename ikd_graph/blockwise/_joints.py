@@ -28,7 +28,7 @@ from scipy.sparse.csgraph import connected_components
 from .. import _jit
 from .._base import validation as check
 from .._base.format import count
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import validate
 from ..cliques import incidence
 from ._rigid import check_places, residuals
@@ -262,7 +262,7 @@ class _Judged(NamedTuple):
     kinds: Integers  # (k,) places in `KINDS`
 
 
-def _are_flat(bodies: _Judged, joints: _Judged) -> NDArray[np.bool_]:
+def _are_flat(bodies: _Judged, joints: _Judged) -> Booleans:
     """Whether bodies lie in the span of what they share, so that no mirror image moves them."""
     gaps = bodies.center - joints.center
     outer = gaps[:, :, None] * gaps[:, None, :] * bodies.n_shared[:, None, None]
@@ -342,7 +342,7 @@ class _Bodies:
         a, b = pairs.tocoo().coords
         return a, b, sp.csr_array(self.holds[a].multiply(self.holds[b]))
 
-    def _decide(self, shared: Any, smaller: Any) -> tuple[_Judged, NDArray[np.bool_]]:
+    def _decide(self, shared: Any, smaller: Any) -> tuple[_Judged, Booleans]:
         """Judge joints; also whether each joins two bodies, and the smaller is inside, (2, k)."""
         joint, whole = self._judge(shared), self._judge(smaller)
         is_inside = joint.n_shared == whole.n_shared

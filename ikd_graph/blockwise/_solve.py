@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import eigen
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import few, finite, point_weights, record, table_of, validate
 from ..cliques import Blocks, Cliques, as_blocks, check_blocks
 from ..graph import CsrGraph, GraphLike, any_graph, distance_variance
@@ -22,10 +22,10 @@ class SolvedBlocks(NamedTuple):
     """Blocks with the coordinates of each in a frame of its own, row by row with the members."""
 
     blocks: Blocks
-    coordinates: NDArray[np.float64]  # (total, m)
-    precision: NDArray[np.float64]  # (total,) 1 / mean variance of a point's distances in its block
-    eigenvalues: NDArray[np.float64]  # (n_blocks, m) leading eigenvalues, descending, >= 0
-    negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
+    coordinates: Floats  # (total, m)
+    precision: Floats  # (total,) 1 / mean variance of a point's distances in its block
+    eigenvalues: Floats  # (n_blocks, m) leading eigenvalues, descending, >= 0
+    negative_mass: Floats  # (n_blocks,) as in `Embedding`
 
     @property
     def n_points(self) -> int:
@@ -220,7 +220,7 @@ def solve(
     return SolvedBlocks(cliques, coordinates, precision, eigenvalues, mass)
 
 
-def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _batches_of(sizes: Integers) -> list[Integers]:
     """Blocks of equal size, as many together as a batch has entries for."""
     batches = []
     for size in np.unique(sizes[sizes > 0]):

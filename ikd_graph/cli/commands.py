@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import cliques, covariance, graph
 from .._base.dataset import Labels, encode_labels
-from .._base.format import count, format_number, format_seconds
+from .._base.format import count, format_number, format_seconds, in_columns
 from .._base.validation import name_rows
 from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
@@ -34,7 +34,7 @@ from ..plotting.colors import INK, SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
-from .console import aligned, write_lines
+from .console import write_lines
 from .objects import method_parameters, plain_settings, read_object, used_settings
 from .parser import flags_of
 
@@ -139,7 +139,7 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
     rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]
     rows.append(("fingerprint", model.fingerprint_))
     rows.append(("time", format_seconds(sum(model.stage_times_.values()))))
-    return [f"  {size}", *common.settings_lines(model), *aligned(rows)]
+    return [f"  {size}", *common.settings_lines(model), *in_columns(rows, "  ")]
 
 
 def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
@@ -201,7 +201,7 @@ def run_place(arguments: argparse.Namespace) -> None:
         rows.append(("as in the model", "; ".join(done)))
     step = ("To place them again:", common.typed_command(arguments))
     record = {"model": str(arguments.model)} | ({} if fit is None else fit._asdict())
-    common.finish(arguments, data, files, answer, aligned(rows), step, record)
+    common.finish(arguments, data, files, answer, in_columns(rows, "  "), step, record)
 
 
 def run_align(arguments: argparse.Namespace) -> None:
@@ -267,14 +267,13 @@ def run_compare(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments)
     own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
     parameters |= common.typed_values(arguments, *own)
-    stopped: Any = None
+    stopped = False
     try:
         result = compare(data, verbose=arguments.verbose, **parameters)
     except KeyboardInterrupt as interrupt:
-        stopped = getattr(interrupt, "finished", None)
-        if stopped is None:
+        stopped, result = True, getattr(interrupt, "finished", None)
+        if result is None:
             raise
-        result = stopped
     step = _after_comparison(result, arguments)
     rows, points = result.to_pandas(), result.points()
     files: dict[str, Any] = {
@@ -298,7 +297,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
         "points": points.to_dict("list"),
     }
     common.finish(arguments, data, files, result.answer, result.details(), step, record)
-    if stopped is not None:
+    if stopped:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 
 
@@ -343,7 +342,7 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
     lines = common.settings_lines(view.model)
-    lines += aligned((name, format_number(value)) for name, value in view.facts().items())
+    lines += in_columns(view.facts().items(), "  ")
     lines += [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, view.answer, lines, step, result)
@@ -375,7 +374,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)),
         "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
     )  # fmt: skip
-    lines = aligned(diagnosis.findings().items())
+    lines = in_columns(diagnosis.findings().items(), "  ")
     lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
     named = ", ".join(filter(None, (data.name, diagnosis.block)))
@@ -387,7 +386,7 @@ def run_datasets(arguments: argparse.Namespace) -> None:
     """List the built-in data sets, none of which needs a download."""
     usual = "A latent of the paper seen through random functions, with noise."
     rows = [(name, (load.__doc__ or usual).split("\n")[0]) for name, load in BUILTIN.items()]
-    write_lines(aligned(rows))
+    write_lines(in_columns(rows, "  "))
 
 
 # Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,

@@ -9,6 +9,7 @@ returns coordinates by session, and says which sessions nothing fixes.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -499,13 +500,10 @@ def _warn_open(joints: blockwise.Joints, groups: list[_Group], tables: Sequence[
 
 def _agreement(session: _Session, points: Floats, settings: dict[str, Any]) -> float:
     """Procrustes R² between the embedding of a session alone and its place."""
-    if len(points) < points.shape[1] + 3:
-        return float("nan")
-    model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
-    try:
-        with no_warnings():
-            # The fit of all sessions has warned.
+    if len(points) >= points.shape[1] + 3:
+        model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
+        # The fit of all sessions has warned.
+        with suppress(ValueError), no_warnings():
             own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
-        return float(1.0 - procrustes(points, own)[2])
-    except ValueError:
-        return float("nan")
+            return float(1.0 - procrustes(points, own)[2])
+    return float("nan")

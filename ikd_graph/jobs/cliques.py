@@ -22,7 +22,7 @@ from .._base import limits
 from .._base.as_table import as_table
 from .._base.dataset import NO_LABEL
 from .._base.files import write_whole
-from .._base.format import count, format_number, listed, setting
+from .._base.format import count, format_number, in_columns, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import naming_rows, one_of, whole
@@ -127,9 +127,7 @@ class CliqueInspection:
         return answer
 
     def __str__(self) -> str:
-        facts = {name: format_number(value) for name, value in self.facts().items()}
-        width = max(map(len, facts))
-        return "\n".join([*self.answer, *(f"{k:<{width}}  {text}" for k, text in facts.items())])
+        return "\n".join([*self.answer, *in_columns(self.facts().items())])
 
     def __repr__(self) -> str:
         return f"CliqueInspection({self.cliques!r})"

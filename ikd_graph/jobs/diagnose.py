@@ -19,7 +19,7 @@ from .. import missing as holes
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
-from .._base.format import count, setting
+from .._base.format import count, in_columns, setting
 from .._base.progress import Stages
 from .._base.table import random_rows
 from .._base.types import Floats, Integers
@@ -347,9 +347,7 @@ class Diagnosis:
         # Rows that were regressed out before are not in it.
         needs = "X is the table of this diagnosis; import ikd_graph"
         first, *others = (f"{step.words} ({needs}):\n  {step.python}" for step in self.steps)
-        texts = self.findings()
-        width = max(map(len, texts))
-        lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
+        lines = in_columns(self.findings().items())
         # Some of them are in the answer.
         told = " ".join(self.answer).lower()
         lines += [f"warning: {text}" for text in self.warnings if text.lower() not in told]
