@@ -398,10 +398,10 @@ class _Bodies:
         values, noise = np.sqrt(joint.squares), np.sqrt(joint.variance)
         between = zip(self.ends[a], self.ends[b], joint.n_shared, kinds, values, noise, strict=True)
         columns = [*zip(*self.known.rows, *between, strict=True)] or [()] * 6
-        types = (np.int64, np.int64, np.int64, "<U8", np.float64, np.float64)
+        types: Any = (np.int64, np.int64, np.int64, "<U8", np.float64, np.float64)
         arrays = [np.array(own, dtype=kind) for own, kind in zip(columns, types, strict=True)]
         arrays[4] = arrays[4].reshape(-1, width)
-        return Joints(*arrays, fixed, body_of)
+        return Joints._make([*arrays, fixed, body_of])
 
     def _still_points(self) -> Integers:
         """Points that no infinitesimal motion of bodies moves relative to the largest one.

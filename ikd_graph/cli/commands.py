@@ -267,13 +267,14 @@ def run_compare(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments)
     own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
     parameters |= common.typed_values(arguments, *own)
-    stopped = False
+    stopped: Any = None
     try:
         result = compare(data, verbose=arguments.verbose, **parameters)
     except KeyboardInterrupt as interrupt:
-        stopped, result = True, getattr(interrupt, "finished", None)
-        if result is None:
+        stopped = getattr(interrupt, "finished", None)
+        if stopped is None:
             raise
+        result = stopped
     step = _after_comparison(result, arguments)
     rows, points = result.to_pandas(), result.points()
     files: dict[str, Any] = {
@@ -297,7 +298,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
         "points": points.to_dict("list"),
     }
     common.finish(arguments, data, files, result.answer, result.details(), step, record)
-    if stopped:
+    if stopped is not None:
         raise KeyboardInterrupt("stopped while comparing; the methods that were finished are kept")
 
 
