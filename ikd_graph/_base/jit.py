@@ -119,7 +119,6 @@ class ParallelKernel:
         )
         reference.__qualname__ = function.__qualname__ + "_serial"
         reference.__module__ = function.__module__
-        self.py_func = function
         self.serial = jit(reference)
         self.parallel = jit(function, parallel=True)
         functools.update_wrapper(self, function)
