@@ -1,6 +1,5 @@
 """How many dimensions: latents of one to seven coordinates, scored on held-out columns."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from ._base import validation as check
 from ._base.table import evenly_spaced
 from ._base.types import Floats
 from ._base.validation import enough, validate, whole
+from ._base.warn import no_warnings
 from .plotting import colors, plot
 from .plotting.charts import Chart, Curve
 
@@ -142,9 +142,8 @@ def _scores(training: Floats, held_out: Floats, largest: int, rng: np.random.Gen
     sample_cov = gplvm.sample_covariance(training, centered=False)
     sample_cov /= np.trace(sample_cov) / len(sample_cov)
     corr = covariance.to_correlation(sample_cov)
-    with warnings.catch_warnings():
+    with no_warnings():
         # Few points span fewer dimensions than are tried.
-        warnings.simplefilter("ignore", UserWarning)
         start = gplvm.random_closed_form(corr, largest, _KERNEL, rng)
     latents = gplvm.nested_latents(sample_cov, start, _KERNEL)
     return np.array([column_log_densities(latent, held_out) for latent in latents])

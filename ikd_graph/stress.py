@@ -64,7 +64,7 @@ class Pairs(NamedTuple):
 
     edges: CsrGraph | None  # weights are lengths
     edge_weights: Floats  # one for each entry of the edges
-    anchors: NDArray[np.int64]  # (a,)
+    anchors: Integers  # (a,)
     targets: NDArray[np.float32]  # (n, a) distances
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path; (1, a) if alike for all points
 

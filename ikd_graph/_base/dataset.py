@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .types import Booleans, Floats, Integers
 
 NO_LABEL = "missing"
 """Class of the rows without a label: pictures show it, scores leave it out."""
@@ -26,7 +29,7 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
-Codes = NDArray[np.int64] | NDArray[np.float64]
+Codes = Integers | Floats
 """Codes of classes, or measurements."""
 
 
@@ -55,22 +58,21 @@ class Labels:
     palette: tuple[str, ...] = ()
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Booleans:
         """Which points have a label, (n,)."""
         if not self.names:
             return np.isfinite(np.asarray(self.y, dtype=np.float64))
         return np.asarray(self.names, dtype=object)[self.y.astype(np.int64)] != NO_LABEL
 
     @property
-    def numbers(self) -> NDArray[np.float64] | None:
+    def numbers(self) -> Floats | None:
         """Labels as numbers, NaN where missing, (n,); None if they are words."""
         if not self.names:
             return self.y.astype(np.float64)
-        try:
+        with suppress(ValueError):
             values = [np.nan if name == NO_LABEL else read_number(name) for name in self.names]
-        except ValueError:
-            return None
-        return np.array(values)[self.y.astype(np.int64)]
+            return np.array(values)[self.y.astype(np.int64)]
+        return None
 
     @property
     def texts(self) -> list[Any]:
@@ -118,9 +120,9 @@ class Dataset:
         What was done to the rows of ``X``, learnt from them; see `ikd_graph._preprocessing`.
     """
 
-    X: NDArray[np.float64]
+    X: Floats
     labels: tuple[Labels, ...] = ()
-    latent: NDArray[np.float64] | None = None
+    latent: Floats | None = None
     name: str = "data"
     image_shape: tuple[int, int] | None = None
     feature_names: tuple[str, ...] = ()
@@ -139,7 +141,7 @@ class Dataset:
         """Number of columns."""
         return self.X.shape[1]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the rows, or their numbers where these are unknown."""
         return self.row_names or tuple(map(str, range(self.n_samples)))
@@ -218,7 +220,7 @@ def read_number(text: str) -> float:
     return float(text.replace("\u2212", "-", 1))
 
 
-def _is_measurement(numbers: NDArray[np.float64]) -> bool:
+def _is_measurement(numbers: Floats) -> bool:
     """Whether most of many whole numbers occur once: minutes, altitudes; classes have members."""
     _, counts = np.unique(numbers, return_counts=True)
     return len(numbers) >= 2 * FEWEST_OF_A_CLASS and 2 * np.sum(counts == 1) > len(numbers)
@@ -252,7 +254,7 @@ MOST_CLASSES = 60
 """Beyond as many whole numbers labels are a measurement too, as in the pictures."""
 
 
-def class_codes(labels: Labels) -> NDArray[np.int64] | None:
+def class_codes(labels: Labels) -> Integers | None:
     """Code of the class of each point, 0 .. n_classes - 1; None without at least two classes.
 
     Parameters
@@ -273,7 +275,7 @@ def class_codes(labels: Labels) -> NDArray[np.int64] | None:
     return codes if 1 < present.size < names.size else None
 
 
-def label_quantity(labels: Labels) -> NDArray[np.float64] | None:
+def label_quantity(labels: Labels) -> Floats | None:
     """Labels as numbers, where they are a measurement.
 
     A measurement in whole numbers is read as classes. What tells it from numbered classes is that

@@ -74,6 +74,13 @@ def listed(names: Iterable[Any], most: int = 12) -> str:
     return ", ".join([*texts[: most if more else None], *more]) or "none"
 
 
+def in_columns(rows: Iterable[tuple[str, Any]], before: str = "") -> list[str]:
+    """Lines of names and values in two columns, each after what stands before."""
+    rows = list(rows)
+    width = max((len(name) for name, _ in rows), default=0)
+    return [f"{before}{name:<{width}}  {format_number(value)}" for name, value in rows]
+
+
 def printable(text: str) -> str:
     """Text whose control characters are spelt out, but for ends of lines: names may hold any.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import limits
 from .rounding import SINGLE
-from .types import Floats
+from .types import Floats, Integers
 
 _ZEROS, _ONES, _ONES_TO_LARGEST = 0.01, 0.05, 10.0
 """Fraction of zeros in a table of counts, of ones in what is not zero, and ones over maxima."""
@@ -44,7 +44,7 @@ class SparseTable:
             return np.asarray(self.stored[[rows]].toarray()[0])
         return np.asarray(self.stored[rows].toarray())
 
-    def take(self, rows: NDArray[np.int64]) -> SparseTable:
+    def take(self, rows: Integers) -> SparseTable:
         """Return some rows as a table of this kind."""
         return SparseTable(self.stored[rows])
 
@@ -73,7 +73,7 @@ class MappedRows:
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
-    def __getitem__(self, which: NDArray[np.int64]) -> Floats:
+    def __getitem__(self, which: Integers) -> Floats:
         """Return some rows, (b, any)."""
         return self.function(dense_rows(some_rows(self.rows, which)))
 
@@ -89,19 +89,19 @@ def rows_of(matrix: Any) -> Any:
     return SparseTable(matrix.copy())
 
 
-def some_rows(rows: Any, which: NDArray[np.int64]) -> Any:
+def some_rows(rows: Any, which: Integers) -> Any:
     """Return a copy of some rows, sparse ones sparse."""
     return rows.take(which) if isinstance(rows, SparseTable) else rows[which]
 
 
-def take_columns(rows: Any, which: NDArray[np.int64]) -> Any:
+def take_columns(rows: Any, which: Integers) -> Any:
     """Return a copy of some columns, sparse ones sparse."""
     if isinstance(rows, SparseTable):
         return SparseTable(rows.stored[:, which])
     return np.ascontiguousarray(rows[:, which])
 
 
-def random_rows(n: int, most: int) -> NDArray[np.int64]:
+def random_rows(n: int, most: int) -> Integers:
     """Return numbers of at most so many rows at random, the same in every run, ascending."""
     if n <= most:
         return np.arange(n)
@@ -146,6 +146,6 @@ def are_counts(rows: Any) -> bool:
     return bool(common and size - whole.size >= _ZEROS * size)
 
 
-def evenly_spaced(n_rows: int, most: int) -> NDArray[np.int64]:
+def evenly_spaced(n_rows: int, most: int) -> Integers:
     """Numbers of all rows, or of so many evenly spaced ones."""
     return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.int64)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from .format import listed, printable, setting, suggest
 from .rounding import SINGLE
+from .types import Floats, Integers
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
@@ -239,7 +240,7 @@ def as_real(name: str, value: Any) -> NDArray[np.floating]:
         ) from None
 
 
-def quantities(name: str, value: Any) -> NDArray[np.float64]:
+def quantities(name: str, value: Any) -> Floats:
     """Real numbers in float64, NaN where they are not known."""
     return as_real(name, value).astype(np.float64, copy=False)
 
@@ -381,7 +382,7 @@ def check_varies(X: NDArray[np.floating]) -> None:
         )
 
 
-def check_rows_vary(spread: NDArray[np.float64], affinity: str) -> None:
+def check_rows_vary(spread: Floats, affinity: str) -> None:
     """Raise if a row has no spread, so that its correlation with any other is 0 / 0.
 
     ``spread`` is the norm of each row, after centering where the affinity centers.
@@ -457,7 +458,7 @@ nodes = nodes_of(2**31)
 def ragged(owner: str, members: NDArray[np.integer]) -> Rule:
     """Require starts that cut a list of nodes into rows that ascend."""
 
-    def check(name: str, starts: Any) -> NDArray[np.int64]:
+    def check(name: str, starts: Any) -> Integers:
         cuts = as_array(name, starts)
         fits = cuts.ndim == 1 and cuts.size and cuts.dtype.kind in "iu"
         if not fits or cuts[0] != 0 or cuts[-1] != members.size or np.any(cuts[1:] < cuts[:-1]):

@@ -2,9 +2,19 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # The methods of an estimator are wrapped by scikit-learn.
 _INSIDE = ("ikd_graph", "sklearn")
+
+
+@contextmanager
+def no_warnings(beginning: str = "") -> Iterator[None]:
+    """Run a block without warnings to users, or without those that begin as a pattern says."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", beginning, UserWarning)
+        yield
 
 
 def warn(message: str) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.jit import helper, jit
+from .._base.jit import lean_helper, lean_jit
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -53,7 +53,7 @@ class Search(NamedTuple):
     masks: np.ndarray  # (s, w) uint64, a stack of masks
 
 
-@jit
+@lean_jit
 def degeneracy_order(graph, order, core, rank, start):
     """Take the node of the least degree away, again and again (Batagelj and Zaversnik's buckets).
 
@@ -78,7 +78,7 @@ def degeneracy_order(graph, order, core, rank, start):
             start[core[node]] = i + 1
 
 
-@helper
+@lean_helper
 def popcount(word):
     """Count the bits of a word (compiles to one instruction)."""
     count = 0
@@ -88,13 +88,13 @@ def popcount(word):
     return count
 
 
-@helper
+@lean_helper
 def lowest_bit(word):
     """Find the position, 0 to 63, of the lowest bit of a word that is not 0 (one instruction)."""
     return popcount((word & (~word + ONE)) - ONE)
 
 
-@helper
+@lean_helper
 def enter_start(graph, start, search, words):
     """Set up depth 0 of a search from one node; returns whether a maximal clique can start here.
 
@@ -142,7 +142,7 @@ def enter_start(graph, start, search, words):
     return n_adjacent < count or first == indptr[start]
 
 
-@helper
+@lean_helper
 def sort(nodes, start, stop):
     """Sort a few nodes in place, those from ``start`` to ``stop``."""
     for i in range(start + 1, stop):
@@ -153,7 +153,7 @@ def sort(nodes, start, stop):
         nodes[at] = node
 
 
-@helper
+@lean_helper
 def write_clique(start, search, depth, words, out, at):
     """Write the start and nodes of a depth to ``out`` from ``at``, ascending; return its end."""
     first = at
@@ -168,7 +168,7 @@ def write_clique(start, search, depth, words, out, at):
     return at + 1
 
 
-@helper
+@lean_helper
 def keep_masks(search, depth, words):
     """Keep the masks that hold all of ``todo``, without what is no candidate any more."""
     todo, candidates, masks = search.todo, search.candidates, search.masks
@@ -189,7 +189,7 @@ def keep_masks(search, depth, words):
     search.last[depth] = at
 
 
-@helper
+@lean_helper
 def choose_branches(search, depth, words, size, min_size):
     """Decide what to do at a depth whose candidates, clique and masks are set.
 
@@ -246,7 +246,7 @@ def choose_branches(search, depth, words, size, min_size):
     return BRANCH
 
 
-@jit
+@lean_jit
 def advance(graph, search, stop, min_size, patience, indptr, members):
     """Search on until the starts are done, the output is full, or workspace or patience runs out.
 
@@ -330,7 +330,7 @@ class Cover(NamedTuple):
     score: np.ndarray  # (n, 3) float64, edges to the clique: how many, how many new, their weight
 
 
-@helper
+@lean_helper
 def add_node(graph, cover, node):
     """Count the edges of a node that joins the clique.
 
@@ -345,7 +345,7 @@ def add_node(graph, cover, node):
         score[neighbor, 2] += weights[e]
 
 
-@helper
+@lean_helper
 def grow(graph, cover, members, size):
     """Grow a clique until no node is left that knows all of it.
 
@@ -381,7 +381,7 @@ def grow(graph, cover, members, size):
     return size
 
 
-@jit
+@lean_jit
 def mark(graph, cover, members, size):
     """Count a clique, in the first ``size`` places of ``members``, as part of the cover."""
     inside = cover.inside
@@ -398,7 +398,7 @@ def mark(graph, cover, members, size):
         inside[members[i]] = False
 
 
-@jit
+@lean_jit
 def cover_round(graph, cover, order, position, points, indptr, members):
     """Grow one clique around each node in turn that needs one, until the output is full.
 

@@ -68,11 +68,8 @@ class Rounds:
         self.blocks, self.coordinates = solved.blocks, solved.coordinates
         self.weights = solved.weights
         if anchor is not None:
-            everyone = np.arange(n_points, dtype=np.int32)
-            self.blocks = Blocks(
-                np.append(self.blocks.indptr, self.blocks.members.size + n_points),
-                np.append(self.blocks.members, everyone),
-            )
+            members = np.append(self.blocks.members, np.arange(n_points, dtype=np.int32))
+            self.blocks = Blocks(np.append(self.blocks.indptr, members.size), members)
             self.coordinates = np.vstack([self.coordinates, anchor])
             self.weights = np.append(self.weights, np.full(n_points, anchor_weight / n_points))
         self.anchor_weight = anchor_weight if anchor is not None else 0.0

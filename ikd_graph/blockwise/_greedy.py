@@ -19,10 +19,10 @@ Places = NDArray[np.integer]  # int32 where that is enough
 class MergeResult(NamedTuple):
     """Blocks merged into one latent, with what the merging knows about its quality."""
 
-    coordinates: NDArray[np.float64]  # (n, m)
-    labels: NDArray[np.int64]  # (n,) component of each point, numbered by first point
-    residuals: NDArray[np.float64]  # (n,) rms distance from where its blocks would put a point
-    order: NDArray[np.int64]  # (n_merges, 3) block, block, shared points; the union keeps the lower
+    coordinates: Floats  # (n, m)
+    labels: Integers  # (n,) component of each point, numbered by first point
+    residuals: Floats  # (n,) rms distance from where its blocks would put a point
+    order: Integers  # (n_merges, 3) block, block, shared points; the union keeps the lower
     n_weak: int  # merges whose motion was open, on few or flat points, that coordinates rest on
     objective: float  # weighted mean square of the distances from proposals to coordinates
     n_rounds: int  # rounds of global alignment

@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
 from .. import _jit
 from .._base import validation as check
 from .._base.format import count
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import validate
 from ..cliques import incidence
 from ._rigid import check_places, residuals
@@ -208,13 +209,7 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
     It ends where they disagree by more than a variance.
     """
     blocks, width = solved.blocks, solved.coordinates.shape[1]
-    parent, known = list(range(blocks.n_blocks)), BlockJoints(np.arange(blocks.n_blocks))
-
-    def root(block: int) -> int:
-        while parent[block] != block:
-            parent[block] = block = parent[parent[block]]
-        return block
-
+    groups, known = DisjointSet(range(blocks.n_blocks)), BlockJoints(np.arange(blocks.n_blocks))
     starts, members = blocks.indptr, blocks.members
     holds = incidence(blocks, int(members.max(initial=0)) + 1)
     pairs = sp.triu(holds @ holds.T, 1).tocoo()
@@ -224,7 +219,7 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         a, b = int(pairs.row[at_pair]), int(pairs.col[at_pair])
         if known.misfit > most_variance * known.freedom:
             break
-        if root(a) == root(b):
+        if groups.connected(a, b):
             continue
         parts = slice(*starts[a : a + 2]), slice(*starts[b : b + 2])
         shared, *at = np.intersect1d(
@@ -241,11 +236,11 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         known.misfit += misfit
         known.freedom += freedom
         if _kinds(values, variance) == 0:
-            ends = root(a), root(b)
-            parent[max(ends)] = min(ends)
+            groups.merge(a, b)
             noise = float(np.sqrt(variance))
             known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), noise))
-    known.labels = np.array([root(block) for block in parent], dtype=np.int64)
+    for group in groups.subsets():
+        known.labels[list(group)] = min(group)
     return known
 
 
@@ -267,7 +262,7 @@ class _Judged(NamedTuple):
     kinds: Integers  # (k,) places in `KINDS`
 
 
-def _are_flat(bodies: _Judged, joints: _Judged) -> NDArray[np.bool_]:
+def _are_flat(bodies: _Judged, joints: _Judged) -> Booleans:
     """Whether bodies lie in the span of what they share, so that no mirror image moves them."""
     gaps = bodies.center - joints.center
     outer = gaps[:, :, None] * gaps[:, None, :] * bodies.n_shared[:, None, None]
@@ -347,7 +342,7 @@ class _Bodies:
         a, b = pairs.tocoo().coords
         return a, b, sp.csr_array(self.holds[a].multiply(self.holds[b]))
 
-    def _decide(self, shared: Any, smaller: Any) -> tuple[_Judged, NDArray[np.bool_]]:
+    def _decide(self, shared: Any, smaller: Any) -> tuple[_Judged, Booleans]:
         """Judge joints; also whether each joins two bodies, and the smaller is inside, (2, k)."""
         joint, whole = self._judge(shared), self._judge(smaller)
         is_inside = joint.n_shared == whole.n_shared
@@ -397,21 +392,16 @@ class _Bodies:
         if self.ends.size:
             fixed[self._still_points()] = "mirrored"
         fixed[body_of == 0] = "fixed"
-        columns = [*zip(*self.known.rows, strict=True)] or [()] * 6
         a, b, shared = self._touching()
         joint = self._judge(shared)
         kinds = np.array(KINDS)[np.maximum(joint.kinds, 1)]
-        joined = np.array(columns[4], dtype=np.float64).reshape(-1, width)
-        return Joints(
-            np.append(np.array(columns[0], dtype=np.int64), self.ends[a]),
-            np.append(np.array(columns[1], dtype=np.int64), self.ends[b]),
-            np.append(np.array(columns[2], dtype=np.int64), joint.n_shared),
-            np.append(np.array(columns[3], dtype="<U8"), kinds),
-            np.vstack([joined, np.sqrt(joint.squares)]),
-            np.append(np.array(columns[5], dtype=np.float64), np.sqrt(joint.variance)),
-            fixed,
-            body_of,
-        )
+        values, noise = np.sqrt(joint.squares), np.sqrt(joint.variance)
+        between = zip(self.ends[a], self.ends[b], joint.n_shared, kinds, values, noise, strict=True)
+        columns = [*zip(*self.known.rows, *between, strict=True)] or [()] * 6
+        types: Any = (np.int64, np.int64, np.int64, "<U8", np.float64, np.float64)
+        arrays = [np.array(own, dtype=kind) for own, kind in zip(columns, types, strict=True)]
+        arrays[4] = arrays[4].reshape(-1, width)
+        return Joints._make([*arrays, fixed, body_of])
 
     def _still_points(self) -> Integers:
         """Points that no infinitesimal motion of bodies moves relative to the largest one.

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _jit
 from .._base import validation as check
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import like, validate
 from ..cliques import Blocks
 from ._solve import SolvedBlocks, check_solved
@@ -16,8 +16,8 @@ from ._solve import SolvedBlocks, check_solved
 class RigidMap(NamedTuple):
     """Rotation or reflection, then translation: ``points @ rotation + translation``."""
 
-    rotation: NDArray[np.float64]  # (m, m) orthogonal
-    translation: NDArray[np.float64]  # (m,)
+    rotation: Floats  # (m, m) orthogonal
+    translation: Floats  # (m,)
 
     def apply(self, points: Floats) -> Floats:
         """Move points (n, m)."""
@@ -85,7 +85,7 @@ def _nearest_rotation(cross: Floats, scale: float) -> Floats:
     return np.asarray(left @ right)
 
 
-def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> None:
+def _check_groups(points: Floats, labels: Integers, frame: Floats) -> None:
     like("frame", frame)("points", points)
     check.nodes_of(len(points))("labels", labels)
     if labels.size != len(points):
@@ -96,7 +96,7 @@ def _check_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> N
 
 
 @validate(_check_groups, points=check.table, labels=check.nodes, frame=check.table)
-def place_groups(points: Floats, labels: NDArray[np.int64], frame: Floats) -> Floats:
+def place_groups(points: Floats, labels: Integers, frame: Floats) -> Floats:
     """Move groups of points rigidly to where they are nearest to another embedding.
 
     Parameters

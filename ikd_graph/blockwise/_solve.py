@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import eigen
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import few, finite, point_weights, record, table_of, validate
 from ..cliques import Blocks, Cliques, as_blocks, check_blocks
 from ..graph import CsrGraph, GraphLike, any_graph, distance_variance
@@ -22,10 +22,10 @@ class SolvedBlocks(NamedTuple):
     """Blocks with the coordinates of each in a frame of its own, row by row with the members."""
 
     blocks: Blocks
-    coordinates: NDArray[np.float64]  # (total, m)
-    precision: NDArray[np.float64]  # (total,) 1 / mean variance of a point's distances in its block
-    eigenvalues: NDArray[np.float64]  # (n_blocks, m) leading eigenvalues, descending, >= 0
-    negative_mass: NDArray[np.float64]  # (n_blocks,) as in `Embedding`
+    coordinates: Floats  # (total, m)
+    precision: Floats  # (total,) 1 / mean variance of a point's distances in its block
+    eigenvalues: Floats  # (n_blocks, m) leading eigenvalues, descending, >= 0
+    negative_mass: Floats  # (n_blocks,) as in `Embedding`
 
     @property
     def n_points(self) -> int:
@@ -214,10 +214,13 @@ def solve(
             f"{int(n_missing.sum())} pairs that are not edges: blocks {few(bad)}; "
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
-    return SolvedBlocks(cliques, coordinates, _precision(spread), eigenvalues, mass)
+    # Copies of a point are known exactly, but may not outvote everything else.
+    floor = 1e-4 * float(np.median(spread[spread > 0.0])) if spread.any() else 1.0
+    precision = 1.0 / np.maximum(spread, floor)
+    return SolvedBlocks(cliques, coordinates, precision, eigenvalues, mass)
 
 
-def _batches_of(sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _batches_of(sizes: Integers) -> list[Integers]:
     """Blocks of equal size, as many together as a batch has entries for."""
     batches = []
     for size in np.unique(sizes[sizes > 0]):
@@ -258,11 +261,3 @@ def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """
     order = np.lexsort((-solved.eigenvalues[:, 0], -solved.blocks.sizes))
     return solved.take(order)
-
-
-def _precision(spread: Floats) -> Floats:
-    """Inverse of mean variances, at most 10 000 times the median one."""
-    positive = spread[spread > 0.0]
-    # Copies of a point are known exactly, but may not outvote everything else.
-    floor = 1e-4 * float(np.median(positive)) if positive.size else 1.0
-    return 1.0 / np.maximum(spread, floor)

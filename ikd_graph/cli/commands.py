@@ -5,7 +5,6 @@ import copy
 import itertools
 import os
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +14,9 @@ import numpy as np
 
 from .. import cliques, covariance, graph
 from .._base.dataset import Labels, encode_labels
-from .._base.format import count, format_number, format_seconds
+from .._base.format import count, format_number, format_seconds, in_columns
 from .._base.validation import name_rows
-from .._base.warn import warn
+from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
@@ -35,7 +34,7 @@ from ..plotting.colors import INK, SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
-from .console import aligned, write_lines
+from .console import write_lines
 from .objects import method_parameters, plain_settings, read_object, used_settings
 from .parser import flags_of
 
@@ -140,17 +139,15 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
     rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]
     rows.append(("fingerprint", model.fingerprint_))
     rows.append(("time", format_seconds(sum(model.stage_times_.values()))))
-    return [f"  {size}", *common.settings_lines(model), *aligned(rows)]
+    return [f"  {size}", *common.settings_lines(model), *in_columns(rows, "  ")]
 
 
 def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
-    with warnings.catch_warnings():
+    with no_warnings(".* columns of X are constant|columns that were shifted"):
         # The result tells of ordered rows.
-        warnings.filterwarnings("ignore", ".* columns of X are constant", UserWarning)
-        warnings.filterwarnings("ignore", "columns that were shifted", UserWarning)
         try:
             return model.columns(names=data.feature_names or None)
         except ValueError as error:
@@ -178,9 +175,8 @@ def run_place(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments, columns=columns, keep_missing=True)
     X = data.frame[[*columns]] if columns else data.X
     Z, errors = model.transform(X, return_std=True)
-    with warnings.catch_warnings():
+    with no_warnings():
         # The transform has told which rows cannot be placed.
-        warnings.simplefilter("ignore", UserWarning)
         residuals = model.placement_residuals(X)
     fit = Fit.of(model, residuals)
     answer = [f"{data.name}: {count(len(Z), 'row')} placed in {arguments.model}."]
@@ -205,7 +201,7 @@ def run_place(arguments: argparse.Namespace) -> None:
         rows.append(("as in the model", "; ".join(done)))
     step = ("To place them again:", common.typed_command(arguments))
     record = {"model": str(arguments.model)} | ({} if fit is None else fit._asdict())
-    common.finish(arguments, data, files, answer, aligned(rows), step, record)
+    common.finish(arguments, data, files, answer, in_columns(rows, "  "), step, record)
 
 
 def run_align(arguments: argparse.Namespace) -> None:
@@ -347,7 +343,7 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
     lines = common.settings_lines(view.model)
-    lines += aligned((name, format_number(value)) for name, value in view.facts().items())
+    lines += in_columns(view.facts().items(), "  ")
     lines += [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
     common.finish(arguments, data, files, view.answer, lines, step, result)
@@ -379,7 +375,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         arguments, lambda ax: diagnosis.plot(ax, data.row_names, paint_points(data)),
         "diagnosis_page", diagnosis, data.name, size=FIGURE_SIZE, data=data, steps=steps,
     )  # fmt: skip
-    lines = aligned(diagnosis.findings().items())
+    lines = in_columns(diagnosis.findings().items(), "  ")
     lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
     named = ", ".join(filter(None, (data.name, diagnosis.block)))
@@ -391,7 +387,7 @@ def run_datasets(arguments: argparse.Namespace) -> None:
     """List the built-in data sets, none of which needs a download."""
     usual = "A latent of the paper seen through random functions, with noise."
     rows = [(name, (load.__doc__ or usual).split("\n")[0]) for name, load in BUILTIN.items()]
-    write_lines(aligned(rows))
+    write_lines(in_columns(rows, "  "))
 
 
 # Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,
@@ -428,9 +424,8 @@ def run_warm(arguments: argparse.Namespace) -> None:
             f"{jit.CACHE_SWITCH} is 0; unset it, or name a folder in NUMBA_CACHE_DIR"
         )
     start, rows = time.perf_counter(), BUILTIN["digits"]().X
-    with warnings.catch_warnings():
+    with no_warnings():
         # Of so few points some fits are poor, and say so.
-        warnings.simplefilter("ignore", UserWarning)
         for n_points, fits in _COMPILED.items():
             # On one thread, and on several.
             for parameters, n_jobs in itertools.product(fits, (1, -1)):

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas
-from numpy.typing import NDArray
 
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
 from .._base.format import setting, versions
 from .._base.progress import Stages
+from .._base.types import Floats
 from .._base.validation import name_rows
 from ..datasets import Dataset, Reading
 from ..estimator import IKD
@@ -175,10 +175,10 @@ def finish(
 
 def coordinates_csv(
     model: IKD,
-    Z: NDArray[np.float64],
+    Z: Floats,
     data: Dataset,
-    errors: NDArray[np.float64] | None = None,
-    **further: NDArray[np.float64],
+    errors: Floats | None = None,
+    **further: Floats,
 ) -> str:
     """Comma-separated text: names or numbers of rows, dimensions, errors, ``further``, labels."""
     names = data.row_names or range(data.n_samples)

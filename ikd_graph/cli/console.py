@@ -71,13 +71,6 @@ def release_streams() -> None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def aligned(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Lines of names and values in two columns."""
-    rows = list(rows)
-    width = max((len(name) for name, _ in rows), default=0)
-    return [f"  {name:<{width}}  {value}" for name, value in rows]
-
-
 @contextmanager
 def ended_gently() -> Iterator[list[int]]:
     """Let the signals that ask a process to end do what Ctrl-C does; gives those that came."""

@@ -10,12 +10,15 @@ from ._export import FORMATS as FORMATS
 from ._export import edge_list, export
 from ._export import graph_text as graph_text
 from ._export import networkx_graph as networkx_graph
+from ._search import fill as fill
 from ._search import iter_cliques, maximal_cliques
+from ._search import prepare as prepare
 from ._sequence import Blocks as Blocks
 from ._sequence import Cliques
 from ._sequence import arrays as arrays
 from ._sequence import as_blocks as as_blocks
 from ._sequence import check_blocks as check_blocks
+from ._sequence import join as join
 from ._stability import Stability, stability
 from ._stability import false_cliques as false_cliques
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _MOST_MEMBERS = 1 << 24
 """Members of all cliques together that are listed where nobody gives a limit."""
 
+_CHUNK = 4096
+"""Cliques that are found at a time."""
+
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
 
@@ -70,7 +73,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    ordered, chunk = prepare(g)[0], min(limit or 4096, 4096)
+    ordered, chunk = prepare(g)[0], min(limit or _CHUNK, _CHUNK)
     # As many starts together for any number of threads.
     step = max(1, g.n_nodes // 64)
     pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
@@ -149,7 +152,13 @@ def prepare(g: CsrGraph) -> tuple[OrderedGraph, NDArray[np.int32]]:
 
 
 def fill(
-    graph: OrderedGraph, min_size: int, first: int, stop: int, n_most: int, *, patient: bool = True
+    graph: OrderedGraph,
+    min_size: int,
+    first: int,
+    stop: int,
+    n_most: int = _CHUNK,
+    *,
+    patient: bool = True,
 ) -> Iterator[Blocks]:
     """Yield the cliques of the starts from ``first`` to ``stop``, at most ``n_most`` at a time.
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,7 +12,7 @@ import pandas
 from numpy.typing import NDArray
 
 from .._base.dataset import MISSING, Labels, plain_texts, read_number
-from .._base.types import Floats
+from .._base.types import Booleans, Floats
 from .._base.validation import one_of
 from .._preprocessing import TRANSFORMS
 
@@ -186,7 +187,7 @@ def from_array(
     return Table(file, frame, **more)
 
 
-def parse_numbers(frame: pandas.DataFrame, na: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+def parse_numbers(frame: pandas.DataFrame, na: Sequence[str]) -> tuple[Floats, Booleans]:
     """Return cells as numbers, NaN where missing, and which are neither."""
     numeric = np.array([pandas.api.types.is_numeric_dtype(k) for k in frame.dtypes], dtype=bool)
     X, odd = np.full(frame.shape, np.nan), np.zeros(frame.shape, dtype=bool)
@@ -205,10 +206,9 @@ def parse_numbers(frame: pandas.DataFrame, na: Sequence[str]) -> tuple[Floats, N
 def as_number(text: str) -> float:
     """Return a text as a number, true and false as 1 and 0; NaN if it is none."""
     text = {"true": "1", "false": "0"}.get(text.lower(), text)
-    try:
+    with suppress(ValueError):
         return read_number(text)
-    except ValueError:
-        return float("nan")
+    return float("nan")
 
 
 def is_word(text: str) -> bool:

@@ -44,13 +44,12 @@ def read_npz(path: Path, reading: Reading) -> Table:
 def read_mat(path: Path, reading: Reading) -> Table:
     """Read arrays of a MATLAB file by their names."""
     try:
-        with warnings.catch_warnings():
-            # Which kind of sparse matrix comes is of no matter here.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            variables = loadmat(path, simplify_cells=True)
+        # Which kind of sparse matrix comes is of no matter here.
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            arrays = dict(_walk(loadmat(path, simplify_cells=True)))
     except NotImplementedError:
-        return _from_arrays(_hdf_arrays(path), path, reading)
-    return _from_arrays(dict(_walk(variables)), path, reading)
+        arrays = _hdf_arrays(path)
+    return _from_arrays(arrays, path, reading)
 
 
 def dense(name: str, matrix: Any) -> NDArray[Any]:
@@ -125,8 +124,7 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Readin
     X = arrays[key]
     extra = {name: np.ravel(arrays[name]) for name in _ATTRIBUTES if name in arrays}
     others = {name: each for name, each in arrays.items() if name not in (key, *_ATTRIBUTES)}
-    shape = X.shape if X.ndim == 2 else (0, 0)
-    n_points = shape[reading.transpose]
+    n_points = X.shape[reading.transpose] if X.ndim == 2 else 0
     beside = {
         name: each.ravel() for name, each in others.items()
         if each.shape in ((n_points,), (n_points, 1), (1, n_points)) and each.dtype.kind in "biufUS"
@@ -141,9 +139,8 @@ def read_annotated(path: Path, reading: Reading) -> Table:
     """Read X, or the key, with what obs says of rows and var of columns."""
     import anndata
 
-    with warnings.catch_warnings():
-        # How old a file is matters to nobody who only reads it.
-        warnings.simplefilter("ignore")
+    # How old a file is matters to nobody who only reads it.
+    with warnings.catch_warnings(action="ignore"):
         cells = anndata.read_h5ad(path)
     tables = {} if cells.X is None else {"X": (cells.X, cells.var_names)}
     if cells.raw is not None:

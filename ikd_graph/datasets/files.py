@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.files import missing_file
 from .._base.format import listed, setting, suggest
-from .._base.types import Floats
+from .._base.types import Booleans, Floats
 from .._preprocessing import STEPS, RowSteps
 from ._table import (  # fmt: skip
     Reading,
@@ -315,7 +314,7 @@ def _exchange(table: Table, reading: Reading) -> tuple[Table, Reading]:
 
 
 def _bad_cells(
-    X: Floats, odd: NDArray[np.bool_], choice: Choice, table: Table, reading: Reading
+    X: Floats, odd: Booleans, choice: Choice, table: Table, reading: Reading
 ) -> list[str]:
     """Describe cells that are no numbers, missing or infinite."""
     titles = table.names
@@ -364,7 +363,7 @@ def _bad_cells(
     return problems
 
 
-def _is_triangle(holes: NDArray[np.bool_]) -> bool:
+def _is_triangle(holes: Booleans) -> bool:
     """Whether one triangle of a square table is missing, and no cell of the other."""
     upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
     off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
@@ -372,7 +371,7 @@ def _is_triangle(holes: NDArray[np.bool_]) -> bool:
     return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
 
 
-def _each(holes: NDArray[np.bool_], columns: Sequence[str]) -> str:
+def _each(holes: Booleans, columns: Sequence[str]) -> str:
     """Count bad cells of each column that has some."""
     counts = holes.sum(axis=0)
     return listed(f"{columns[c]!r}: {counts[c]}" for c in np.flatnonzero(counts).tolist())

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._base import limits
 from .._base import validation as check
-from .._base.threads import block_rows
+from .._base.threads import batches, block_rows
 from .._base.types import Floats
 from .._base.validation import validate
 from ..similarity import SparseRows
@@ -20,8 +20,7 @@ from ._core import CENTER, Embedding, seeded_eigsh, warn_flat
 def principal_components(rows: Any, n_components: int) -> Embedding:
     """Principal components of rows (n, q), dense or `SparseRows`; nothing of their size is made."""
     n, width = rows.shape
-    step = block_rows(width)
-    blocks = [slice(start, start + step) for start in range(0, n, step)]
+    blocks = batches(n, block_rows(width))
     mean = sum(rows[batch].sum(axis=0, dtype=np.float64) for batch in blocks) / n
     count = min(n_components, width)
     if width <= limits.LANCZOS_FROM or count > width // 4:

@@ -8,8 +8,8 @@ returns coordinates by session, and says which sessions nothing fixes.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from .._base.as_table import as_table, check_known
 from .._base.format import count, setting
 from .._base.types import Floats, Integers
 from .._base.validation import naming_rows, one_of, whole
-from .._base.warn import warn
+from .._base.warn import no_warnings, warn
 from ..blockwise import RigidMap
 from ..estimator import IKD
 from ..model_selection import AGREED
@@ -442,9 +442,8 @@ def _merged(
         solved = blockwise.solved_blocks(
             [each.index.tolist() for each in own], [each.to_numpy() for each in own]
         )
-        with warnings.catch_warnings():
+        with no_warnings():
             # Which sessions are open is said below, by their names.
-            warnings.simplefilter("ignore", UserWarning)
             points = blockwise.merge_greedy(solved, n_rows).coordinates
         joints = blockwise.joints(solved, points)
         fixed = joints.fixed.copy()
@@ -501,14 +500,10 @@ def _warn_open(joints: blockwise.Joints, groups: list[_Group], tables: Sequence[
 
 def _agreement(session: _Session, points: Floats, settings: dict[str, Any]) -> float:
     """Procrustes R² between the embedding of a session alone and its place."""
-    if len(points) < points.shape[1] + 3:
-        return float("nan")
-    model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
-    try:
-        with warnings.catch_warnings():
-            # The fit of all sessions has warned.
-            warnings.simplefilter("ignore", UserWarning)
+    if len(points) >= points.shape[1] + 3:
+        model = IKD(points.shape[1], **{**settings, "refine": "stress", "n_jobs": 1})
+        # The fit of all sessions has warned.
+        with suppress(ValueError), no_warnings():
             own = np.asarray(model.fit_transform(session.table.to_numpy()), dtype=np.float64)
-        return float(1.0 - procrustes(points, own)[2])
-    except ValueError:
-        return float("nan")
+            return float(1.0 - procrustes(points, own)[2])
+    return float("nan")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +22,11 @@ from .._base import limits
 from .._base.as_table import as_table
 from .._base.dataset import NO_LABEL
 from .._base.files import write_whole
-from .._base.format import count, format_number, listed, setting
+from .._base.format import count, format_number, in_columns, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import naming_rows, one_of, whole
+from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..covariance import correlation
 from ..datasets import Dataset
@@ -127,21 +127,14 @@ class CliqueInspection:
         return answer
 
     def __str__(self) -> str:
-        facts = {name: format_number(value) for name, value in self.facts().items()}
-        width = max(map(len, facts))
-        return "\n".join([*self.answer, *(f"{k:<{width}}  {text}" for k, text in facts.items())])
+        return "\n".join([*self.answer, *in_columns(self.facts().items())])
 
     def __repr__(self) -> str:
         return f"CliqueInspection({self.cliques!r})"
 
     def _names(self, rows: Iterable[int]) -> list[str]:
         """Names of points."""
-        return [self._every_name[row] for row in rows]
-
-    @cached_property
-    def _every_name(self) -> tuple[str, ...]:
-        """Names of all points, made once."""
-        return self.data.names
+        return [self.data.names[row] for row in rows]
 
     @cached_property
     def classes(self) -> list[str] | None:
@@ -172,9 +165,8 @@ class CliqueInspection:
         if model is None or (model.affinity in GIVEN and model._first.size < n):
             return None
         used, affinity = threshold_of(model), model.settings_.affinity
-        with warnings.catch_warnings():
+        with no_warnings():
             # The fit has warned of the rows.
-            warnings.simplefilter("ignore", UserWarning)
             return threshold_scan(
                 model._result.similarity if model._first.size == n else model._rows,
                 affinity=affinity, also=() if used is None else (used,),
@@ -590,9 +582,8 @@ def inspect_cliques(
         sign = _reverse_keyed(rows, settings)
         turned = np.flatnonzero(sign < 0.0)
         data = replace(data, X=rows * sign[:, None] * (sign if of_pairs else 1.0))
-    with warnings.catch_warnings(), naming_rows(data.row_names):
+    with no_warnings("the graph has|.* joints? left open"), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
-        warnings.filterwarnings("ignore", "the graph has|.* joints? left open", UserWarning)
         # Nodes of a graph that is given go with rows of their names.
         named = data.row_names and not of_pairs and not sp.issparse(data.X)
         rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
@@ -667,8 +658,7 @@ def _listed(g: CsrGraph, limit: int, min_size: int) -> tuple[Cliques, int, bool]
 
     The largest come first; how many there are comes with them, and whether these are all.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "stopped at the limit", UserWarning)
+    with no_warnings("stopped at the limit"):
         found = cliques.maximal_cliques(g, 2, limit + 1)
     complete, n_maximal = len(found) <= limit, min(len(found), limit)
     if not complete:
@@ -701,9 +691,8 @@ def _inspected(
                 f"{setting('stability')} must have rows without holes, got a table with missing "
                 "values; fill them in before, or leave it out"
             )
-        with warnings.catch_warnings():
+        with no_warnings():
             # Tables that are drawn are not the user's.
-            warnings.simplefilter("ignore", UserWarning)
             if n_resamples:
                 known = _stability(model, rows, rule, g, found, n_resamples)
                 chance = known.expected_false

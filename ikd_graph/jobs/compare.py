@@ -1,6 +1,5 @@
 """Blockwise against geodesic, and against other methods, on one similarity and one graph."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +21,7 @@ from .._base.format import setting
 from .._base.progress import Stages, progress_bar
 from .._base.table import are_counts, evenly_spaced
 from .._base.types import Floats
+from .._base.warn import no_warnings
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..metrics import aligned
@@ -493,8 +493,7 @@ def compare(
     head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
     model_based, trust, warned = False, None, tuple[str, ...]()
     if any(name in STRATEGIES for name in names):
-        with Stages(verbose) as stages, stages("choosing"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with Stages(verbose) as stages, stages("choosing"), no_warnings():
             # Rows are compared as by the default fit, whatever is compared here.
             model = IKD(n_components, **settings).fit(data.X)
             chance = chance_test(data.X, random_state=random_state)
@@ -564,8 +563,7 @@ class _Bench:
     def _most_likely(self, X: Floats) -> Floats:
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
                     refine="likelihood", random_state=self.seed)  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with no_warnings():
             return np.asarray(model.fit_transform(X))
 
     def table(self, level: float, draw: int) -> Floats:

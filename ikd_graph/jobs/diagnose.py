@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,11 +19,11 @@ from .. import missing as holes
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
-from .._base.format import count, setting
+from .._base.format import count, in_columns, setting
 from .._base.progress import Stages
 from .._base.table import random_rows
 from .._base.types import Floats, Integers
-from .._base.warn import warn
+from .._base.warn import no_warnings, warn
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..missing import Pairwise
@@ -348,9 +347,7 @@ class Diagnosis:
         # Rows that were regressed out before are not in it.
         needs = "X is the table of this diagnosis; import ikd_graph"
         first, *others = (f"{step.words} ({needs}):\n  {step.python}" for step in self.steps)
-        texts = self.findings()
-        width = max(map(len, texts))
-        lines = [f"{name:<{width}}  {text}" for name, text in texts.items()]
+        lines = in_columns(self.findings().items())
         # Some of them are in the answer.
         told = " ".join(self.answer).lower()
         lines += [f"warning: {text}" for text in self.warnings if text.lower() not in told]
@@ -421,8 +418,7 @@ def diagnose(
         data = data.toarray() if sp.issparse(data) else data
         names = [check.few_rows(row) for row in picked[:, None]]
     # Of what the fit says, the diagnosis says what matters, and says it once.
-    with Stages(verbose) as stages, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with Stages(verbose) as stages, no_warnings():
         # It checks what all others are given.
         with stages("fitting"), check.naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(data)
@@ -572,8 +568,7 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
         return by_point
 
     steps = _possible_steps(d) if len(parts) > 1 else []
-    with warnings.catch_warnings(), suppress(ValueError):
-        warnings.simplefilter("ignore", UserWarning)
+    with no_warnings(), suppress(ValueError):
         usual = r2(d.parameters) if steps else np.nan
         for step in steps:
             gains = r2(step.settings) - usual

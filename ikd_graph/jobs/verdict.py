@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import betabinom
 
 from .._base import limits
 from .._base.format import count
-from .._base.types import Floats
+from .._base.types import Booleans, Floats
 from ..estimator import IKD
 from ..gplvm import TRUSTED
 from ..model_selection import AGREED, SUPPORTED
@@ -156,7 +155,7 @@ class Fit(NamedTuple):
     """
 
     limit: float
-    misfit: NDArray[np.bool_]
+    misfit: Booleans
     n_compared: int
     p_value: float
 

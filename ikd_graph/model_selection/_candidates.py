@@ -16,7 +16,7 @@ from .. import covariance
 from .._base import limits
 from .._base import validation as check
 from .._base.table import SparseTable
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import validate
 from ..graph import CsrGraph
 from ..plan import Candidate, Request
@@ -25,8 +25,6 @@ from ..similarity import AFFINITIES, are_ordered
 from ..strategies import Geodesic, Linear, Strategy
 from ._facts import Facts
 from ._plan import Choice, trial
-
-Mask = NDArray[np.bool_]
 
 REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
 """Tables as they are, columns standardized, rows standardized."""
@@ -247,7 +245,7 @@ def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
     return trial(Facts(table), Choice(settings, model_based)).coordinates
 
 
-def folds(table: Floats) -> list[Mask]:
+def folds(table: Floats) -> list[Booleans]:
     """Columns of each of four folds; of fewer than eight different columns all are in the one.
 
     Folds are of equal size. Which a column is in depends on the values of the columns, not on

@@ -226,6 +226,6 @@ def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
     return np.flatnonzero(left[:n]), np.flatnonzero(left[n:])
 
 
-def sampled(n: int) -> NDArray[np.int64]:
+def sampled(n: int) -> Integers:
     """Numbers of the rows that are compared: all of them, or 400 at random."""
     return random_rows(n, limits.COMPARED)

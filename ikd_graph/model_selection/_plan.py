@@ -1,6 +1,5 @@
 """The plan of a fit: numbers of graph, weights, kernel and landmarks once the method is chosen."""
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from .. import covariance, graph, kernels
 from .._base import limits
 from .._base.progress import Stages
 from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
+from .._base.warn import no_warnings
 from ..fit import Result, fit
 from ..graph import CsrGraph, Neighbors, Rule, Threshold
 from ..plan import Candidate, Plan, Request
@@ -165,8 +165,7 @@ def describe_effective_columns(n_observed: int, free: float) -> str:
 
 def trial(facts: Facts, choice: Choice) -> Result:
     """Return a fit that decides something, and says nothing."""
-    with warnings.catch_warnings():
+    with no_warnings():
         # There may be fewer positive eigenvalues than are computed, and the fit says the rest.
-        warnings.simplefilter("ignore", UserWarning)
         similarity = compare(facts.rows, choice.settings.affinity, counts=True)
         return fit(similarity, facts.rows, make_plan(facts, choice), Stages())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._base import limits
 from .._base.format import setting
 from .._base.table import SparseTable, evenly_spaced
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from ..kernels import SquaredExponential, StationaryKernel
 from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
 from ._neighbors import block_neighbors
@@ -146,9 +146,7 @@ class Similarity(ABC):
         """Rows as the likelihood takes them for samples of a Gaussian process."""
         return X
 
-    def shared_columns(
-        self, first: Integers, second: NDArray[np.integer]
-    ) -> int | NDArray[np.int64]:
+    def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> int | Integers:
         """Count the columns behind the similarity of pairs; one number where it is that of all."""
         return self.n_observed or 1
 
@@ -206,11 +204,11 @@ class Similarity(ABC):
         squares = 2.0 * (1.0 - means[0]) - typical
         return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
 
-    def comparable(self, X: Any) -> NDArray[np.bool_]:
+    def comparable(self, X: Any) -> Booleans:
         """Whether new rows can be compared with the points, (b,)."""
         return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
 
-    def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
+    def mutually_known(self, near: Integers, values: Floats) -> Booleans:
         """Which of the points near to a new row are known to it and to one another, (k,)."""
         return np.ones(near.size, dtype=np.bool_)
 

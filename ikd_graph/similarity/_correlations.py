@@ -206,7 +206,7 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
 
     Summed in double precision over blocks of rows, in units of the largest value.
     """
-    blocks, largest = list(batches(X.shape[0], block_rows(X.shape[1]))), np.zeros(X.shape[1])
+    blocks, largest = batches(X.shape[0], block_rows(X.shape[1])), np.zeros(X.shape[1])
     for rows in blocks:
         largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
     unit = np.where(largest > 0.0, largest, 1.0)

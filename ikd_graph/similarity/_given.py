@@ -220,7 +220,7 @@ def check_pairs(X: Any, affinity: str) -> None:
         symmetric("a precomputed X", X)
     # A covariance is at most as large as both variances.
     stored = X.tocoo() if sp.issparse(X) else None
-    values: NDArray[np.float64] = X if stored is None else stored.data
+    values: Floats = X if stored is None else stored.data
     diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     # What rounding leaves on the diagonal, in float32, of roots.

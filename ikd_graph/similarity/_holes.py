@@ -11,7 +11,7 @@ from .._base.format import setting
 from .._base.rounding import rounding
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import few_rows, validate
 from ._base import Affinity
 from ._correlations import column_moments, column_units
@@ -29,7 +29,7 @@ class PairwiseMoments(NamedTuple):
     """Values of pairs of rows, each over the columns that both have, and the number of those."""
 
     values: Floats  # (b, n) NaN where the pair is not known
-    counts: NDArray[np.int64]  # (b, n) shared columns
+    counts: Integers  # (b, n) shared columns
 
 
 class MaskedRows(NamedTuple):
@@ -85,14 +85,6 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     return PairwiseMoments(values, counts.astype(np.int64))
 
 
-def _check_holes(X: NDArray[np.floating], *_: object, **__: object) -> None:
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X must be a table of numbers, NaN for what is not known, got {X.ndim} dimensions of "
-            f"{X.dtype}; pass rows and columns"
-        )
-
-
 @validate(kind=check.one_of(KINDS))
 def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     r"""Compute a moment of every pair of rows over the columns that both rows have.
@@ -130,7 +122,11 @@ def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     (array([ 1.,  1., nan]), array([3, 3, 0]))
     """
     table = np.asarray(X)
-    _check_holes(table)
+    if table.ndim != 2 or table.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X must be a table of numbers, NaN for what is not known, got {table.ndim} dimensions "
+            f"of {table.dtype}; pass rows and columns"
+        )
     return moments_of_all(masked_rows(table, column_moments(table)[0], kind), kind)
 
 
@@ -168,8 +164,8 @@ class PairwiseSimilarity(Correlations):
 
     """
 
-    counts: NDArray[np.int64]
-    known: NDArray[np.bool_]
+    counts: Integers
+    known: Booleans
     _origin: Floats | None = None
 
     def __init__(self, affinity: Affinity, X: Any, min_columns: int) -> None:
@@ -196,7 +192,7 @@ class PairwiseSimilarity(Correlations):
         super().__init__(values, affinity)
         self.n_observed, self.known = X.shape[1], np.isfinite(values)
 
-    def _are_known(self, moments: PairwiseMoments) -> NDArray[np.bool_]:
+    def _are_known(self, moments: PairwiseMoments) -> Booleans:
         """Whether pairs share enough columns, (b, n)."""
         return np.isfinite(moments.values) & (moments.counts >= self.least)
 
@@ -211,11 +207,11 @@ class PairwiseSimilarity(Correlations):
         """See `Similarity.modeled`."""
         return self.affinity.modeled(dense_rows(X), self._units)
 
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> Integers:
         """Group of each row, (n,): rows of different groups have no chain of known pairs."""
         return np.asarray(connected_components(self.known, directed=False)[1], dtype=np.int64)
 
-    def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> NDArray[np.int64]:
+    def shared_columns(self, first: Integers, second: NDArray[np.integer]) -> Integers:
         """See `Similarity.shared_columns`."""
         return np.maximum(self.counts[first, second], 1)
 
@@ -229,7 +225,7 @@ class PairwiseSimilarity(Correlations):
             out[index] = self._scaled(moments_between(one, self._rows, self.affinity.over_pairs))
         return out
 
-    def mutually_known(self, near: Integers, values: Floats) -> NDArray[np.bool_]:
+    def mutually_known(self, near: Integers, values: Floats) -> Booleans:
         """See `Similarity.mutually_known`: from the nearest on, those known to all before."""
         mutual = np.isfinite(values)
         for position in range(near.size):

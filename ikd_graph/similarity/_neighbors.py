@@ -44,15 +44,7 @@ _RECALL = 0.97  # fraction of these at which no more lists are visited
 _MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add time alone
 
 
-def _check_size(rows: Any, k: int, **_: object) -> None:
-    fewer_than(rows.shape[0])("k", k)
-    if not isinstance(rows, SparseRows):
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        finite("divide the rows by their largest value")("squared norms of the rows", squares)
-
-
 @validate(
-    _check_size,
     rows=_check_rows,
     metric=check.one_of(("product", "euclidean")),
     neighbors=check.one_of(SEARCHES),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import limits
 from .._base import validation as check
 from .._base.threads import batches, block_rows
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import validate
 from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._given import Precomputed, SparsePrecomputed
@@ -106,7 +106,7 @@ class RowSimilarity(Similarity):
         typical = own - float(self._mean @ self._mean)
         return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
 
-    def comparable(self, X: Any) -> NDArray[np.bool_]:
+    def comparable(self, X: Any) -> Booleans:
         """See `Similarity.comparable`."""
         comparable = np.empty(len(X), dtype=np.bool_)
         for batch in batches(len(X), block_rows(X.shape[1])):

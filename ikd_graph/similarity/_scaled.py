@@ -11,7 +11,7 @@ from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.table import SparseTable
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Floats, Integers
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import check_rows_vary, check_varies, validate
 from .._base.warn import warn
 from ._correlations import column_moments
@@ -154,7 +154,7 @@ def centered_rows(X: ArrayLike, affinity: str) -> tuple[Floats, Floats]:
     return rows, spread
 
 
-def _kept_flat(spread: Floats, affinity: str, allow_flat: bool) -> NDArray[np.bool_]:
+def _kept_flat(spread: Floats, affinity: str, allow_flat: bool) -> Booleans:
     """Rows without spread, (n,), which are an error or get the spread 1, with a warning."""
     flat = spread == 0.0
     if flat.all() or not allow_flat:

@@ -52,6 +52,7 @@ SETTINGS = {
     "loadings": "9.4",  # section of a book
     "mathematics": "2.1 2.2 2.4 2.5 0.2 0.5 0.4",  # sections of the paper, and a rule
     "messages": "0.4 0.7 .5 .8 5 .05 1.5",  # levels
+    "networkx": "3.4",  # a version
     "parameters": "0.1 0.6",  # thresholds
     "reproducibility": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
     "start": "3.11 7.3",  # versions
@@ -108,6 +109,20 @@ def test_what_is_said_of_other_computers_is_in_the_table():
     assert max(moves[False]) < 1e-12
     assert max(moves[True]) < 1e-7
     assert len({row["table"] for row in rows}) == 12
+
+
+def test_what_is_said_of_networkx_is_in_the_tables():
+    text = (ROOT / "benchmarks" / "networkx_backend.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w ,%]+) \| \d+ \| (\d+) \| [^|]+ \| ([\d.]+) \|", text, re.MULTILINE)
+    assert len(rows) == 6 * 7
+    assert min(float(ratio) for *_, ratio in rows) >= 1.5
+    many = [(kind, float(ratio)) for kind, edges, ratio in rows if int(edges) > 10_000]
+    trees = [int(ratio) for kind, ratio in many if kind == "random tree"]
+    others = [int(ratio) for kind, ratio in many if kind != "random tree"]
+    page = " ".join((DOCS / "networkx.md").read_text(encoding="utf-8").split())
+    assert f"they come {min(others)} to {max(others)} times as fast" in page
+    assert min(trees) == 2
+    assert "(trees: twice)" in page
 
 
 def test_the_reading_of_the_channels(data_home):

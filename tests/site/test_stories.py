@@ -15,7 +15,12 @@ from sklearn.datasets import load_breast_cancer
 from ikd_graph import IKD, cliques
 
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
-PACKAGES = {"plot_6_states": "libpysal", "plot_7_tumors": "sklearn", "plot_8_regions": "nitime"}
+PACKAGES = {
+    "plot_6_states": "libpysal",
+    "plot_7_tumors": "sklearn",
+    "plot_8_regions": "nitime",
+    "plot_10_loadings": "scanpy",
+}
 GIVEN = {"plot_8_regions": {1.89}}
 """Figures that a recording comes with: the seconds of a volume."""
 
@@ -77,7 +82,7 @@ def test_every_figure_of_a_story_is_printed_by_it(name, capsys):
     assert unprinted(text.replace("0.", "7."), printed) != []
 
 
-@pytest.mark.parametrize("name", ["plot_6_states", "plot_8_regions"])
+@pytest.mark.parametrize("name", ["plot_6_states", "plot_8_regions", "plot_10_loadings"])
 def test_a_story_without_its_package_ends_with_a_sentence(name, monkeypatch):
     found = importlib.util.find_spec
     absent = PACKAGES[name]
@@ -152,3 +157,16 @@ def test_the_findings_of_the_brain_regions():
     residuals, strange = story["residuals"], story["strange"]
     assert max(residuals) < strange.min()
     assert story["met"] > len(story["left"]) / 2
+
+
+@pytest.mark.slow
+def test_the_findings_of_the_genes():
+    story = computed_by("plot_10_loadings")
+    along, inside = (story[name].set_index("column") for name in ("along", "inside"))
+    assert {"FCER1A", "CLEC10A"} <= {*along.index[along["change"] > 0.0]}
+    assert along.loc["FCGR3A", "change"] < 0.0
+    assert story["agree"].all()
+    assert np.prod(np.sign(inside.loc[["TNFRSF17", "IGJ"], "ikd0"])) == 1.0
+    assert inside.loc["TNFRSF17", "ikd0"] < 0.0 < inside.loc["MS4A1", "ikd0"]
+    assert story["sure"] == 0  # of the shuffled genes, the last that are counted
+    assert len(story["both"]) == 6
