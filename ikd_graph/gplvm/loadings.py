@@ -226,12 +226,11 @@ class Loadings:
         >>> import ikd_graph
         >>> from ikd_graph.plotting import plot
         >>> Z = np.random.default_rng(0).uniform(-1.0, 1.0, size=(100, 2))
-        >>> found = ikd_graph.loadings(Z, Z, names=["east", "north"])
+        >>> found = ikd_graph.loadings(Z, Z, names=["east", "north"], columns=["east"])
         >>> found.plot("surfaces", ax=plot.axes()).get_title(loc="left")
         'east'
         """
         check.one_of(("arrows", "surfaces"))("kind", kind)
-        check.whole(1)("n", n)
         few = replace(self, points=self.points[plot.grid(self.points)[0]])
         sd = np.where(self.sd > 0.0, self.sd, np.inf)[:, None]
         slopes, errors = few.values / sd, few.standard_errors / sd

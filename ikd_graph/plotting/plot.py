@@ -669,6 +669,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
 
 
 @labels_are_color
+@validate(n=check.count)
 def gradients(
     Z: ArrayLike,
     values: ArrayLike,

@@ -72,7 +72,7 @@ def embed_page(
     scores : dict of str to dict of str to float, or None
         Scores of each column of labels; see `ikd_graph.jobs.label_scores.score_labels`.
     columns : ColumnRelevance or None
-        What `IKD.columns` found.
+        What `IKD.columns` found; points have arrows of columns then.
     answer : sequence of str
         What the map shows, and how far to trust it; by default what the model knows.
     **around

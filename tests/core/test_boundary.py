@@ -307,6 +307,10 @@ CALLS = {
     ),
     "model_selection.sampled": (model_selection.sampled, {"n": N}),
     "plotting.plot.embedding": (_placed, {"points": [0, 1]}),
+    "plotting.plot.gradients": (
+        lambda n: plot.gradients(PLANE[:2], np.ones((2, 2, 2)), np.zeros((2, 2, 2)), "ab", n=n),
+        {"n": 1},
+    ),
     "plotting.plot.image": (
         lambda dpi: plot.image(plot.embedding(PLANE), dpi),
         {"dpi": 20},
