@@ -166,7 +166,7 @@ def test_the_findings_of_the_genes():
     assert {"FCER1A", "CLEC10A"} <= {*along.index[along["change"] > 0.0]}
     assert along.loc["FCGR3A", "change"] < 0.0
     assert story["agree"].all()
-    assert np.prod(np.sign(inside.loc[["TNFRSF17", "IGJ"], "ikd0"])) == 1.0
-    assert inside.loc["TNFRSF17", "ikd0"] < 0.0 < inside.loc["MS4A1", "ikd0"]
+    assert inside.loc["MS4A1", "ikd0"] > 0.0
+    assert (np.sign(inside["ikd0"]) == -np.sign(inside["with TNFRSF17"])).all()
     assert story["sure"] == 0  # of the shuffled genes, the last that are counted
     assert len(story["both"]) == 6
