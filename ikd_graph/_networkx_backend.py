@@ -11,9 +11,9 @@ import functools
 import inspect
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -180,11 +180,11 @@ def find_cliques_recursive(G: Graph, nodes: list[Node] | None = None) -> Iterato
     return map(first.__add__, further)
 
 
-def _named(g: CsrGraph, names: list[Node]) -> Iterator[Iterable[list[Node]]]:
+def _named(g: CsrGraph, names: list[Node]) -> Iterator[list[list[Node]]]:
     """Yield the cliques of a graph as lists of names, some thousands at a time."""
     for blocks in _blocks(g):
-        members, starts = [*map(names.__getitem__, blocks.members.tolist())], blocks.indptr.tolist()
-        yield map(members.__getitem__, map(slice, starts, starts[1:]))
+        members = [*map(names.__getitem__, blocks.members.tolist())]
+        yield [members[start:stop] for start, stop in pairwise(blocks.indptr.tolist())]
 
 
 def node_clique_number(
