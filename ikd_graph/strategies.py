@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -415,11 +414,8 @@ def number_of_landmarks(
         return count, "" if count is None else why
     if n_landmarks is None:
         return None, ""
-    if isinstance(n_landmarks, Integral):
-        count = int(n_landmarks)
-    else:
-        count = round(float(n_landmarks) * n_samples)
-    count = max(count, 2 * n_components + 1)
+    unit = n_samples if isinstance(n_landmarks, float) else 1
+    count = max(round(float(n_landmarks) * unit), 2 * n_components + 1)
     return (None if count >= n_samples else count), ""
 
 

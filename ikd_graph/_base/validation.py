@@ -300,12 +300,11 @@ def observations(name: str, value: Any) -> Any:
 def symmetric(name: str, value: Any) -> NDArray[np.floating]:
     """Require the same from both ends of a pair, up to rounding."""
     matrix = square(name, value)
-    scale = worst = 0.0
+    worst = 0.0
     for start in range(0, len(matrix), 256):  # a copy of a large matrix is large
         rows = matrix[start : start + 256]
-        scale = max(scale, float(rows.max()), -float(rows.min()))
         worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > SINGLE * scale:
+    if worst > SINGLE * _largest(matrix):
         cure = "rows and columns must be the same points in the same order"
         if not (np.any(np.triu(matrix, 1)) and np.any(np.tril(matrix, -1))):
             cure = "K + K.T - numpy.diag(K.diagonal()) fills the empty triangle"

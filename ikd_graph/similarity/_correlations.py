@@ -279,7 +279,6 @@ def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
            [2., 4.]])
     """
     rows = np.array(X, dtype=np.float64, order="C")
-    n_features = rows.shape[1]
     if centered:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram(rows) / max(n_features - centered, 1)
+    return gram(rows) / max(rows.shape[1] - centered, 1)
