@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
 from ._base.format import setting
-from ._base.types import Floats
+from ._base.types import Floats, Integers
 from ._base.validation import (
     auto_or,
     components,
@@ -69,7 +69,7 @@ class Solution(NamedTuple):
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
-    landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
+    landmarks: Integers | None = None  # (l,) points that distances were measured from
     paths: Paths | None = None  # the distances, for a refinement
 
 
