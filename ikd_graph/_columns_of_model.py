@@ -6,12 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import model_selection, refine
 from ._base import limits
 from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
-from ._base.types import Floats
+from ._base.types import Booleans, Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
 from .graph import Rule
 from .missing import has_holes
@@ -51,7 +50,7 @@ def _as_compared(rows: Any, affinity: Affinity) -> Any:
     return ScaledRows(values if sparse else values.toarray(), unit.shift)
 
 
-def held_out_maps(model: Any) -> list[tuple[NDArray[np.bool_], Floats]]:
+def held_out_maps(model: Any) -> list[tuple[Booleans, Floats]]:
     """Fit the rows of a model again without each of four folds of the columns.
 
     The settings are those of the model, the refinement is stress. Of more than 600 rows as many

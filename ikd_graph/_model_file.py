@@ -247,9 +247,8 @@ def _check_arrays(arrays: Mapping[str, Any]) -> None:
             if not float(np.abs(known).max(initial=0.0)) < _LARGEST:
                 raise ValueError(f"{name} holds values that are too large, or not finite")
     u = sizes["u"]
-    bounds = {"inverse": u, "labels": u, "landmarks": u, "core": u}
-    for name in bounds.keys() & arrays.keys():
-        nodes_of(bounds[name])(name, arrays[name])
+    for name in {"inverse", "labels", "landmarks", "core"} & arrays.keys():
+        nodes_of(u)(name, arrays[name])
     if np.unique(arrays["inverse"]).size != u:
         raise ValueError("its distinct rows are not those of its points")
 

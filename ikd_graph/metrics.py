@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 from ._base import limits
 from ._base import validation as check
 from ._base.dataset import is_missing
-from ._base.types import Floats
+from ._base.types import Floats, Integers
 from ._base.validation import validate
 from ._base.warn import warn
 from .blockwise import rigid_fit
@@ -326,7 +326,7 @@ def _as_pair(
     return a, b
 
 
-def _as_classes(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
+def _as_classes(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:
     """Points that have a label, and codes of their classes, 0 .. n_classes - 1."""
     points, labels = _labeled(Z, y)
     try:

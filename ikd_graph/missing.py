@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
 from ._base import limits
+from ._base.types import Reals
 from ._base.validation import few, few_rows, one_of, whole
 from .similarity import column_moments
 
@@ -79,7 +79,7 @@ def has_holes(X: Any) -> bool:
     return isinstance(X, np.ndarray) and bool(np.isnan(X).any())
 
 
-def check_holes(X: NDArray[np.floating]) -> None:
+def check_holes(X: Reals) -> None:
     """Raise if a row or a column has no value at all."""
     for name, axis in (("row", 1), ("column", 0)):
         empty = np.flatnonzero(np.isnan(X).all(axis=axis))
@@ -90,7 +90,7 @@ def check_holes(X: NDArray[np.floating]) -> None:
             )
 
 
-def fill(X: NDArray[np.floating], table: NDArray[np.floating]) -> NDArray[np.floating]:
+def fill(X: Reals, table: Reals) -> Reals:
     """Rows (b, p) with missing values filled in from the rows (n, p) of a table, each by itself.
 
     Distances are those over the columns that both rows have, scaled to all columns

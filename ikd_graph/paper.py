@@ -12,12 +12,11 @@ the package differ (`docs/mathematics.md`).
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import blockwise as merging
 from . import cliques, covariance, eigen, geodesics, graph, kernels, strategies
 from ._base import validation as check
-from ._base.types import Floats
+from ._base.types import Floats, Reals
 from ._base.validation import validate
 from .graph import CsrGraph
 from .kernels import StationaryKernel
@@ -32,14 +31,14 @@ _RULES = {
 }
 
 
-def _check_size(X: NDArray[np.floating], M: int, *_: object, **__: object) -> None:
+def _check_size(X: Reals, M: int, *_: object, **__: object) -> None:
     check.enough(2)("X", X)
     check.whole(1, len(X) - 1)("M", M)
 
 
 @validate(_check_size, **_RULES)
 def algorithm_1(
-    X: NDArray[np.floating],
+    X: Reals,
     M: int,
     f: StationaryKernel | str = "squared_exponential",
     *,
@@ -81,7 +80,7 @@ def algorithm_1(
 
 @validate(_check_size, **_RULES, s0=check.optional(check.fraction))
 def blockwise(
-    X: NDArray[np.floating],
+    X: Reals,
     M: int,
     s0: float | None = None,
     f: StationaryKernel | str = "squared_exponential",
@@ -132,7 +131,7 @@ def blockwise(
 
 @validate(_check_size, **_RULES, s0=check.optional(check.fraction))
 def geodesic(
-    X: NDArray[np.floating],
+    X: Reals,
     M: int,
     s0: float | None = None,
     f: StationaryKernel | str = "squared_exponential",
@@ -172,7 +171,7 @@ def geodesic(
     return _latent(D, M)  # lines 5 and 6
 
 
-def _covariance(X: NDArray[np.floating], variance: str) -> Floats:
+def _covariance(X: Reals, variance: str) -> Floats:
     """Estimate of the covariance over sigma^2, (T, T) with ones on its diagonal."""
     # Open: the centering. Algorithm 1 takes off the mean of each row, X̄ 1ᵀ; by Eq. 1 it is 0.
     S = covariance.covariance(X)  # line 2: S = (X - X̄ 1ᵀ) (X - X̄ 1ᵀ)ᵀ / (N - 1)

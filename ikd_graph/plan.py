@@ -40,6 +40,12 @@ _PARAMETERS = (
 """Parameters of `IKD` that a report has."""
 
 
+def compares_distances(affinity: str) -> bool:
+    """Whether an affinity is one of distances, of rows or as they were given."""
+    known = AFFINITIES.get(affinity)
+    return affinity == "precomputed_distance" or (known is not None and known.euclidean)
+
+
 class Candidate(NamedTuple):
     """Settings that "auto" tried, and how well they predict columns that were held out."""
 
@@ -100,10 +106,7 @@ class Report(Plan):
     @property
     def bends_distances(self) -> bool:
         """Whether a kernel turns covariances into distances, or has a likelihood."""
-        distances = self.affinity == "precomputed_distance" or (
-            self.affinity in AFFINITIES and AFFINITIES[self.affinity].euclidean
-        )
-        inverted = self.strategy.uses_kernel and not distances
+        inverted = self.strategy.uses_kernel and not compares_distances(self.affinity)
         return inverted or isinstance(self.refine, Likelihood)
 
     def explain(self, reasons: Mapping[str, str]) -> Report:

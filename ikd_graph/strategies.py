@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from sklearn.base import BaseEstimator
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
 from ._base.format import setting
-from ._base.types import Floats
+from ._base.types import Floats, Integers
 from ._base.validation import (
     auto_or,
     components,
@@ -70,7 +69,7 @@ class Solution(NamedTuple):
     solved: SolvedBlocks | None = None  # the cliques, each in a frame of its own
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
-    landmarks: NDArray[np.int64] | None = None  # (l,) points that distances were measured from
+    landmarks: Integers | None = None  # (l,) points that distances were measured from
     paths: Paths | None = None  # the distances, for a refinement
 
 
@@ -415,11 +414,8 @@ def number_of_landmarks(
         return count, "" if count is None else why
     if n_landmarks is None:
         return None, ""
-    if isinstance(n_landmarks, Integral):
-        count = int(n_landmarks)
-    else:
-        count = round(float(n_landmarks) * n_samples)
-    count = max(count, 2 * n_components + 1)
+    unit = n_samples if isinstance(n_landmarks, float) else 1
+    count = max(round(float(n_landmarks) * unit), 2 * n_components + 1)
     return (None if count >= n_samples else count), ""
 
 

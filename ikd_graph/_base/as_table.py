@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from .format import count, listed, printable
+from .types import Reals
 from .validation import few_rows, well_formed
 
 
@@ -22,7 +22,7 @@ class Table(NamedTuple):
     column_names: tuple[str, ...]  # p, or none where columns are only counted
 
     @property
-    def dense(self) -> NDArray[np.floating]:
+    def dense(self) -> Reals:
         """All values, (n, p)."""
         return self.values.toarray() if sp.issparse(self.values) else self.values
 

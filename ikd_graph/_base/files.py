@@ -8,17 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from .format import suggest
-
 Content = str | bytes | Callable[[BinaryIO], object]
 """Text (stored as UTF-8), bytes, or a function that writes to an open binary file."""
-
-
-def missing_file(kind: str, path: Path) -> str:
-    """Say that a file is not there, and what it may be called."""
-    near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-    hint = suggest(path.name, [name for name in near if name != path.name])
-    return f"the {kind} file must exist, got {str(path)!r}{hint or '; check the spelling'}"
 
 
 def write_whole(path: str | os.PathLike[str], content: Content) -> Path:

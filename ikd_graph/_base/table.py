@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from . import limits
 from .rounding import SINGLE
-from .types import Floats, Integers
+from .types import Floats, Integers, Reals
 
 _ZEROS, _ONES, _ONES_TO_LARGEST = 0.01, 0.05, 10.0
 """Fraction of zeros in a table of counts, of ones in what is not zero, and ones over maxima."""
@@ -38,7 +37,7 @@ class SparseTable:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: Any) -> NDArray[np.floating]:
+    def __getitem__(self, rows: Any) -> Reals:
         """Dense rows, (b, p), or one row, (p,)."""
         if isinstance(rows, (int, np.integer)):
             return np.asarray(self.stored[[rows]].toarray()[0])
@@ -48,7 +47,7 @@ class SparseTable:
         """Return some rows as a table of this kind."""
         return SparseTable(self.stored[rows])
 
-    def mean(self, axis: int = 0) -> NDArray[np.floating]:
+    def mean(self, axis: int = 0) -> Reals:
         """Return the mean row, (p,)."""
         return np.asarray(self.stored.mean(axis=axis)).ravel()
 

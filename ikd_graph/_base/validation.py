@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .format import listed, printable, setting, suggest
 from .rounding import SINGLE
-from .types import Floats, Integers
+from .types import Floats, Integers, Reals
 
 Rule = Callable[[str, Any], Any]
 P = ParamSpec("P")
@@ -217,7 +217,7 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
         ) from None
 
 
-def as_real(name: str, value: Any) -> NDArray[np.floating]:
+def as_real(name: str, value: Any) -> Reals:
     """Convert to floats, NaN and infinity as they are; whole numbers become float64."""
     if sp.issparse(value):
         # Its first sum would follow places that nobody has checked.
@@ -228,11 +228,11 @@ def as_real(name: str, value: Any) -> NDArray[np.floating]:
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{name} must hold real numbers, got {array.dtype}; drop the others")
     if array.dtype in (np.float64, np.float32):
-        return cast(NDArray[np.floating], array)
+        return cast(Reals, array)
     try:
         if type(value).__module__.startswith("pandas"):
             # NA of pandas is no float.
-            return cast(NDArray[np.floating], value.to_numpy(np.float64, na_value=np.nan))
+            return cast(Reals, value.to_numpy(np.float64, na_value=np.nan))
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
@@ -297,15 +297,14 @@ def observations(name: str, value: Any) -> Any:
     return count(name, value) if np.ndim(value) == 0 else _counts(name, value)
 
 
-def symmetric(name: str, value: Any) -> NDArray[np.floating]:
+def symmetric(name: str, value: Any) -> Reals:
     """Require the same from both ends of a pair, up to rounding."""
     matrix = square(name, value)
-    scale = worst = 0.0
+    worst = 0.0
     for start in range(0, len(matrix), 256):  # a copy of a large matrix is large
         rows = matrix[start : start + 256]
-        scale = max(scale, float(rows.max()), -float(rows.min()))
         worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
-    if worst > SINGLE * scale:
+    if worst > SINGLE * _largest(matrix):
         cure = "rows and columns must be the same points in the same order"
         if not (np.any(np.triu(matrix, 1)) and np.any(np.tril(matrix, -1))):
             cure = "K + K.T - numpy.diag(K.diagonal()) fills the empty triangle"
@@ -374,7 +373,7 @@ def enough(n_rows: int, n_columns: int = 1) -> Rule:
     )
 
 
-def check_varies(X: NDArray[np.floating]) -> None:
+def check_varies(X: Reals) -> None:
     """Raise if a table holds one row throughout."""
     if np.all(X[0] == X):
         raise ValueError(

@@ -353,10 +353,8 @@ def _lateration(anchors: Floats, lengths: Floats) -> Floats:
     for _ in range(3):
         gaps = shift - own
         sizes = np.linalg.norm(gaps, axis=1)
-        step = np.linalg.lstsq(
-            gaps / np.maximum(sizes, 1e-300)[:, None], lengths - sizes, rcond=None
-        )
-        shift = shift + step[0]
+        directions = gaps / np.maximum(sizes, 1e-300)[:, None]
+        shift = shift + np.linalg.lstsq(directions, lengths - sizes, rcond=None)[0]
     return center + shift
 
 

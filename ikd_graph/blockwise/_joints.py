@@ -321,10 +321,8 @@ class _Bodies:
                 values, noise = np.sqrt(one.squares[row]), float(np.sqrt(one.variance[row]))
                 ends, n_shared = self.ends[[first, second]].tolist(), int(one.n_shared[row])
                 self.known.rows.append((*ends, n_shared, "fixed", values, noise))
-            points[first], points[second] = (
-                np.union1d(points[first], points[second]),
-                points[second][:0],
-            )
+            points[first] = np.union1d(points[first], points[second])
+            points[second] = points[second][:0]
             labels[labels == second] = first
             grown.add(first)
         self._merge(labels)

@@ -196,12 +196,11 @@ def run_place(arguments: argparse.Namespace) -> None:
     table = common.coordinates_csv(model, Z, data, errors, residual=residuals)
     files: dict[str, Any] = {"placed.csv": table}
     files["placed.png"], _ = common.drawings(arguments, draw)
-    rows = []
-    if done := getattr(model, "preprocessor_", RowSteps()).steps():
-        rows.append(("as in the model", "; ".join(done)))
+    done = "; ".join(getattr(model, "preprocessor_", RowSteps()).steps())
+    lines = [f"  as in the model  {done}"] if done else []
     step = ("To place them again:", common.typed_command(arguments))
     record = {"model": str(arguments.model)} | ({} if fit is None else fit._asdict())
-    common.finish(arguments, data, files, answer, in_columns(rows, "  "), step, record)
+    common.finish(arguments, data, files, answer, lines, step, record)
 
 
 def run_align(arguments: argparse.Namespace) -> None:

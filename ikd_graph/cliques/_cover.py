@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
+from .._base.types import Booleans, Integers
 from .._base.validation import validate
 from ..graph import (
     CsrGraph,
@@ -102,7 +103,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
 
 def _cover_points(
     g: CsrGraph, min_size: int
-) -> tuple[NDArray[np.int64], CsrGraph, Cover, NDArray[np.int32], Blocks]:
+) -> tuple[Integers, CsrGraph, Cover, NDArray[np.int32], Blocks]:
     """Cover the points of a graph: every one is in a clique, large enough if it can.
 
     Points are taken by the sum of their edges: the weakest wins a tie, and row order decides
@@ -135,7 +136,7 @@ def _cover_points(
 
 
 @validate(g=check_graph, min_size=check.whole(1))
-def in_large_clique(g: CsrGraph, min_size: int) -> NDArray[np.bool_]:
+def in_large_clique(g: CsrGraph, min_size: int) -> Booleans:
     """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
 
     Parameters
@@ -225,9 +226,7 @@ def _linking_cliques(
     return linking if len(groups) <= n_components else []
 
 
-def _linked(
-    groups: NDArray[np.bool_], clique: NDArray[np.int32], min_shared: int
-) -> NDArray[np.bool_]:
+def _linked(groups: Booleans, clique: NDArray[np.int32], min_shared: int) -> Booleans:
     """Return (n_groups, n) groups of linked cliques with one clique more."""
     joined = np.zeros(groups.shape[1], dtype=np.bool_)
     joined[clique] = True

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import graph as graphs
 from .._base.files import write_whole
+from .._base.types import Floats
 from .._base.validation import as_array, one_of, validate
 from ..graph import CsrGraph, check_graph
 from ._sequence import as_texts, check_one_each
@@ -168,7 +169,7 @@ def _text(value: Any) -> str:
     return _NOT_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", str(value))
 
 
-def _stability_of(g: CsrGraph, stability: Stability) -> NDArray[np.float64]:
+def _stability_of(g: CsrGraph, stability: Stability) -> Floats:
     """Stability of each edge of the graph that it was estimated of."""
     other = stability.graph
     same = np.array_equal(other.indptr, g.indptr) and np.array_equal(other.indices, g.indices)

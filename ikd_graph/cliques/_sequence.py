@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._base.types import Integers
 from .._base.validation import as_array, nodes_of, ragged, record, whole
 from ..graph import CsrGraph
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 class Blocks(NamedTuple):
     """Ragged list of node sets (cliques or merged blocks), the members of each sorted."""
 
-    indptr: NDArray[np.int64]  # (n_blocks + 1,) block starts
+    indptr: Integers  # (n_blocks + 1,) block starts
     members: NDArray[np.int32]  # (total,) nodes, sorted in each block
 
     @property
@@ -28,11 +29,11 @@ class Blocks(NamedTuple):
         return self.indptr.size - 1
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Number of nodes in each block, (n_blocks,)."""
         return np.diff(self.indptr)
 
-    def entries(self, which: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def entries(self, which: NDArray[np.intp]) -> tuple[Integers, Integers]:
         """Return starts of some blocks in a row, and the place of each of their members."""
         starts = np.zeros(which.size + 1, dtype=np.int64)
         np.cumsum(self.sizes[which], out=starts[1:])
@@ -94,11 +95,11 @@ class Cliques(Sequence[NDArray[np.int32]]):
         return cliques
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Number of points in each clique, (n_cliques,)."""
         return self.blocks.sizes
 
-    def of_point(self, point: int) -> NDArray[np.int64]:
+    def of_point(self, point: int) -> Integers:
         """Numbers of the cliques that hold a point, ascending.
 
         Parameters

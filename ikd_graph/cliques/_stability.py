@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 from .. import graph as graphs
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
-from .._base.types import Floats
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import validate, whole
 from ..covariance import correlation
 from ..graph import CsrGraph
@@ -267,13 +267,13 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
     return build, g
 
 
-def _keys(g: CsrGraph) -> NDArray[np.int64]:
+def _keys(g: CsrGraph) -> Integers:
     """Return a number for each edge."""
     low, high, _ = graphs.edges(g)
     return np.asarray(low * g.n_nodes + high, dtype=np.int64)
 
 
-def _are_complete(found: Cliques, g: CsrGraph) -> NDArray[np.bool_]:
+def _are_complete(found: Cliques, g: CsrGraph) -> Booleans:
     """Whether the members of each clique are all joined in a graph, (n_cliques,)."""
     holds = incidence(found.blocks, g.n_nodes)
     ends = (holds @ g.adjacency).multiply(holds).sum(axis=1)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
-from .._base.files import missing_file
 from .._base.format import listed, setting, suggest
 from .._base.types import Booleans, Floats
 from .._preprocessing import STEPS, RowSteps
@@ -88,7 +87,10 @@ def _table(path: Path, reading: Reading) -> Table:
             + (suggest(path, BUILTIN) or "; numpy.save and pandas' to_csv write such files")
         )
     if not path.exists():
-        raise FileNotFoundError(missing_file("data", path))
+        near = path.parent.iterdir() if path.parent.is_dir() else ()
+        hint = suggest(path.name, [file.name for file in near if file != path])
+        text = f"the data file must exist, got {str(path)!r}{hint or '; check the spelling'}"
+        raise FileNotFoundError(text)
     _refuse(reading, path.name, [name for name in _OF_FORMATS if name not in own])
     try:
         return reader(path, reading)

@@ -11,13 +11,12 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._base import limits
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import components, one_of, validate
 from .._base.warn import warn
 from ._axes import pinned
@@ -279,9 +278,9 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
 
 
 def landmark_coordinates(
-    nodes: NDArray[np.int64],
+    nodes: Integers,
     sq_dist: Floats,
-    counts: NDArray[np.int64],
+    counts: Integers,
     n_components: int,
     reference: str | int = "center",
 ) -> Embedding:

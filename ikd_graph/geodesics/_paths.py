@@ -6,13 +6,13 @@ from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _jit
 from .._base import limits
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from .._base.validation import nodes_of, validate
 from ..graph import CsrGraph, check_graph, to_sparse
 from ..kernels import StationaryKernel, as_kernel
@@ -234,7 +234,7 @@ def _check_count(g: CsrGraph, count: int) -> None:
 
 
 @validate(check_lengths, _check_count, g=check_graph, count=check.count)
-def farthest_nodes(g: CsrGraph, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def farthest_nodes(g: CsrGraph, count: int) -> tuple[Integers, Floats]:
     """Find nodes of a connected graph, each the farthest from those before it.
 
     The first ends the longest path from the node with the shortest edges, so that the order of the
@@ -279,11 +279,11 @@ class Paths(NamedTuple):
     """Squared distances on best paths through a connected graph, from all nodes or landmarks."""
 
     sq_distances: Floats  # (a, n) edges keep their own
-    landmarks: NDArray[np.int64] | None  # (a,) nodes they start from, None for all
-    counts: NDArray[np.int64]  # (a,) nodes that each stands for: those it is the nearest of
+    landmarks: Integers | None  # (a,) nodes they start from, None for all
+    counts: Integers  # (a,) nodes that each stands for: those it is the nearest of
 
     @classmethod
-    def of(cls, sq_distances: Floats, landmarks: NDArray[np.int64] | None) -> Paths:
+    def of(cls, sq_distances: Floats, landmarks: Integers | None) -> Paths:
         """Paths with the counts of their starts."""
         n_starts, n = sq_distances.shape
         counts = np.ones(n, dtype=np.int64)
@@ -365,7 +365,7 @@ def auto_landmarks(n_nodes: int, n_components: int) -> int | None:
 
 def _draw_landmarks(
     lengths: CsrGraph, count: int, random_state: int, first: int | None
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Integers, Floats]:
     """Landmarks (l,), and the lengths (l, n) of the shortest paths from them."""
     n, rng = lengths.n_nodes, np.random.default_rng(random_state)
     # Random numbers go to nodes by the lengths of their edges, in whatever order nodes come.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._base import validation as check
 from .._base.as_table import is_dask
 from .._base.rounding import SINGLE
-from .._base.types import Integers
+from .._base.types import Floats, Integers
 from .._base.validation import distinct, validate
 from ..similarity import stored_pairs
 from ._record import CsrGraph, check_graph
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GraphLike: TypeAlias = "CsrGraph | nx.Graph | sp.sparray | sp.spmatrix"
 
 
-def _check_edges(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> None:
+def _check_edges(n: int, low: Integers, high: Integers, weights: Floats) -> None:
     """Raise unless edges list each pair of nodes once, the smaller first."""
     check.nodes_of(n)("high", high)
     if not low.size == high.size == weights.size or np.any(low >= high):
@@ -42,9 +42,7 @@ def _check_edges(n: int, low: Integers, high: Integers, weights: NDArray[np.floa
     high=check.nodes,
     weights=check.entries(),
 )
-def from_edges(
-    n: int, low: NDArray[np.int64], high: NDArray[np.int64], weights: NDArray[np.float64]
-) -> CsrGraph:
+def from_edges(n: int, low: Integers, high: Integers, weights: Floats) -> CsrGraph:
     """Build a graph from a list of edges.
 
     Parameters
@@ -73,7 +71,7 @@ def from_edges(
 
 
 @validate(g=check_graph)
-def edges(g: CsrGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def edges(g: CsrGraph) -> tuple[Integers, Integers, Floats]:
     """List each edge once, the smaller node first, in order.
 
     Parameters
@@ -233,7 +231,7 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
 
 
 @validate(g=check_graph)
-def component_labels(g: CsrGraph) -> NDArray[np.int64]:
+def component_labels(g: CsrGraph) -> Integers:
     """Label the connected components in the order of their smallest nodes.
 
     Parameters
@@ -510,7 +508,7 @@ def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
     return out
 
 
-def mirrored(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> CsrGraph:
+def mirrored(n: int, low: Integers, high: Integers, weights: Floats) -> CsrGraph:
     """Build a graph from edges that are given once."""
     ends = np.append(high, low), np.append(low, high)
     both = sp.coo_array((np.tile(weights, 2), ends), shape=(n, n)).tocsr()
@@ -519,7 +517,7 @@ def mirrored(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]
     return CsrGraph.trusted(indptr, indices, both.data.astype(np.float64, copy=False))
 
 
-def first_of_each(n: int, low: Integers, high: Integers, weights: NDArray[np.float64]) -> CsrGraph:
+def first_of_each(n: int, low: Integers, high: Integers, weights: Floats) -> CsrGraph:
     """Build a graph from edges of which the first of equal ones stays."""
     _, first = np.unique(low * n + high, return_index=True)
     return mirrored(n, low[first], high[first], weights[first])

@@ -3,13 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .._base.rounding import DECIMALS
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
-from .._base.types import Integers
+from .._base.types import Integers, Reals
 from .._base.validation import validate
 from ..similarity import Similarity, as_similarity
 from ._csr import component_labels, mirrored, union
@@ -23,7 +22,7 @@ class JoinedGraph(NamedTuple):
     """A connected graph, and what that took."""
 
     graph: CsrGraph
-    links: NDArray[np.int64]  # (m, 2) edges added, the smaller end first
+    links: Integers  # (m, 2) edges added, the smaller end first
 
 
 @validate(g=check_graph, corr=as_similarity)
@@ -81,7 +80,7 @@ def _links(g: CsrGraph, similarity: Similarity) -> tuple[Integers, Integers]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _rounded(similarity: Similarity, points: Integers) -> NDArray[np.floating]:
+def _rounded(similarity: Similarity, points: Integers) -> Reals:
     """Similarities of some points with all, (b, n), without what only rounding parts."""
     return np.round(similarity.block(points), DECIMALS)
 

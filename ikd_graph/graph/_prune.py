@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
-from .._base.types import Floats
+from .._base.types import Booleans, Floats, Integers
 from .._base.validation import validate
 from ._csr import component_labels, edges, mirrored, union
 from ._record import CsrGraph, check_graph
@@ -31,7 +30,7 @@ def prune(
     support: CsrGraph | None = None,
     *,
     sq_distance: Callable[[Floats], Floats] | None = None,
-) -> tuple[CsrGraph, NDArray[np.int64]]:
+) -> tuple[CsrGraph, Integers]:
     """Remove short-circuit edges and false correlations, whose ends are far apart without them.
 
     The length of an edge is ``sqrt(2 - 2 r)``, a distance between unit vectors, unless
@@ -93,7 +92,7 @@ def prune(
     return mirrored(n, low[~gone], high[~gone], weights[~gone]), np.column_stack((low, high))[gone]
 
 
-def _contradicted(graph: Lengths, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _contradicted(graph: Lengths, rows: Integers) -> Booleans:
     """Edges that most of their witnesses contradict; those found first are no witnesses later."""
     removed, contradicts = np.zeros((2, graph.low.size), np.bool_)
     reach = np.empty(graph.indptr.size - 1)
@@ -112,7 +111,7 @@ def _contradicted(graph: Lengths, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     return removed
 
 
-def _far_apart(graph: Lengths, absent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _far_apart(graph: Lengths, absent: Booleans) -> Booleans:
     """Edges whose ends shorter edges connect, but no short path; ``absent`` ones carry none."""
     order = np.argsort(graph.across, kind="stable")
     connected, removed = np.empty((2, order.size), np.bool_)

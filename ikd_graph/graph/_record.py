@@ -9,15 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from .._base.types import Floats, Integers
 from .._base.validation import as_array, entries, nodes_of, ragged, record
 
 
 class _CsrArrays(NamedTuple):
     """What a graph is stored as."""
 
-    indptr: NDArray[np.int64]  # (n + 1,) row starts
+    indptr: Integers  # (n + 1,) row starts
     indices: NDArray[np.int32]  # (m,) neighbors, sorted in each row
-    weights: NDArray[np.float64]  # (m,) correlations
+    weights: Floats  # (m,) correlations
 
 
 class CsrGraph(_CsrArrays):
@@ -93,7 +94,7 @@ class CsrGraph(_CsrArrays):
         return self.indices.size // 2
 
     @property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Integers:
         """Row of each stored entry, (m,)."""
         return np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,9 +20,6 @@ DISCONNECTED = ("join", "raise")
 
 class Rule(BaseEstimator):
     """What a rule knows about itself; parameters are set by name, as in scikit-learn."""
-
-    uses_values: ClassVar[bool] = False
-    """Whether values of similarities decide, and not their order alone."""
 
     prune: bool | str
     disconnected: str
@@ -93,8 +90,6 @@ class Threshold(Rule):
     >>> graph.Threshold(0.3), graph.Threshold(fdr=0.01)
     (Threshold(s0=0.3), Threshold(fdr=0.01))
     """
-
-    uses_values: ClassVar[bool] = True
 
     s0: float | str = "auto"
     n_neighbors: int | None = None

@@ -9,14 +9,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree, procrustes
 
 from .. import covariance
 from .._base import limits
 from .._base import validation as check
 from .._base.table import SparseTable
-from .._base.types import Booleans, Floats, Integers
+from .._base.types import Booleans, Floats, Integers, Reals
 from .._base.validation import validate
 from ..graph import CsrGraph
 from ..plan import Candidate, Request
@@ -266,7 +265,7 @@ def folds(table: Floats) -> list[Booleans]:
     return [number % FOLDS == fold for fold in range(FOLDS)]
 
 
-def principal_directions(X: NDArray[np.floating]) -> Floats:
+def principal_directions(X: Reals) -> Floats:
     """Principal coordinates of the columns scaled to one variance, each of unit length.
 
     Returns
@@ -315,7 +314,7 @@ def _score(near: Integers, directions: Floats) -> Floats:
 
 
 @validate(k=check.count)
-def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST) -> Floats:
+def held_out_r2(points: Floats, columns: Reals, k: int = NEAREST) -> Floats:
     """Score each point by what it adds to the R² of columns that its nearest points predict.
 
     Their sum is 1 - residual / deviation from the mean of each column, both summed over all
@@ -324,7 +323,7 @@ def held_out_r2(points: Floats, columns: NDArray[np.floating], k: int = NEAREST)
     return _r2(_nearest(points, k), columns)
 
 
-def _r2(near: Integers, columns: NDArray[np.floating]) -> Floats:
+def _r2(near: Integers, columns: Reals) -> Floats:
     """Return what each point adds to the R², given the nearest points of every point."""
     n, values = len(near), columns.astype(np.float64)
     values /= float(np.abs(columns).max(initial=0.0)) or 1.0

@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from .. import covariance
 from .._base import limits
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
-from .._base.types import Floats, Integers
+from .._base.types import Floats, Integers, Reals
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
 
@@ -205,7 +204,7 @@ def _centered(X: Any) -> tuple[Floats, Floats]:
     return centered[varying], squares[varying]
 
 
-def complete_block(rows: NDArray[np.floating]) -> tuple[Integers, Integers]:
+def complete_block(rows: Reals) -> tuple[Integers, Integers]:
     """Rows and columns of a large block without holes.
 
     What has the largest fraction of holes, a row or a column, is left out until there are none.

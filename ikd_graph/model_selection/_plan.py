@@ -13,7 +13,7 @@ from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._base.warn import no_warnings
 from ..fit import Result, fit
 from ..graph import CsrGraph, Neighbors, Rule, Threshold
-from ..plan import Candidate, Plan, Request
+from ..plan import Candidate, Plan, Request, compares_distances
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES, compare
 from ..strategies import Geodesic, number_of_landmarks
@@ -69,9 +69,7 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     request, strategy, size = choice.settings, choice.settings.solver, choice.settings.n_components
     assert size != "auto"
     assert request.refine != "auto"
-    euclidean = request.affinity == "precomputed_distance" or (
-        facts.has_rows and AFFINITIES[request.affinity].euclidean
-    )
+    euclidean = compares_distances(request.affinity)
     # Of rows with holes correlations are all that is known.
     by_value = choice.model_based or (facts.has_holes and not euclidean)
     rule = _graph(facts, choice, by_value, euclidean) if strategy.uses_graph else None

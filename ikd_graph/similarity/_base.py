@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._base import limits
 from .._base.format import setting
 from .._base.table import SparseTable, evenly_spaced
-from .._base.types import Booleans, Floats, Integers
+from .._base.types import Booleans, Floats, Integers, Reals
 from ..kernels import SquaredExponential, StationaryKernel
 from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
 from ._neighbors import block_neighbors
@@ -151,14 +151,14 @@ class Similarity(ABC):
         return self.n_observed or 1
 
     @abstractmethod
-    def block(self, points: Integers, first: int = 0) -> NDArray[np.floating]:
+    def block(self, points: Integers, first: int = 0) -> Reals:
         """Similarities of some points (b,) with those from ``first`` on, (b, n - first)."""
 
     @abstractmethod
     def between(self, first: Integers, second: Integers) -> Floats:
         """Similarities of pairs of points, the same bits either way round; -inf if not known."""
 
-    def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
+    def edge_weights(self, start: int, stop: int) -> Reals:
         """Weights of points from ``start`` to ``stop`` with those from ``start`` on.
 
         A pair is an edge where its weight exceeds a threshold.

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._base import validation as check
 from .._base.format import setting
 from .._base.rounding import SINGLE, rounding
 from .._base.threads import batches, block_rows, map_blocks
-from .._base.types import Floats
+from .._base.types import Floats, Reals
 from .._base.validation import validate
 from .._base.warn import warn
 
@@ -174,7 +174,7 @@ def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
 
 
 @validate(X=check.quantities)
-def column_units(X: NDArray[np.floating]) -> Floats:
+def column_units(X: Reals) -> Floats:
     """Compute the standard deviation of what is known of columns, infinite for one value.
 
     Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
@@ -222,7 +222,7 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
 
 
 @validate(rows=check.table)
-def gram(rows: NDArray[np.floating]) -> Floats:
+def gram(rows: Reals) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
     Parameters
@@ -238,7 +238,7 @@ def gram(rows: NDArray[np.floating]) -> Floats:
     return symmetric_matrix(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows))
 
 
-def symmetric_matrix(block_of: Callable[[int, int], NDArray[np.floating]], n: int) -> Floats:
+def symmetric_matrix(block_of: Callable[[int, int], Reals], n: int) -> Floats:
     """Return a matrix (n, n), exactly symmetric, from blocks of rows from the diagonal on."""
     out = np.empty((n, n))
 
@@ -279,7 +279,6 @@ def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
            [2., 4.]])
     """
     rows = np.array(X, dtype=np.float64, order="C")
-    n_features = rows.shape[1]
     if centered:
         rows -= rows.mean(axis=1, keepdims=True)
-    return gram(rows) / max(n_features - centered, 1)
+    return gram(rows) / max(rows.shape[1] - centered, 1)

@@ -11,7 +11,7 @@ from .._base.format import setting
 from .._base.rounding import rounding
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Booleans, Floats, Integers
+from .._base.types import Booleans, Floats, Integers, Reals
 from .._base.validation import few_rows, validate
 from ._base import Affinity
 from ._correlations import column_moments, column_units
@@ -39,7 +39,7 @@ class MaskedRows(NamedTuple):
     known: Floats  # (n, p) 1 where there is a value, 0 in holes
 
 
-def masked_rows(X: NDArray[np.floating], origin: Any, kind: str) -> MaskedRows:
+def masked_rows(X: Reals, origin: Any, kind: str) -> MaskedRows:
     """Rows (n, p) with zeros in holes, less a level that changes no value and saves digits.
 
     ``origin`` (p,) is taken off every row for distances, the mean of its own for correlations.
@@ -233,7 +233,7 @@ class PairwiseSimilarity(Correlations):
                 mutual[position + 1 :] &= self.known[near[position], near[position + 1 :]]
         return mutual
 
-    def edge_weights(self, start: int, stop: int) -> NDArray[np.floating]:
+    def edge_weights(self, start: int, stop: int) -> Reals:
         """See `Similarity.edge_weights`; a correlation within its own error is no edge."""
         weights = super().edge_weights(start, stop)
         if self.affinity.euclidean:

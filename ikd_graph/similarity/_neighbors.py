@@ -21,7 +21,7 @@ from .._base import validation as check
 from .._base.rounding import DECIMALS
 from .._base.table import evenly_spaced
 from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
-from .._base.types import Floats, Integers
+from .._base.types import Floats, Integers, Reals
 from .._base.validation import Rule, finite, validate, whole
 from .._base.warn import warn
 from ._scaled import SparseRows
@@ -118,7 +118,7 @@ def pair_products(rows: Any, first: Integers, second: Integers) -> Floats:
 
 
 def block_neighbors(
-    block_of: Callable[[Integers], NDArray[np.floating]], n: int, k: int, n_new: int | None = None
+    block_of: Callable[[Integers], Reals], n: int, k: int, n_new: int | None = None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Points of largest similarity to each point or new row, and these, from blocks of them.
 

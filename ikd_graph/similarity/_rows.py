@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._base import limits
 from .._base import validation as check
 from .._base.threads import batches, block_rows
-from .._base.types import Booleans, Floats, Integers
+from .._base.types import Booleans, Floats, Integers, Reals
 from .._base.validation import validate
 from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._given import Precomputed, SparsePrecomputed
@@ -61,7 +61,7 @@ class RowSimilarity(Similarity):
         """Mean of the rows as they are compared, (p,)."""
         return np.asarray(self.rows.mean(axis=0, dtype=np.float64))
 
-    def block(self, points: Integers, first: int = 0) -> NDArray[np.floating]:
+    def block(self, points: Integers, first: int = 0) -> Reals:
         """See `Similarity.block`."""
         if isinstance(self.rows, SparseRows):
             values = self.rows.products(np.asarray(points, np.int64))[:, first:]

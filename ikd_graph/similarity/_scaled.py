@@ -4,14 +4,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _jit
 from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.table import SparseTable
 from .._base.threads import block_rows, map_blocks
-from .._base.types import Booleans, Floats, Integers
+from .._base.types import Booleans, Floats, Integers, Reals
 from .._base.validation import check_rows_vary, check_varies, validate
 from .._base.warn import warn
 from ._correlations import column_moments
@@ -28,7 +28,7 @@ class SparseRows(SparseTable):
         super().__init__(table.map(lambda _: data.astype(table.dtype, copy=False)).stored)
         self.shift = shift
 
-    def __getitem__(self, rows: Any) -> NDArray[np.floating]:
+    def __getitem__(self, rows: Any) -> Reals:
         """Dense rows, (b, p)."""
         return np.asarray(super().__getitem__(rows) - self.shift[rows, None].astype(self.dtype))
 
@@ -53,7 +53,7 @@ class SparseRows(SparseTable):
         _jit.sparse.block_products(*self._compiled, points, out)
         return out
 
-    def products_with(self, new: NDArray[np.floating]) -> Floats:
+    def products_with(self, new: Reals) -> Floats:
         """Products of dense rows (b, p), none of these, with all, (b, n)."""
         double = new.astype(np.float64, copy=False)
         result: Floats = np.ascontiguousarray((self.stored @ double.T).T)
@@ -182,7 +182,7 @@ class EuclideanRows(NamedTuple):
     scale: float  # sigma
     units: Floats  # (p,) what columns are divided by as well
 
-    def scaled(self, X: NDArray[np.floating]) -> Floats:
+    def scaled(self, X: Reals) -> Floats:
         """Other rows, (b, p), on the same scale."""
         points: Floats = (X - self.origin) / self.units / self.scale
         return points
