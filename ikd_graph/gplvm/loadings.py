@@ -126,8 +126,9 @@ class Loadings:
         """List the columns that change most, in their standard deviations.
 
         The size of a change is the root of what its square, the squared length of a gradient, has
-        beyond the squares of its standard errors on this map: 0 where it is not longer than two of
-        these. Columns of size 0 are not listed.
+        beyond the squares of its standard errors on this map: 0 where it is not longer than these.
+        Columns of size 0 are not listed; one whose change is within two standard errors may be
+        there by chance.
 
         Parameters
         ----------
@@ -166,8 +167,8 @@ class Loadings:
             mean[at] += values.sum(axis=0)
             variance[at] += (variances + bent).sum(axis=0)
             # A map that is bent bends all columns alike.
-            beyond = charts.beyond_errors(values, np.sqrt(variances))
-            size[at] += np.sqrt(beyond).sum(axis=0)
+            beyond = np.sum(values**2 - variances, axis=2)
+            size[at] += np.sqrt(np.maximum(beyond, 0.0)).sum(axis=0)
         n_points = 1 if ends is not None else max(rows.size, 1)
         mean, error = mean / n_points, np.sqrt(variance / n_points)
         size = np.divide(size / n_points, self.sd, out=np.zeros_like(size), where=self.sd > 0.0)

@@ -217,7 +217,6 @@ def test_a_point_of_noise_names_nothing_surely():
     rng = np.random.default_rng(0)
     found = ikd_graph.loadings(rng.normal(size=(200, 2)), rng.normal(size=(200, 50)))
     assert "none can be told" in repr(found)
-    assert found.top(50, where=0).shape[0] <= 5
 
 
 def test_a_constant_does_not_change(planted):
