@@ -122,7 +122,7 @@ def noise_of_pairs(
             f"{errors[wrong[0]]:g} for points {a} and {b}, and {wrong.size // 2} such edges of "
             f"{errors.size // 2}; give the standard error of each distance"
         )
-    return np.asarray(errors)
+    return errors
 
 
 def _by_noise(errors: Floats) -> Floats:
@@ -401,11 +401,8 @@ def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
 
     def improve(force: Floats, points: Floats) -> Floats:
         # Conjugate gradients from Z lower the quadratic however early they end.
-        return np.column_stack(
-            [
-                cg(matrix, pull, start, rtol=0.0, maxiter=_CG_STEPS, M=precondition)[0]
-                for pull, start in zip(force.T, points.T, strict=True)
-            ]
-        )
+        limits = {"rtol": 0.0, "maxiter": _CG_STEPS, "M": precondition}
+        pulls = zip(force.T, points.T, strict=True)
+        return np.column_stack([cg(matrix, pull, start, **limits)[0] for pull, start in pulls])
 
     return improve

@@ -58,7 +58,7 @@ class CsrGraph(_CsrArrays):
             and np.array_equal(back.indices, nodes)
             and np.allclose(back.data, strength)
         )
-        loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
+        loops = np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes)
         if loops or not same:
             raise ValueError(
                 "a graph must hold every edge from both ends with one weight, and none from a node "

@@ -310,7 +310,7 @@ def _score(near: Integers, directions: Floats) -> Floats:
     error /= len(counts)
     better = error.sum(axis=0) < 1.0
     by_point = np.count_nonzero(better) / n - error[:, better].sum(axis=1)
-    return np.asarray(by_point / width)
+    return by_point / width
 
 
 @validate(k=check.count)
@@ -331,7 +331,7 @@ def _r2(near: Integers, columns: Reals) -> Floats:
     total = float(((values - values.mean(axis=0)) ** 2).sum())
     if not total > 0.0:
         return np.full(n, np.nan)
-    return np.asarray(1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total)
+    return 1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total
 
 
 def _nearest(points: Floats, k: int) -> Integers:
@@ -341,4 +341,4 @@ def _nearest(points: Floats, k: int) -> Integers:
     # A point is the first of its own list, but among equal ones any of them may be.
     distinct = near != np.arange(len(points))[:, None]
     distinct[:, -1] &= ~distinct.all(axis=1)
-    return np.asarray(near[distinct].reshape(-1, k))
+    return near[distinct].reshape(-1, k)

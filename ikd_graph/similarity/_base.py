@@ -133,13 +133,13 @@ class Similarity(ABC):
     def sq_distances(self, kernel: StationaryKernel) -> Floats:
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
         if self.affinity.euclidean:
-            return np.asarray(2.0 * self.unit**2 * (1.0 - self.matrix()))
-        return np.asarray(kernel.sq_distance(clip_correlations(self.matrix())))
+            return 2.0 * self.unit**2 * (1.0 - self.matrix())
+        return kernel.sq_distance(clip_correlations(self.matrix()))
 
     def sq_distances_of_weights(self, weights: Floats) -> Floats:
         """Squared distances that edges stand for, those of unit vectors where none are given."""
         if self.affinity.euclidean:
-            return np.asarray(-2.0 * np.log(weights))
+            return -2.0 * np.log(weights)
         return np.maximum(2.0 - 2.0 * weights, 0.0)
 
     def modeled(self, X: Any) -> Any:
@@ -202,7 +202,7 @@ class Similarity(ABC):
         means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
         typical = 1.0 - float(means[1].mean())
         squares = 2.0 * (1.0 - means[0]) - typical
-        return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
+        return np.clip(squares, np.finfo(np.float64).eps, typical)
 
     def comparable(self, X: Any) -> Booleans:
         """Whether new rows can be compared with the points, (b,)."""

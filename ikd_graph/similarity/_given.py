@@ -36,7 +36,7 @@ class Correlations(Similarity):
     def block(self, points: Integers, first: int = 0) -> Floats:
         """See `Similarity.block`."""
         values = self._values[points, first:]
-        return np.asarray(values.toarray() if sp.issparse(values) else values)
+        return values.toarray() if sp.issparse(values) else values
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
@@ -52,7 +52,7 @@ class Correlations(Similarity):
                 f"{(every - known) // 2} pairs that are not known; use "
                 f"{setting('strategy', 'geodesic')} or 'blockwise'"
             )
-        return np.asarray(self._values.toarray() if sparse else self._values)
+        return self._values.toarray() if sparse else self._values
 
 
 def as_similarity(name: str, value: Any) -> Similarity:
@@ -83,7 +83,7 @@ class Precomputed(Correlations):
         near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
         if near.shape[1] > k:
             last, next_one = (self.between(every, near[:, at]).round(DECIMALS) for at in (k - 1, k))
-            tied = int(np.count_nonzero((last == next_one) & (next_one > 0.0)))
+            tied = np.count_nonzero((last == next_one) & (next_one > 0.0))
             if tied:
                 warn(
                     f"{tied} of {every.size} points have several points as near as their neighbor "
@@ -96,10 +96,10 @@ class Precomputed(Correlations):
         """Values of new points with all; the standard deviation of a new point is not known."""
         if not self.affinity.euclidean:
             values = X.toarray() if sp.issparse(X) else X
-            return np.asarray(values / (self._scale * np.sqrt(np.mean(self._scale**2))))
+            return values / (self._scale * np.sqrt(np.mean(self._scale**2)))
         near = _near(X, self._scale)
         if not sp.issparse(X):
-            return np.asarray(near)
+            return near
         # What is not stored is as far as two points are in the mean.
         near = near.tocoo()
         values = np.zeros(X.shape)
@@ -204,7 +204,7 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
     keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: Floats = sums / counts
+    values = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
     if worst > SINGLE * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
@@ -220,7 +220,7 @@ def check_pairs(X: Any, affinity: str) -> None:
         symmetric("a precomputed X", X)
     # A covariance is at most as large as both variances.
     stored = X.tocoo() if sp.issparse(X) else None
-    values: Floats = X if stored is None else stored.data
+    values = X if stored is None else stored.data
     diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     # What rounding leaves on the diagonal, in float32, of roots.

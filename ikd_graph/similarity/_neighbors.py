@@ -203,7 +203,7 @@ def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArr
 
     def candidates(some: Integers) -> Integers:
         """Nearest points of some, (b, n_candidates), themselves among them."""
-        found: Integers = index.search(points[some], n_candidates)[1]
+        found = index.search(points[some], n_candidates)[1]
         few = np.count_nonzero(found >= 0, axis=1) <= k + 1
         if few.any():
             found[few] = index.search(points[some[few]], n_candidates, params=every_list)[1]

@@ -59,14 +59,14 @@ class RowSimilarity(Similarity):
     @cached_property
     def _mean(self) -> Floats:
         """Mean of the rows as they are compared, (p,)."""
-        return np.asarray(self.rows.mean(axis=0, dtype=np.float64))
+        return self.rows.mean(axis=0, dtype=np.float64)
 
     def block(self, points: Integers, first: int = 0) -> Reals:
         """See `Similarity.block`."""
         if isinstance(self.rows, SparseRows):
             values = self.rows.products(np.asarray(points, np.int64))[:, first:]
         else:
-            values = np.asarray(self.rows[points] @ self.rows[first:].T)
+            values = self.rows[points] @ self.rows[first:].T
         if self.scale is not None:
             half = self.scale.half.astype(values.dtype, copy=False)
             values -= half[first:]
@@ -104,7 +104,7 @@ class RowSimilarity(Similarity):
         squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
         own = 1.0 if self.scale is None else 2.0 * float(self.scale.half.mean())
         typical = own - float(self._mean @ self._mean)
-        return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
+        return np.clip(squares, np.finfo(np.float64).eps, typical)
 
     def comparable(self, X: Any) -> Booleans:
         """See `Similarity.comparable`."""
