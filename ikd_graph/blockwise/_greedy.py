@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
-from .._base import validation as check
 from .._base.types import Floats, Integers
-from .._base.validation import validate
+from .._base.validation import count, optional, table, validate
 from .._base.warn import warn
 from ._rigid import agreement, place_blocks, place_groups
 from ._solve import SolvedBlocks, check_solved
@@ -77,8 +76,8 @@ def check_start(
 @validate(
     check_solved,
     check_start,
-    n_points=check.optional(check.count),
-    start=check.optional(check.table),
+    n_points=optional(count),
+    start=optional(table),
 )
 def merge_greedy(
     solved: SolvedBlocks, n_points: int | None = None, *, start: ArrayLike | None = None

@@ -7,10 +7,9 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from .._base import limits
-from .._base import validation as check
 from .._base.table import evenly_spaced
 from .._base.types import Floats
-from .._base.validation import enough, validate
+from .._base.validation import enough, seed, validate
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
@@ -44,7 +43,7 @@ class ChanceTest(NamedTuple):
         )
 
 
-@validate(random_state=check.seed)
+@validate(random_state=seed)
 def chance_test(X: Floats, *, random_state: int | None = 0) -> ChanceTest:
     r"""Test whether the rows of a table are related by more than their order.
 

@@ -13,10 +13,9 @@ from scipy.spatial import KDTree, procrustes
 
 from .. import covariance
 from .._base import limits
-from .._base import validation as check
 from .._base.table import SparseTable
 from .._base.types import Booleans, Floats, Integers, Reals
-from .._base.validation import validate
+from .._base.validation import count, validate
 from ..graph import CsrGraph
 from ..plan import Candidate, Request
 from ..refine import Likelihood, Stress
@@ -313,7 +312,7 @@ def _score(near: Integers, directions: Floats) -> Floats:
     return by_point / width
 
 
-@validate(k=check.count)
+@validate(k=count)
 def held_out_r2(points: Floats, columns: Reals, k: int = NEAREST) -> Floats:
     """Score each point by what it adds to the R² of columns that its nearest points predict.
 

@@ -6,12 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._base import validation as check
 from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Integers
-from .._base.validation import few_rows, symmetric, well_formed
+from .._base.validation import few_rows, numbers, symmetric, well_formed
 from .._base.warn import warn
 from ._base import Affinity, Similarity
 from ._correlations import standard_deviations, to_correlation
@@ -198,7 +197,7 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
         )
     entries = sp.coo_array(matrix, copy=True)
     entries.sum_duplicates()
-    entries.data = check.numbers("the entries of a matrix of pairs", entries.data)
+    entries.data = numbers("the entries of a matrix of pairs", entries.data)
     off = entries.row != entries.col
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)

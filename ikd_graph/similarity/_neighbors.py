@@ -17,12 +17,11 @@ from sklearn.decomposition import PCA
 
 from .. import _jit
 from .._base import limits
-from .._base import validation as check
 from .._base.rounding import DECIMALS
 from .._base.table import evenly_spaced
 from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers, Reals
-from .._base.validation import Rule, finite, validate, whole
+from .._base.validation import Rule, finite, one_of, table, validate, whole
 from .._base.warn import warn
 from ._scaled import SparseRows
 
@@ -31,7 +30,7 @@ SEARCHES = ("auto", "exact", "approximate")
 
 def _check_rows(name: str, rows: Any) -> Any:
     """Return sparse rows, or a table of finite numbers in one piece."""
-    return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(check.table(name, rows))
+    return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(table(name, rows))
 
 
 def fewer_than(n: int) -> Rule:
@@ -46,8 +45,8 @@ _MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add t
 
 @validate(
     rows=_check_rows,
-    metric=check.one_of(("product", "euclidean")),
-    neighbors=check.one_of(SEARCHES),
+    metric=one_of(("product", "euclidean")),
+    neighbors=one_of(SEARCHES),
 )
 def row_neighbors(
     rows: Any, k: int, *, metric: str = "product", neighbors: str = "auto"

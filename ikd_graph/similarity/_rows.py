@@ -8,10 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._base import limits
-from .._base import validation as check
 from .._base.threads import batches, block_rows
 from .._base.types import Booleans, Floats, Integers, Reals
-from .._base.validation import validate
+from .._base.validation import table, validate
 from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._given import Precomputed, SparsePrecomputed
 from ._neighbors import exact_neighbors, pair_products, row_neighbors
@@ -170,7 +169,7 @@ def compare(
     return RowSimilarity(kind, rows, scaled, model_based=model_based)
 
 
-@validate(X=check.table)
+@validate(X=table)
 def correlation(X: ArrayLike) -> Floats:
     """Pearson correlation between rows.
 
@@ -199,7 +198,7 @@ def correlation(X: ArrayLike) -> Floats:
     return _matrix(X, "correlation")
 
 
-@validate(X=check.table)
+@validate(X=table)
 def cosine(X: ArrayLike) -> Floats:
     """Cosine between rows: the correlation of a process whose mean is known to be zero.
 
@@ -228,7 +227,7 @@ def cosine(X: ArrayLike) -> Floats:
     return _matrix(X, "cosine")
 
 
-@validate(X=check.table)
+@validate(X=table)
 def euclidean(X: ArrayLike) -> Floats:
     r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
 
