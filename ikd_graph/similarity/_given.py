@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.table import evenly_spaced
-from .._base.types import Floats, Integers
+from .._base.types import Floats, Indices, Integers
 from .._base.validation import few_rows, numbers, symmetric, well_formed
 from .._base.warn import warn
 from ._base import Affinity, Similarity
@@ -77,7 +76,7 @@ class Precomputed(Correlations):
         if distances:
             self.unit = float(np.sqrt(0.5 * self._scale))
 
-    def neighbors(self, k: int) -> NDArray[np.int32]:
+    def neighbors(self, k: int) -> Indices:
         """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
         near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
         if near.shape[1] > k:

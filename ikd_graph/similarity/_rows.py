@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._base import limits
 from .._base.threads import batches, block_rows
-from .._base.types import Booleans, Floats, Integers, Reals
+from .._base.types import Booleans, Floats, Indices, Integers, Reals
 from .._base.validation import table, validate
 from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._given import Precomputed, SparsePrecomputed
@@ -85,7 +85,7 @@ class RowSimilarity(Similarity):
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
 
-    def _search(self, k: int) -> NDArray[np.int32]:
+    def _search(self, k: int) -> Indices:
         metric = "euclidean" if self.affinity.euclidean else "product"
         return row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
 
