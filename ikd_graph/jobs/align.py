@@ -461,9 +461,8 @@ def _merged(
     states = tuple(fixed[each.table.index] for each in tables)
     members = tuple(tuple(group.sessions) for group in groups)
     names = tuple(each.name for each in tables)
-    own_moves = tuple(groups), tuple(moves)
     return AlignedSessions(
-        coordinates, agreements, states, joints, members, names, tables, *own_moves
+        coordinates, agreements, states, joints, members, names, tables, tuple(groups), tuple(moves)
     )
 
 

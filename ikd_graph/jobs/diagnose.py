@@ -505,13 +505,12 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     sizes = np.bincount(graph.component_labels(trusted))
     # Rounding leaves correlations of 1 just above it.
     counts, edges = np.histogram(np.clip(pairs, -1.0, 1.0), np.linspace(-1.0, 1.0, 82))
-    mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
+    mean, above = float(raw.mean()), np.mean(raw > 2.0 * error)
+    shares_direction = above >= DOMINANT_FRACTION and mean**2 >= 0.5 * np.mean(raw**2)
     return {
         "n_effective": effective,
         "mean_correlation": mean,
-        "has_common_direction": bool(
-            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * np.mean(raw**2)
-        ),
+        "has_common_direction": bool(shares_direction),
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
         "largest_component": int(sizes.max()),

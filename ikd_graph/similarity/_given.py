@@ -214,12 +214,12 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
 
 def check_pairs(X: Any, affinity: str) -> None:
     """Raise where distances were given and covariances are due, or the other way round."""
-    if not sp.issparse(X):
-        symmetric("a precomputed X", X)
     # A covariance is at most as large as both variances.
-    stored = X.tocoo() if sp.issparse(X) else None
-    values = X if stored is None else stored.data
-    diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+    if sparse := sp.issparse(X):
+        stored = X.tocoo()
+        values, diagonal = stored.data, stored.data[stored.row == stored.col]
+    else:
+        values, diagonal = symmetric("a precomputed X", X), X.diagonal()
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     # What rounding leaves on the diagonal, in float32, of roots.
     rounding = 2.0 * float(np.sqrt(float(np.finfo(np.float32).eps))) * max(largest, -least)
@@ -230,7 +230,7 @@ def check_pairs(X: Any, affinity: str) -> None:
             f"{setting('affinity', affinity)}, got a diagonal of zeros, as distances have; "
             f"{setting('affinity', 'precomputed_distance')} takes those"
         )
-    if affinity == "precomputed" and stored is None and diagonal.size:
+    if affinity == "precomputed" and not sparse and diagonal.size:
         flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
         if flat.size:
             raise ValueError(
