@@ -19,7 +19,7 @@ PACKAGES = {
     "plot_6_states": "libpysal",
     "plot_7_tumors": "sklearn",
     "plot_8_regions": "nitime",
-    "plot_10_loadings": "scanpy",
+    "plot_9_genes": "scanpy",
 }
 GIVEN = {"plot_8_regions": {1.89}}
 """Figures that a recording comes with: the seconds of a volume."""
@@ -82,7 +82,7 @@ def test_every_figure_of_a_story_is_printed_by_it(name, capsys):
     assert unprinted(text.replace("0.", "7."), printed) != []
 
 
-@pytest.mark.parametrize("name", ["plot_6_states", "plot_8_regions", "plot_10_loadings"])
+@pytest.mark.parametrize("name", ["plot_6_states", "plot_8_regions", "plot_9_genes"])
 def test_a_story_without_its_package_ends_with_a_sentence(name, monkeypatch):
     found = importlib.util.find_spec
     absent = PACKAGES[name]
@@ -161,7 +161,7 @@ def test_the_findings_of_the_brain_regions():
 
 @pytest.mark.slow
 def test_the_findings_of_the_genes():
-    story = computed_by("plot_10_loadings")
+    story = computed_by("plot_9_genes")
     along, inside = (story[name].set_index("column") for name in ("along", "inside"))
     assert {"FCER1A", "CLEC10A"} <= {*along.index[along["change"] > 0.0]}
     assert along.loc["FCGR3A", "change"] < 0.0
