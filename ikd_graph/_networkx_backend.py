@@ -56,7 +56,6 @@ def convert_from_nx(
 ) -> Graph:
     """Convert a graph of networkx, with the edge attributes that are lengths."""
     import numpy as np
-    import scipy.sparse as sp
 
     from .graph import CsrGraph
 
@@ -67,11 +66,12 @@ def convert_from_nx(
     starts = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=starts[1:])
     ends = np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int32, starts[-1])
-    places = sp.csr_array((np.arange(ends.size), ends, starts), shape=(n, n))
-    places.sort_indices()
-    keep = places.indices != np.repeat(np.arange(n), np.diff(starts))
-    indptr = np.concatenate(([0], np.cumsum(keep)))[starts]
-    order, indices = places.data[keep], places.indices[keep].astype(np.int32)
+    owners = np.repeat(np.arange(n), np.diff(starts))
+    order = np.argsort(owners * n + ends, kind="stable")
+    no_loop = ends[order] != owners
+    indptr = np.concatenate(([0], np.cumsum(no_loop)))[starts]
+    order = order[no_loop]
+    indices = ends[order]
     lengths = {}
     for attribute, default in (edge_attrs or {}).items():
         values, whole = _lengths(G, attribute, default)

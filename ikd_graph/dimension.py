@@ -170,7 +170,7 @@ def column_log_densities(latent: Floats, columns: Floats) -> Floats:
     model.flat[:: len(model) + 1] += max(noise, gplvm.NESTED_NOISE)
     factor = np.linalg.cholesky(model)
     residual = solve_triangular(factor, columns, lower=True)
-    return np.asarray(-0.5 * (residual**2).sum(axis=0) - np.log(np.diagonal(factor)).sum())
+    return -0.5 * (residual**2).sum(axis=0) - np.log(np.diagonal(factor)).sum()
 
 
 def _standard_columns(X: Floats) -> Floats:
@@ -178,4 +178,4 @@ def _standard_columns(X: Floats) -> Floats:
     X = X[evenly_spaced(len(X), limits.SIZED)]
     table = X[:, np.ptp(X, axis=0) > 0.0]
     table = table / np.abs(table).max(axis=0)
-    return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
+    return (table - table.mean(axis=0)) / table.std(axis=0)

@@ -64,7 +64,7 @@ def affine_fit(points: Floats, target: Floats) -> Floats:
     """Columns of a target (n, k) as the best affine map of points (n, m) predicts them."""
     design, middle = centered(points, axis=0), target.mean(axis=0)
     design = design - design.mean(axis=0)
-    return np.asarray(design @ np.linalg.lstsq(design, target - middle, rcond=None)[0] + middle)
+    return design @ np.linalg.lstsq(design, target - middle, rcond=None)[0] + middle
 
 
 def centered(values: Floats, axis: int | None = None) -> Floats:
@@ -76,7 +76,7 @@ def centered(values: Floats, axis: int | None = None) -> Floats:
 
     def in_unit(values: Floats) -> Floats:
         largest = np.abs(values).max(axis=axis, keepdims=True)
-        return np.asarray(np.ldexp(values, -np.frexp(largest)[1]))
+        return np.ldexp(values, -np.frexp(largest)[1])
 
     values = in_unit(values)
     return in_unit(values - np.median(values, axis=0))
@@ -125,7 +125,7 @@ def aligned(points: Floats, target: Floats, *, scale: bool = True) -> Floats:
     centered = points - points.mean(axis=0)
     turned = centered @ rigid_fit(centered, target).rotation
     factor = float(np.sum(turned * target)) / (float(np.sum(centered**2)) or 1.0) if scale else 1.0
-    return np.asarray(factor * turned)
+    return factor * turned
 
 
 def _mean_r2(truth: Floats, fitted: Floats) -> float:
@@ -354,6 +354,6 @@ def _labeled(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
         )
     known = np.array([not is_missing(label) for label in labels])
     if known.any() and not known.all():
-        missing = int(np.count_nonzero(~known))
+        missing = np.count_nonzero(~known)
         warn(f"{missing} of {known.size} points have no label and are left out")
     return points[known], labels[known]

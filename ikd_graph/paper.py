@@ -196,4 +196,4 @@ def _latent(D: Floats, M: int) -> Floats:
     A, U = np.linalg.eigh(g)  # Eq. 5: g(D) = U A Uᵀ, ascending
     A, U = A[: -M - 1 : -1], U[:, : -M - 1 : -1]
     # Open: fewer than M positive eigenvalues. The dimensions beyond are 0.
-    return np.asarray(U * np.sqrt(np.maximum(A, 0.0)))  # Eq. 9: sqrt(lambda_m) U_(:, m)
+    return U * np.sqrt(np.maximum(A, 0.0))  # Eq. 9: sqrt(lambda_m) U_(:, m)

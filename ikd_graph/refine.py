@@ -179,15 +179,9 @@ class Likelihood(BaseEstimator):
                     inside, init[core], kernel, centered=centered, max_iter=self.max_iter, **common
                 )
             else:
-                fit = likelihood(
-                    sample_covariance(inside, centered),
-                    inside.shape[1],
-                    kernel,
-                    init=init[core],
-                    restarts=self.restarts,
-                    random_state=random_state,
-                    **common,
-                )
+                sample_cov = sample_covariance(inside, centered)
+                common |= {"restarts": self.restarts, "random_state": random_state}
+                fit = likelihood(sample_cov, inside.shape[1], kernel, init=init[core], **common)
             process = GaussianProcess(
                 fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered
             )

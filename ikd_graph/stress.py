@@ -22,10 +22,9 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import cg
 
 from . import _jit, geodesics
-from ._base import validation as check
 from ._base.threads import block_rows, map_blocks, single_threaded_blas
 from ._base.types import Floats, Integers
-from ._base.validation import validate
+from ._base.validation import numbers, observations, one_of, table, validate
 from .geodesics import Paths
 from .graph import CsrGraph, check_graph, distance_variance
 from .kernels import StationaryKernel, as_kernel
@@ -69,7 +68,7 @@ class Pairs(NamedTuple):
     weights: NDArray[np.float32]  # (n, a), 0 where there is no path; (1, a) if alike for all points
 
 
-@validate(corr=check.numbers, kernel=as_kernel, n_observed=check.observations)
+@validate(corr=numbers, kernel=as_kernel, n_observed=observations)
 def distance_precision(corr: Floats, kernel: StationaryKernel, n_observed: Counts = 1) -> Floats:
     """Inverse sampling variance of the distances that correlations stand for (paper, Eq. 11).
 
@@ -122,7 +121,7 @@ def noise_of_pairs(
             f"{errors[wrong[0]]:g} for points {a} and {b}, and {wrong.size // 2} such edges of "
             f"{errors.size // 2}; give the standard error of each distance"
         )
-    return np.asarray(errors)
+    return errors
 
 
 def _by_noise(errors: Floats) -> Floats:
@@ -205,12 +204,12 @@ def pairs_of(
 
 
 @validate(
-    latent=check.table,
+    latent=table,
     g=check_graph,
     kernel=as_kernel,
-    n_observed=check.observations,
-    weights=check.one_of(WEIGHTS),
-    path=check.one_of(("distance", "covariance")),
+    n_observed=observations,
+    weights=one_of(WEIGHTS),
+    path=one_of(("distance", "covariance")),
 )
 def stress(
     latent: Floats,
@@ -401,11 +400,8 @@ def _solver(pairs: Pairs) -> Callable[[Floats, Floats], Floats]:
 
     def improve(force: Floats, points: Floats) -> Floats:
         # Conjugate gradients from Z lower the quadratic however early they end.
-        return np.column_stack(
-            [
-                cg(matrix, pull, start, rtol=0.0, maxiter=_CG_STEPS, M=precondition)[0]
-                for pull, start in zip(force.T, points.T, strict=True)
-            ]
-        )
+        limits = {"rtol": 0.0, "maxiter": _CG_STEPS, "M": precondition}
+        pulls = zip(force.T, points.T, strict=True)
+        return np.column_stack([cg(matrix, pull, start, **limits)[0] for pull, start in pulls])
 
     return improve

@@ -89,4 +89,3 @@ for row, path in zip(axes, paths, strict=True):
         ax.imshow(images[image].reshape(8, 8), cmap="gray_r")
 fig.suptitle("Six communities, each from one end to the other")
 fig.tight_layout()
-plt.show()

@@ -61,7 +61,7 @@ class Labels:
     def known(self) -> Booleans:
         """Which points have a label, (n,)."""
         if not self.names:
-            return np.isfinite(np.asarray(self.y, dtype=np.float64))
+            return np.isfinite(self.y)
         return np.asarray(self.names, dtype=object)[self.y.astype(np.int64)] != NO_LABEL
 
     @property
@@ -87,7 +87,7 @@ class Labels:
         around = f" around a circle of {self.period:g}" if self.period else ""
         classes = len(self.names) - (NO_LABEL in self.names)
         kind = f"{classes} class{'es' * (classes != 1)}" if self.names else f"a measurement{around}"
-        if missing := int(np.count_nonzero(~self.known)):
+        if missing := np.count_nonzero(~self.known):
             kind += f", {missing} missing"
         return f"{self.title!r} ({kind})" if self.title else kind
 

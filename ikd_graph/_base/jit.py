@@ -95,8 +95,10 @@ def helper(function: Callable[..., Any], **options: Any) -> Any:
 
 # Where nothing is allocated, nobody has to count who holds an array. That would take half the time
 # of functions with many arrays and few steps, and more.
-lean_jit = functools.partial(jit, _nrt=False)
-lean_helper = functools.partial(helper, _nrt=False)
+_OPTIONS = getattr(getattr(numba.core, "options", None), "DefaultOptions", None)
+_LEAN: dict[str, Any] = {"_nrt": False} if hasattr(_OPTIONS, "_nrt") else {}
+lean_jit = functools.partial(jit, **_LEAN)
+lean_helper = functools.partial(helper, **_LEAN)
 
 
 def inlined(function: Callable[..., Any]) -> Any:

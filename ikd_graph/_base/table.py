@@ -40,8 +40,8 @@ class SparseTable:
     def __getitem__(self, rows: Any) -> Reals:
         """Dense rows, (b, p), or one row, (p,)."""
         if isinstance(rows, (int, np.integer)):
-            return np.asarray(self.stored[[rows]].toarray()[0])
-        return np.asarray(self.stored[rows].toarray())
+            return self.stored[[rows]].toarray()[0]
+        return self.stored[rows].toarray()
 
     def take(self, rows: Integers) -> SparseTable:
         """Return some rows as a table of this kind."""

@@ -7,5 +7,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 Reals = NDArray[np.floating]
+Indices = NDArray[np.int32]
 
 SQUARED_EXPONENTIAL, RATIONAL_QUADRATIC, GAMMA_EXPONENTIAL, MATERN = range(4)

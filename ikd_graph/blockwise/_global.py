@@ -121,13 +121,10 @@ class Rounds:
             if small_steps == 2 or values[-1] <= self.floor:
                 raise StopIteration
 
+        origin = np.zeros(points.size)
+        limits = {"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0}
         result = minimize(
-            value_and_gradient,
-            np.zeros(points.size),
-            jac=True,
-            method="L-BFGS-B",
-            callback=stop,
-            options={"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0},
+            value_and_gradient, origin, jac=True, method="L-BFGS-B", callback=stop, options=limits
         )
         value, means = self.fit(points + steps * result.x.reshape(points.shape))
         out_of_rounds = result.nit >= n_rounds and small_steps < 2 and value > self.floor
@@ -349,7 +346,7 @@ def _lateration(anchors: Floats, lengths: Floats) -> Floats:
     center = anchors.mean(axis=0)
     own = anchors - center
     squares = (own**2).sum(axis=1) - lengths**2
-    shift: Floats = np.linalg.lstsq(2.0 * own, squares - squares.mean(), rcond=None)[0]
+    shift = np.linalg.lstsq(2.0 * own, squares - squares.mean(), rcond=None)[0]
     for _ in range(3):
         gaps = shift - own
         sizes = np.linalg.norm(gaps, axis=1)

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
-from .._base import validation as check
-from .._base.types import Floats, Integers
-from .._base.validation import validate
+from .._base.types import Floats, Indices, Integers
+from .._base.validation import count, optional, table, validate
 from .._base.warn import warn
 from ._rigid import agreement, place_blocks, place_groups
 from ._solve import SolvedBlocks, check_solved
@@ -37,7 +36,7 @@ class MergeState(NamedTuple):
     has a list of those that are its own, and a merger hands entries from one block to another.
     """
 
-    members: NDArray[np.int32]  # (total,) point of each entry
+    members: Indices  # (total,) point of each entry
     coordinates: Floats  # (total, m) in the frame of the block that owns the entry
     mass: Floats  # (total,) number of cliques averaged into the entry
     owner: Places  # (total,) block that holds the entry
@@ -47,15 +46,15 @@ class MergeState(NamedTuple):
     size: Places  # (n_blocks,) number of points
     name: Places  # (n_blocks,) lowest index of the blocks merged into this one
     slot: Places  # (n_blocks,) block of each name
-    best: NDArray[np.int32]  # (n_blocks,) by name: largest number of points shared with another
+    best: Indices  # (n_blocks,) by name: largest number of points shared with another
     partner: Places  # (n_blocks,) by name: lowest name of those that share as many
     point_starts: Integers  # (n + 1,) start of each point's list of entries
     n_at: Integers  # (n,) length of the list
     entry_at: Places  # (total,) entries of each point
-    best_tops: NDArray[np.int32]  # (n_chunks,) largest of every CHUNK of best
-    rows: NDArray[np.int32]  # (n_rows, n_blocks) points shared with each name, for some blocks
-    row_tops: NDArray[np.int32]  # (n_rows, n_chunks) largest of every CHUNK of a row
-    counted: NDArray[np.int32]  # (n_rows, n_blocks) names that a row counts, and some that are gone
+    best_tops: Indices  # (n_chunks,) largest of every CHUNK of best
+    rows: Indices  # (n_rows, n_blocks) points shared with each name, for some blocks
+    row_tops: Indices  # (n_rows, n_chunks) largest of every CHUNK of a row
+    counted: Indices  # (n_rows, n_blocks) names that a row counts, and some that are gone
     n_counted: Integers  # (n_rows,) how many
     row_owner: Integers  # (n_rows,) block of each row, -1 for none
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
@@ -77,8 +76,8 @@ def check_start(
 @validate(
     check_solved,
     check_start,
-    n_points=check.optional(check.count),
-    start=check.optional(check.table),
+    n_points=optional(count),
+    start=optional(table),
 )
 def merge_greedy(
     solved: SolvedBlocks, n_points: int | None = None, *, start: ArrayLike | None = None

@@ -26,10 +26,9 @@ from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
 from .. import _jit
-from .._base import validation as check
 from .._base.format import count
 from .._base.types import Booleans, Floats, Integers
-from .._base.validation import validate
+from .._base.validation import few, table, validate
 from ..cliques import incidence
 from ._rigid import check_places, residuals
 from ._solve import SolvedBlocks
@@ -87,7 +86,7 @@ def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
     )
 
 
-@validate(check_places, coordinates=check.table)
+@validate(check_places, coordinates=table)
 def joints(solved: SolvedBlocks, coordinates: Floats) -> Joints:
     """Tell which joints between blocks, and which points, are fixed, mirrored or free.
 
@@ -125,7 +124,7 @@ def joints(solved: SolvedBlocks, coordinates: Floats) -> Joints:
     return _Bodies(solved, np.ascontiguousarray(coordinates, dtype=np.float64)).joints
 
 
-@validate(check_places, coordinates=check.table)
+@validate(check_places, coordinates=table)
 def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
     """Return the other mirror image of an embedding at a joint that is mirrored.
 
@@ -164,7 +163,7 @@ def mirror(solved: SolvedBlocks, coordinates: Floats, joint: int) -> Floats:
         kinds = np.flatnonzero(found.kinds == "mirrored")
         raise ValueError(
             f"joint must be one that is mirrored, got {joint}; these are mirrored: "
-            f"{check.few(kinds) or 'none'}"
+            f"{few(kinds) or 'none'}"
         )
     ends = int(found.first[joint]), int(found.second[joint])
     near, far = search.holds[search.body[[*ends]]].toarray() > 0.0

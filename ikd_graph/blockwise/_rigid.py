@@ -82,7 +82,7 @@ def _nearest_rotation(cross: Floats, scale: float) -> Floats:
     if is_open.any():
         turn, _, back = np.linalg.svd(left[:, is_open].T @ right[is_open].T)
         right[is_open] = turn @ back @ right[is_open]
-    return np.asarray(left @ right)
+    return left @ right
 
 
 def _check_groups(points: Floats, labels: Integers, frame: Floats) -> None:

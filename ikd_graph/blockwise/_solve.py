@@ -36,7 +36,7 @@ class SolvedBlocks(NamedTuple):
     def weights(self) -> Floats:
         """Weights of the points in their blocks, (total,): the roots of precisions, 1 in all."""
         weights = np.sqrt(self.precision)
-        return np.asarray(weights / weights.sum())
+        return weights / weights.sum()
 
     def take(self, order: NDArray[np.intp]) -> SolvedBlocks:
         """Return the blocks in another order."""

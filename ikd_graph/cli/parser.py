@@ -203,11 +203,8 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    parser = Parser(
-        prog=PROG,
-        description="Finds the few hidden coordinates behind many noisy measurements.",
-        epilog=f"Begin with: {PROG} embed digits",
-    )
+    about = "Finds the few hidden coordinates behind many noisy measurements."
+    parser = Parser(prog=PROG, description=about, epilog=f"Begin with: {PROG} embed digits")
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (purpose, files, method) in _COMMANDS.items():

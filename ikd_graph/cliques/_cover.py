@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
-from .._base.types import Booleans, Integers
+from .._base.types import Booleans, Indices, Integers
 from .._base.validation import validate
 from ..graph import (
     CsrGraph,
@@ -101,9 +100,7 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
     return Cliques.trusted(join([of_points, *of_edges]).renamed(names), g.n_nodes)
 
 
-def _cover_points(
-    g: CsrGraph, min_size: int
-) -> tuple[Integers, CsrGraph, Cover, NDArray[np.int32], Blocks]:
+def _cover_points(g: CsrGraph, min_size: int) -> tuple[Integers, CsrGraph, Cover, Indices, Blocks]:
     """Cover the points of a graph: every one is in a clique, large enough if it can.
 
     Points are taken by the sum of their edges: the weakest wins a tie, and row order decides
@@ -206,16 +203,16 @@ def covering_cliques(g: GraphLike, *, min_shared: int | None = None) -> Cliques:
 def _linking_cliques(
     g: CsrGraph,
     state: Cover,
-    order: NDArray[np.int32],
-    visited: list[NDArray[np.int32]],
+    order: Indices,
+    visited: list[Indices],
     min_shared: int,
-) -> list[NDArray[np.int32]]:
+) -> list[Indices]:
     """Cliques that link those visited, or none where as many as points do not link them all."""
     groups = np.zeros((0, g.n_nodes), dtype=np.bool_)
     for clique in visited:
         groups = _linked(groups, clique, min_shared)
     n_components = np.unique(component_labels(g)).size
-    linking: list[NDArray[np.int32]] = []
+    linking: list[Indices] = []
     # Those that link nothing steady the motions of those that do.
     for batch in _rounds(g, state, order, False, g.n_nodes - len(visited), g.n_nodes**2):
         for clique in arrays(batch):
@@ -226,7 +223,7 @@ def _linking_cliques(
     return linking if len(groups) <= n_components else []
 
 
-def _linked(groups: Booleans, clique: NDArray[np.int32], min_shared: int) -> Booleans:
+def _linked(groups: Booleans, clique: Indices, min_shared: int) -> Booleans:
     """Return (n_groups, n) groups of linked cliques with one clique more."""
     joined = np.zeros(groups.shape[1], dtype=np.bool_)
     joined[clique] = True
@@ -243,7 +240,7 @@ def _linked(groups: Booleans, clique: NDArray[np.int32], min_shared: int) -> Boo
 def _rounds(
     g: CsrGraph,
     state: Cover,
-    order: NDArray[np.int32],
+    order: Indices,
     points: bool,
     budget: int,
     entries_left: int,

@@ -143,10 +143,10 @@ def prepare(g: CsrGraph) -> tuple[OrderedGraph, NDArray[np.int32]]:
     rank = np.empty_like(order)
     rank[order] = np.arange(g.n_nodes, dtype=np.int32)
     _jit.cliques.degeneracy_order(g, order, core, rank, start)
-    rows, is_later = g.rows, rank[g.indices] > rank[g.rows]
+    rows = g.rows
+    is_later = rank[g.indices] > rank[rows]
     middle = g.indptr[:-1] + np.bincount(rows[~is_later], minlength=g.n_nodes)
-    indices, is_first = np.empty_like(g.indices), np.arange(rows.size) < middle[rows]
-    indices[is_first], indices[~is_first] = g.indices[~is_later], g.indices[is_later]
+    indices = g.indices[np.argsort(2 * rows + is_later, kind="stable")]
     pieces = (read_only(array) for array in (middle, indices, order))
     return _jit.cliques.OrderedGraph(g.indptr, *pieces), core
 

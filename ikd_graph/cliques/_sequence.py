@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._base.types import Integers
+from .._base.types import Indices, Integers
 from .._base.validation import as_array, nodes_of, ragged, record, whole
 from ..graph import CsrGraph
 
@@ -21,7 +21,7 @@ class Blocks(NamedTuple):
     """Ragged list of node sets (cliques or merged blocks), the members of each sorted."""
 
     indptr: Integers  # (n_blocks + 1,) block starts
-    members: NDArray[np.int32]  # (total,) nodes, sorted in each block
+    members: Indices  # (total,) nodes, sorted in each block
 
     @property
     def n_blocks(self) -> int:
@@ -54,7 +54,7 @@ def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
     return Blocks(ragged(f"members of {name}", members)("indptr", value.indptr), members)
 
 
-class Cliques(Sequence[NDArray[np.int32]]):
+class Cliques(Sequence[Indices]):
     """Cliques of points: a sequence of arrays of point numbers, each ascending.
 
     Parameters
@@ -151,10 +151,10 @@ class Cliques(Sequence[NDArray[np.int32]]):
         return pd.DataFrame(columns)
 
     @overload
-    def __getitem__(self, at: int) -> NDArray[np.int32]: ...
+    def __getitem__(self, at: int) -> Indices: ...
     @overload
     def __getitem__(self, at: slice) -> Cliques: ...
-    def __getitem__(self, at: int | slice) -> NDArray[np.int32] | Cliques:
+    def __getitem__(self, at: int | slice) -> Indices | Cliques:
         """Points of a clique, or some of the cliques."""
         if isinstance(at, slice):
             starts, entries = self.blocks.entries(np.arange(len(self))[at])
@@ -162,7 +162,7 @@ class Cliques(Sequence[NDArray[np.int32]]):
         at = range(len(self))[at]
         return self.blocks.members[self.blocks.indptr[at] : self.blocks.indptr[at + 1]]
 
-    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+    def __iter__(self) -> Iterator[Indices]:
         """Return the cliques in turn."""
         return arrays(self.blocks)
 
@@ -189,7 +189,7 @@ def check_one_each(name: str, values: Sequence[Any] | NDArray[Any], n_points: in
         raise ValueError(f"{name} must be one for each of {n_points} points, got {len(values)}")
 
 
-def arrays(blocks: Blocks) -> Iterator[NDArray[np.int32]]:
+def arrays(blocks: Blocks) -> Iterator[Indices]:
     """Yield the blocks as arrays, views of the record."""
     members = blocks.members
     return (members[a:b] for a, b in itertools.pairwise(blocks.indptr.tolist()))

@@ -57,7 +57,7 @@ def dense(name: str, matrix: Any) -> NDArray[Any]:
     if not sp.issparse(matrix):
         return np.asarray(matrix)
     well_formed(name, matrix)
-    return np.asarray(matrix.toarray())
+    return matrix.toarray()
 
 
 def _walk(group: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, NDArray[Any]]]:

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base import validation as check
 from .._base.types import Floats, Integers
-from .._base.validation import validate
+from .._base.validation import table, validate
 
 DOMINANT_FRACTION = 0.9
 """Fraction of the total from which points, columns, or levels of rows decide alone."""
@@ -22,7 +21,7 @@ class PrincipalAxes(NamedTuple):
     eigenvalues: Floats  # (m,) of their Gram matrix: squared lengths of the columns
 
 
-@validate(coordinates=check.table)
+@validate(coordinates=table)
 def principal_axes(coordinates: Floats) -> PrincipalAxes:
     """Center coordinates and rotate them to their principal axes.
 
@@ -110,7 +109,7 @@ def _turned_in_equal_axes(points: Floats) -> Floats:
     return points
 
 
-@validate(vectors=check.table)
+@validate(vectors=table)
 def pin_signs(vectors: Floats) -> Floats:
     """Columns turned so that the entry of largest magnitude is positive.
 

@@ -224,7 +224,7 @@ def _embedding(values: Floats, vectors: Floats, negative: Floats, total: Floats)
 
 def warn_flat(coordinates: Floats, what: str) -> None:
     """Warn of coordinates that are zero because eigenvalues are not positive."""
-    n_zero = int(np.count_nonzero(~coordinates.any(axis=0)))
+    n_zero = np.count_nonzero(~coordinates.any(axis=0))
     if n_zero:
         size = coordinates.shape[1]
         warn(

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._base import validation as check
 from .._base.types import Floats
-from .._base.validation import validate, whole
+from .._base.validation import numbers, validate, whole
 
 # Fraction of the largest eigenvalue below which differences are those of noise, and the least drop
 # that ends the dimensions. Chosen on latents sampled in 1 to 5 dimensions, checked on others.
@@ -13,7 +12,7 @@ _GAP_FLOOR = 0.05
 _GAP_DROP = 1.6
 
 
-@validate(eigenvalues=check.numbers)
+@validate(eigenvalues=numbers)
 def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     """Each eigenvalue over the next one, both raised by a floor of noise.
 
@@ -49,7 +48,7 @@ def gap_ratios(eigenvalues: ArrayLike) -> Floats:
     return raised[:-1] / raised[1:]
 
 
-@validate(eigenvalues=check.numbers)
+@validate(eigenvalues=numbers)
 def eigengap(eigenvalues: ArrayLike, *, largest: int | None = None) -> int:
     """Estimate the number of dimensions that a spectrum speaks for.
 

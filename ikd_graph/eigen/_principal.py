@@ -62,12 +62,12 @@ def _lanczos(
 def _times(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
     """Rows times a vector; of sparse rows a constant of each is not stored."""
     if isinstance(rows, SparseRows):
-        return np.asarray(rows.stored @ vector - rows.shift * vector.sum())
+        return rows.stored @ vector - rows.shift * vector.sum()
     return np.concatenate([rows[batch] @ vector for batch in blocks])
 
 
 def _back(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:
     """Return a vector times rows."""
     if isinstance(rows, SparseRows):
-        return np.asarray(vector @ rows.stored - rows.shift @ vector)
+        return vector @ rows.stored - rows.shift @ vector
     return np.asarray(sum(vector[batch] @ rows[batch] for batch in blocks))

@@ -380,18 +380,22 @@ def column_posterior(
         process.kernel.covariance(cdist(points, points, "sqeuclidean"))
     )
     ratio = process.noise / process.variance
-    ratios = np.array([ratio]) if alike else np.append(NOISE_RATIOS, ratio)
-    shrunk, spread = np.maximum(values, 0.0) + ratio, np.maximum(values, 0.0) + ratios[:, None]
-    products = vectors.T @ rows
-    variances = (1.0 / spread) @ products**2 / len(rows)
+    kept = values > _FAINTEST**2 * ratio
+    values, vectors = values[kept], vectors[:, kept]
+    ratios = np.array([[ratio]]) if alike else np.append(NOISE_RATIOS, ratio)[:, None]
+    shrunk, spread = values + ratio, values + ratios
+    products, squares, n = vectors.T @ rows, np.einsum("ij,ij->j", rows, rows), len(rows)
+    # What no mode has is noise.
+    rest = np.maximum(squares - np.einsum("ij,ij->j", products, products), 0.0)
+    variances = ((1.0 / spread) @ products**2 + rest / ratios) / n
+    volume = np.log(spread).sum(axis=1, keepdims=True) + (n - values.size) * np.log(ratios)
     floor = np.maximum(variances, np.finfo(np.float64).tiny)
-    volume = np.log(spread).sum(axis=1, keepdims=True)
-    weights = softmax(-0.5 * (len(rows) * np.log(floor) + volume), axis=0)
+    weights = softmax(-0.5 * (n * np.log(floor) + volume), axis=0)
     return ColumnPosterior(
         features=Features(process.kernel, points, vectors),
         columns=columns,
         means=means,
-        sd=np.sqrt(np.mean(rows**2, axis=0)),
+        sd=np.sqrt(squares / n),
         coefficients=products / shrunk[:, None],
         explained=(2.0 - spread / shrunk) / shrunk,
         variances=weights * variances,

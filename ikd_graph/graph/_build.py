@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from .._base import validation as check
 from .._base.threads import PAIRS, block_rows, map_blocks
-from .._base.types import Floats, Integers
+from .._base.types import Floats, Indices, Integers
 from .._base.validation import validate
 from .._base.warn import warn
 from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, fewer_than
@@ -204,7 +203,7 @@ def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> C
     return mirrored(n, first, second, weights)
 
 
-def _shared_fraction(neighbors: NDArray[np.int32], first: Integers, second: Integers) -> Floats:
+def _shared_fraction(neighbors: Indices, first: Integers, second: Integers) -> Floats:
     """Count common neighbors of pairs over k + 1, each point being a neighbor of its own."""
     n, k = neighbors.shape
     members = np.column_stack((np.arange(n), neighbors)).ravel()

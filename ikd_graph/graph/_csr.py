@@ -350,7 +350,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
     [0.5, 0.5]
     """
     low, high, weights = stored_pairs(matrix)
-    wrong = int(np.count_nonzero((weights < 0.0) | (weights > 1.0 + SINGLE)))
+    wrong = np.count_nonzero((weights < 0.0) | (weights > 1.0 + SINGLE))
     if wrong:
         raise ValueError(
             f"weights must be similarities from 0 to 1, got {wrong} outside, from "

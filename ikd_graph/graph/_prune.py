@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _jit
-from .._base import validation as check
 from .._base.types import Booleans, Floats, Integers
-from .._base.validation import validate
+from .._base.validation import optional, validate
 from ._csr import component_labels, edges, mirrored, union
 from ._record import CsrGraph, check_graph
 
@@ -24,7 +23,7 @@ _USUAL = 0.35
 _WITNESSES = 3
 
 
-@validate(g=check_graph, support=check.optional(check_graph))
+@validate(g=check_graph, support=optional(check_graph))
 def prune(
     g: CsrGraph,
     support: CsrGraph | None = None,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .._base.types import Floats, Integers
+from .._base.types import Floats, Indices, Integers
 from .._base.validation import as_array, entries, nodes_of, ragged, record
 
 
@@ -17,7 +17,7 @@ class _CsrArrays(NamedTuple):
     """What a graph is stored as."""
 
     indptr: Integers  # (n + 1,) row starts
-    indices: NDArray[np.int32]  # (m,) neighbors, sorted in each row
+    indices: Indices  # (m,) neighbors, sorted in each row
     weights: Floats  # (m,) correlations
 
 
@@ -58,7 +58,7 @@ class CsrGraph(_CsrArrays):
             and np.array_equal(back.indices, nodes)
             and np.allclose(back.data, strength)
         )
-        loops = int(np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes))
+        loops = np.count_nonzero(np.repeat(np.arange(n), np.diff(starts)) == nodes)
         if loops or not same:
             raise ValueError(
                 "a graph must hold every edge from both ends with one weight, and none from a node "

@@ -439,9 +439,8 @@ def _merged(
     points, n_rows = own[0].sort_index().to_numpy(), len(set().union(*(g.index for g in own)))
     fixed, joints = np.full(n_rows, "fixed", "<U8"), None
     if len(groups) > 1:
-        solved = blockwise.solved_blocks(
-            [each.index.tolist() for each in own], [each.to_numpy() for each in own]
-        )
+        rows = [each.index.tolist() for each in own]
+        solved = blockwise.solved_blocks(rows, [each.to_numpy() for each in own])
         with no_warnings():
             # Which sessions are open is said below, by their names.
             points = blockwise.merge_greedy(solved, n_rows).coordinates
@@ -457,16 +456,13 @@ def _merged(
             less = (kinds == "free") | ((kinds == "mirrored") & (fixed[each.index] == "fixed"))
             fixed[each.index[less]] = kinds[less]
     coordinates = tuple(points[each.table.index] for each in tables)
+    pairs = zip(tables, coordinates, strict=True)
+    agreements = np.array([_agreement(table, own, settings) for table, own in pairs])
+    states = tuple(fixed[each.table.index] for each in tables)
+    members = tuple(tuple(group.sessions) for group in groups)
+    names = tuple(each.name for each in tables)
     return AlignedSessions(
-        coordinates,
-        np.array([_agreement(t, c, settings) for t, c in zip(tables, coordinates, strict=True)]),
-        tuple(fixed[each.table.index] for each in tables),
-        joints,
-        tuple(tuple(group.sessions) for group in groups),
-        tuple(each.name for each in tables),
-        tables,
-        tuple(groups),
-        tuple(moves),
+        coordinates, agreements, states, joints, members, names, tables, tuple(groups), tuple(moves)
     )
 
 

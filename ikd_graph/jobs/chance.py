@@ -7,10 +7,9 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from .._base import limits
-from .._base import validation as check
 from .._base.table import evenly_spaced
 from .._base.types import Floats
-from .._base.validation import enough, validate
+from .._base.validation import enough, seed, validate
 
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
@@ -44,7 +43,7 @@ class ChanceTest(NamedTuple):
         )
 
 
-@validate(random_state=check.seed)
+@validate(random_state=seed)
 def chance_test(X: Floats, *, random_state: int | None = 0) -> ChanceTest:
     r"""Test whether the rows of a table are related by more than their order.
 
@@ -117,7 +116,7 @@ def chance_test(X: Floats, *, random_state: int | None = 0) -> ChanceTest:
 
 def _normal_scores(X: Floats) -> Floats:
     """Return normal scores of the values within each column."""
-    return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
+    return ndtri((rankdata(X, axis=0) - 0.5) / len(X))
 
 
 def _innovations(series: Floats) -> Floats:
@@ -131,7 +130,7 @@ def _innovations(series: Floats) -> Floats:
     slopes = np.einsum("ij,ij->j", lagged, after)[varying] / squares[varying]
     slope = float(np.median(slopes))
     # Kendall: the expected slope is short of the true one by (1 + 3 slope) / n.
-    return np.asarray(after - min(slope + (1.0 + 3.0 * slope) / len(before), 1.0) * before)
+    return after - min(slope + (1.0 + 3.0 * slope) / len(before), 1.0) * before
 
 
 def _structure(scores: Floats, expected: float = 0.0) -> tuple[float, float]:

@@ -100,9 +100,7 @@ class CliqueInspection:
         if not sizes.size:
             return [f"{name} has no clique of two points or more: no two of {points} are joined."]
         many = count(self.n_maximal, "maximal clique")
-        some = (
-            "" if self.complete else f"of {format_number(sizes.size)} that hold every joined point "
-        )
+        some = f"of {format_number(sizes.size)} that hold every joined point "
         large, known, chance = int(np.sum(sizes >= 3)), self.stability, ""
         largest = listed(self._names(self.cliques[0]))
         if self.expected_false is not None:
@@ -112,7 +110,7 @@ class CliqueInspection:
             chance += of_size * bool(few and sizes[0] > 3)
         answer = [
             f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
-            f"{points}; {some}the largest holds {sizes[0]}: {largest}; "
+            f"{points}; {some * (not self.complete)}the largest holds {sizes[0]}: {largest}; "
             f"{format_number(large)} hold{'s' * (large == 1)} 3 points or more{chance}."
         ]
         if known is not None:
@@ -192,7 +190,7 @@ class CliqueInspection:
     def of_cliques(self) -> Floats:
         """Mean disagreement of each clique, (n_cliques,)."""
         starts = self.cliques.blocks.indptr[:-1]
-        return np.asarray(np.add.reduceat(self.disagreement, starts) / self.cliques.sizes)
+        return np.add.reduceat(self.disagreement, starts) / self.cliques.sizes
 
     @property
     def residual(self) -> Floats:
@@ -255,9 +253,8 @@ class CliqueInspection:
             complete, m = levels.threshold[levels.coverage == 1.0], self.model.n_components_
             upto = f"The threshold graph stays connected up to a threshold of {top:.3g}; beyond it"
             if top == 0.0:
-                upto = (
-                    f"No threshold from {levels.threshold.min():.3g} up keeps the graph connected:"
-                )
+                least = levels.threshold.min()
+                upto = f"No threshold from {least:.3g} up keeps the graph connected:"
             advice.append(f"{upto} components are joined by nearest neighbors or links.")
             if complete.size:
                 advice.append(
@@ -729,7 +726,7 @@ def _stability(
     distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
     known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
     own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
-    edges = np.asarray(own[at[low], at[high]], dtype=np.float64).ravel()
+    edges = np.asarray(own[at[low], at[high]]).ravel()
     edges[at[low] == at[high]] = 1.0
     return replace(known, graph=g, edges=edges, cliques=found)
 

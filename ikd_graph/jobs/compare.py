@@ -225,7 +225,7 @@ class Comparison:
         first, second = (self.row(title, self.levels[0]).embedding for title in self.pair)
         centered = first - first.mean(axis=0)
         gap = np.linalg.norm(centered - aligned(second, centered), axis=1)
-        return np.asarray(gap / np.sqrt((centered**2).sum(axis=1).mean()), dtype=np.float64)
+        return gap / np.sqrt((centered**2).sum(axis=1).mean())
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table with a row for each method and noise level, and what all of them share."""
@@ -564,7 +564,7 @@ class _Bench:
         model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
                     refine="likelihood", random_state=self.seed)  # fmt: skip
         with no_warnings():
-            return np.asarray(model.fit_transform(X))
+            return model.fit_transform(X)
 
     def table(self, level: float, draw: int) -> Floats:
         """Return the table with noise, the same for all methods."""

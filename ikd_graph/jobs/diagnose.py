@@ -247,10 +247,8 @@ class Diagnosis:
                 f"largest group that they connect has {self.largest_component} points"
             )
         if self.has_common_direction:
-            shared = "levels of columns, a market, a season"
-            texts["shared"] = (
-                f"rows correlate by {self.mean_correlation:.2f} in the mean ({shared})"
-            )
+            mean = f"rows correlate by {self.mean_correlation:.2f} in the mean"
+            texts["shared"] = f"{mean} (levels of columns, a market, a season)"
         texts |= {"similarity": self.similarity, "graph": self.graph}
         if self.n_effective >= ENOUGH_COLUMNS:
             seem = "look" if self.moments.fit_the_model else "do not look"
@@ -507,13 +505,12 @@ def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) ->
     sizes = np.bincount(graph.component_labels(trusted))
     # Rounding leaves correlations of 1 just above it.
     counts, edges = np.histogram(np.clip(pairs, -1.0, 1.0), np.linspace(-1.0, 1.0, 82))
-    mean, above = float(raw.mean()), float(np.mean(raw > 2.0 * error))
+    mean, above = float(raw.mean()), np.mean(raw > 2.0 * error)
+    shares_direction = above >= DOMINANT_FRACTION and mean**2 >= 0.5 * np.mean(raw**2)
     return {
         "n_effective": effective,
         "mean_correlation": mean,
-        "has_common_direction": bool(
-            above >= DOMINANT_FRACTION and mean**2 >= 0.5 * np.mean(raw**2)
-        ),
+        "has_common_direction": bool(shares_direction),
         "trusted_pairs": np.c_[picked[left[order]], picked[right[order]]],
         "trusted_correlations": corr[order],
         "largest_component": int(sizes.max()),
@@ -581,18 +578,15 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
 
 def problems(d: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
-    by_correlation = d.parameters["affinity"] == "correlation" and d.n_trusted > 0
-    clauses = [
-        (d.trust.is_weak, d.trust.verdict),
-        (
-            d.graph_components > 1,
+    clauses = [d.trust.verdict] if d.trust.is_weak else []
+    if d.graph_components > 1:
+        clauses.append(
             f"the graph has {d.graph_components} separate components: where they lie relative "
-            "to one another depends on few edges",
-        ),
-        (
-            by_correlation and not d.holds_together,
+            "to one another depends on few edges"
+        )
+    if d.parameters["affinity"] == "correlation" and d.n_trusted and not d.holds_together:
+        clauses.append(
             f"significant correlations connect only {d.largest_component} of {d.n_used} "
-            "points: where all others lie relative to these may be noise",
-        ),
-    ]
-    return [text for holds, text in clauses if holds]
+            "points: where all others lie relative to these may be noise"
+        )
+    return clauses

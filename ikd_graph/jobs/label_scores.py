@@ -70,6 +70,5 @@ def format_scores(scores: Mapping[str, float]) -> str:
     >>> format_scores({"decoding": 0.9123, "decoding_blocks": 0.85})
     'decoding R² 0.912, in blocks of rows 0.850'
     """
-    return ", ".join(f"{WORDS[name]} {value:.3f}" for name, value in scores.items()) or (
-        "nothing to score (one value, or one for each point)"
-    )
+    texts = [f"{WORDS[name]} {value:.3f}" for name, value in scores.items()]
+    return ", ".join(texts) or "nothing to score (one value, or one for each point)"

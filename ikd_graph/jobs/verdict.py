@@ -61,14 +61,10 @@ class Trust(NamedTuple):
         'the arrangement can be read: two halves of the columns give the same one'
         """
         if np.isnan(self.agreement):
+            there = "whether the arrangement is there"
             if 0 < self.n_columns < limits.FEWEST_COLUMNS:
-                return (
-                    f"{self.n_columns} columns are too few to tell whether the arrangement is there"
-                )
-            return (
-                "it is not known whether the arrangement is there: there are no halves of the "
-                "columns to compare"
-            )
+                return f"{self.n_columns} columns are too few to tell {there}"
+            return f"it is not known {there}: there are no halves of the columns to compare"
         if self.found_nothing:
             ordered, agree = self.chance and self.chance.ordered, self.agreement >= SUPPORTED
             if ordered and agree:
@@ -80,19 +76,14 @@ class Trust(NamedTuple):
                 return (
                     "halves of the columns give similar maps, but nothing beyond chance was found"
                 )
-            return (
-                f"there is nothing to see beyond {'the order of the rows' if ordered else 'chance'}"
-            )
+            beyond = "the order of the rows" if ordered else "chance"
+            return f"there is nothing to see beyond {beyond}"
+        both = "two halves of the columns give"
         if self.agreement < SUPPORTED:
-            return (
-                "at most neighborhoods can be read, not the arrangement: two halves of the "
-                "columns give different ones"
-            )
+            return f"at most neighborhoods can be read, not the arrangement: {both} different ones"
         if self.agreement < AGREED or self.reliability < TRUSTED:
-            return (
-                "the arrangement can be read roughly: two halves of the columns give similar ones"
-            )
-        return "the arrangement can be read: two halves of the columns give the same one"
+            return f"the arrangement can be read roughly: {both} similar ones"
+        return f"the arrangement can be read: {both} the same one"
 
     @property
     def is_weak(self) -> bool:
@@ -181,13 +172,9 @@ class Fit(NamedTuple):
             f"{count(k, 'row')} of {n} ({k / n:.0%}) fit worse than 95 % of the rows that made the "
             "map; 5 % are expected"
         )
-        if self.p_value > LEVEL:
-            return [
-                "Nothing shows that the new rows fit worse than the rows of the map.",
-                f"{beyond}.",
-            ]
-        which = (
-            "The new rows do not fit the map" if 2 * k >= n else "Some new rows do not fit the map"
-        )
-        why = "possible causes are another source, other columns under these names, another unit"
-        return [f"{which}; {why}.", f"{beyond}."]
+        head = "Nothing shows that the new rows fit worse than the rows of the map"
+        if self.p_value <= LEVEL:
+            which = "The" if 2 * k >= n else "Some"
+            why = "another source, other columns under these names, another unit"
+            head = f"{which} new rows do not fit the map; possible causes are {why}"
+        return [f"{head}.", f"{beyond}."]

@@ -13,10 +13,9 @@ from scipy.spatial import KDTree, procrustes
 
 from .. import covariance
 from .._base import limits
-from .._base import validation as check
 from .._base.table import SparseTable
 from .._base.types import Booleans, Floats, Integers, Reals
-from .._base.validation import validate
+from .._base.validation import count, validate
 from ..graph import CsrGraph
 from ..plan import Candidate, Request
 from ..refine import Likelihood, Stress
@@ -310,10 +309,10 @@ def _score(near: Integers, directions: Floats) -> Floats:
     error /= len(counts)
     better = error.sum(axis=0) < 1.0
     by_point = np.count_nonzero(better) / n - error[:, better].sum(axis=1)
-    return np.asarray(by_point / width)
+    return by_point / width
 
 
-@validate(k=check.count)
+@validate(k=count)
 def held_out_r2(points: Floats, columns: Reals, k: int = NEAREST) -> Floats:
     """Score each point by what it adds to the R² of columns that its nearest points predict.
 
@@ -331,7 +330,7 @@ def _r2(near: Integers, columns: Reals) -> Floats:
     total = float(((values - values.mean(axis=0)) ** 2).sum())
     if not total > 0.0:
         return np.full(n, np.nan)
-    return np.asarray(1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total)
+    return 1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total
 
 
 def _nearest(points: Floats, k: int) -> Integers:
@@ -341,4 +340,4 @@ def _nearest(points: Floats, k: int) -> Integers:
     # A point is the first of its own list, but among equal ones any of them may be.
     distinct = near != np.arange(len(points))[:, None]
     distinct[:, -1] &= ~distinct.all(axis=1)
-    return np.asarray(near[distinct].reshape(-1, k))
+    return near[distinct].reshape(-1, k)

@@ -63,7 +63,7 @@ class Facts:
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense."""
         chosen = some_rows(self.rows, sampled(self.rows.shape[0]))
-        return np.asarray(dense_rows(some_columns(chosen)))
+        return dense_rows(some_columns(chosen))
 
     @property
     def predicted(self) -> Floats:
@@ -216,7 +216,7 @@ def complete_block(rows: Reals) -> tuple[Integers, Integers]:
     while holes[left].any():
         n_rows, n_columns = left[:n].sum(), left[n:].sum()
         sizes = np.repeat([n_columns, n_rows], known.shape)
-        worst = int(np.argmax(np.where(left, holes / sizes, -1.0)))
+        worst = np.argmax(np.where(left, holes / sizes, -1.0))
         left[worst] = False
         if worst < n:
             holes[n:] -= ~known[worst]

@@ -219,10 +219,8 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
         _of_table(facts, choice)
     if np.isfinite(choice.agreement):
         weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
-        choice.reasons["agreement"] = (
-            f"two halves of the columns, embedded separately, agree by R² {choice.agreement:.2f}"
-            f"{weak}"
-        )
+        agree = f"agree by R² {choice.agreement:.2f}{weak}"
+        choice.reasons["agreement"] = f"two halves of the columns, embedded separately, {agree}"
     refine = choice.settings.refine
     if isinstance(refine, Likelihood) and refine.descent == "auto":
         # From the closed form alone, or from many starts.

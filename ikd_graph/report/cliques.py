@@ -34,26 +34,17 @@ def cliques_page(result: CliqueInspection, command: str = "", **around: Any) -> 
     sizes = charts.counts(result.cliques.sizes, "points in a clique", what)
     lead, *trust = result.answer
     note = "From the largest down, those that share at most half their points with one above."
-    return page.render(
-        "Cliques",
-        result.data.name,
-        lead,
-        [
-            ("Advice", [page.block("list", [*trust, *result.advice()])]),
-            ("Cliques and the points they share", [page.figures(_network(result))]),
-            ("What a threshold does", [page.figures(*_levels(result))]),
-            ("Counts", [page.block("facts", result.facts()), page.figures(page.drawing(sizes))]),
-            (
-                "Largest cliques",
-                [page.block("note", note), page.table(_largest(result))],
-            ),
-            ("Communities", _communities(result)),
-            ("How well the cliques agree", [page.figures(_map(result, drawn))]),
-        ],
-        command=command,
-        described=drawn.described(more),
-        **around,
-    )
+    sections = [
+        ("Advice", [page.block("list", [*trust, *result.advice()])]),
+        ("Cliques and the points they share", [page.figures(_network(result))]),
+        ("What a threshold does", [page.figures(*_levels(result))]),
+        ("Counts", [page.block("facts", result.facts()), page.figures(page.drawing(sizes))]),
+        ("Largest cliques", [page.block("note", note), page.table(_largest(result))]),
+        ("Communities", _communities(result)),
+        ("How well the cliques agree", [page.figures(_map(result, drawn))]),
+    ]
+    around |= {"command": command, "described": drawn.described(more)}
+    return page.render("Cliques", result.data.name, lead, sections, **around)
 
 
 def _network(result: CliqueInspection) -> page.Block:

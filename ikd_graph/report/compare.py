@@ -40,21 +40,15 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
         f"{SCORES[result.measure]} with its standard error, against the table as given; noise is "
         f"in standard deviations of each column. The answer goes by a paired test ({RULE})."
     )
-    return page.render(
-        "Comparison",
-        result.data.name,
-        lead,
-        [
-            ("Summary", [page.block("list", words)]),
-            ("What all strategies share", [page.block("pairs", result.head)]),
-            ("Embeddings", _panels(result, drawn)),
-            ("Scores", [_scores(result), page.block("note", note)]),
-            ("Against noise", _noise(result)),
-        ],
-        command=command,
-        described=drawn.described(more),
-        **around,
-    )
+    sections = [
+        ("Summary", [page.block("list", words)]),
+        ("What all strategies share", [page.block("pairs", result.head)]),
+        ("Embeddings", _panels(result, drawn)),
+        ("Scores", [_scores(result), page.block("note", note)]),
+        ("Against noise", _noise(result)),
+    ]
+    around |= {"command": command, "described": drawn.described(more)}
+    return page.render("Comparison", result.data.name, lead, sections, **around)
 
 
 def _panels(result: Comparison, drawn: DrawnPoints) -> list[page.Block]:

@@ -30,24 +30,17 @@ def diagnosis_page(
         HTML of the whole page.
     """
     names, labels = ((), None) if data is None else (data.row_names, paint_points(data))
-    where, findings = result.map(names, labels), result.findings()
-    lead, *more = result.answer
-    pairs = result.chart()
+    where, pairs, (lead, *more) = result.map(names, labels), result.chart(), result.answer
     drawings = [page.drawing(where, caption=_sentence(where.title), size="main")]
     drawings.append(page.drawing(pairs, caption=_sentence(pairs.title)))
-    return page.render(
-        "Diagnosis",
-        name,
-        lead,
-        [
-            ("What was found", [page.block("list", more), page.figures(*drawings)]),
-            ("Details", [page.block("pairs", findings)]),
-            ("Why these settings", [page.block("pairs", result.reasons)]),
-        ],
-        command=command,
-        warnings=result.warnings,
-        **{"steps": [(step.words, step.python) for step in result.steps], **around},
-    )
+    sections = [
+        ("What was found", [page.block("list", more), page.figures(*drawings)]),
+        ("Details", [page.block("pairs", result.findings())]),
+        ("Why these settings", [page.block("pairs", result.reasons)]),
+    ]
+    steps = around.pop("steps", [(step.words, step.python) for step in result.steps])
+    around |= {"command": command, "warnings": result.warnings, "steps": steps}
+    return page.render("Diagnosis", name, lead, sections, **around)
 
 
 def _sentence(title: str) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._base import limits
 from .._base.format import setting
 from .._base.table import SparseTable, evenly_spaced
-from .._base.types import Booleans, Floats, Integers, Reals
+from .._base.types import Booleans, Floats, Indices, Integers, Reals
 from ..kernels import SquaredExponential, StationaryKernel
 from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
 from ._neighbors import block_neighbors
@@ -110,7 +110,7 @@ class Similarity(ABC):
     search: str = "auto"  # how neighbors are searched, see `row_neighbors`
     unit: float = 1.0  # the distance sigma between points of similarity 1/2, of distances
     centers_rows: bool  # whether the likelihood takes the mean of each row off first
-    _near: NDArray[np.int32] | None = None
+    _near: Indices | None = None
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
@@ -133,13 +133,13 @@ class Similarity(ABC):
     def sq_distances(self, kernel: StationaryKernel) -> Floats:
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
         if self.affinity.euclidean:
-            return np.asarray(2.0 * self.unit**2 * (1.0 - self.matrix()))
-        return np.asarray(kernel.sq_distance(clip_correlations(self.matrix())))
+            return 2.0 * self.unit**2 * (1.0 - self.matrix())
+        return kernel.sq_distance(clip_correlations(self.matrix()))
 
     def sq_distances_of_weights(self, weights: Floats) -> Floats:
         """Squared distances that edges stand for, those of unit vectors where none are given."""
         if self.affinity.euclidean:
-            return np.asarray(-2.0 * np.log(weights))
+            return -2.0 * np.log(weights)
         return np.maximum(2.0 - 2.0 * weights, 0.0)
 
     def modeled(self, X: Any) -> Any:
@@ -172,7 +172,7 @@ class Similarity(ABC):
             lambda start, stop: self.block(np.arange(start, stop), start), self.n_samples
         )
 
-    def neighbors(self, k: int) -> NDArray[np.int32]:
+    def neighbors(self, k: int) -> Indices:
         """Most similar points of every point, (n, k) int32; fewer where there are not so many."""
         most = self.n_samples - 1
         k = min(k, most)
@@ -180,7 +180,7 @@ class Similarity(ABC):
             self._near = self._search(min(max(k, _SEARCHED), most))
         return np.ascontiguousarray(self._near[:, :k])
 
-    def _search(self, k: int) -> NDArray[np.int32]:
+    def _search(self, k: int) -> Indices:
         """Neighbors of every point, (n, k), from blocks of similarities."""
         return block_neighbors(self.block, self.n_samples, k)[0]
 
@@ -202,7 +202,7 @@ class Similarity(ABC):
         means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
         typical = 1.0 - float(means[1].mean())
         squares = 2.0 * (1.0 - means[0]) - typical
-        return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
+        return np.clip(squares, np.finfo(np.float64).eps, typical)
 
     def comparable(self, X: Any) -> Booleans:
         """Whether new rows can be compared with the points, (b,)."""

@@ -62,7 +62,7 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
     array([[1. , 0.4],
            [0.4, 1. ]])
     """
-    spread, there = standard_deviations(cov), np.asarray(cov.diagonal()) > 0.0
+    spread, there = standard_deviations(cov), cov.diagonal() > 0.0
     if sp.issparse(cov) and there.any() and not there.all():
         raise ValueError(
             "cov must have a positive variance for every point on its diagonal, got "
@@ -83,7 +83,7 @@ def to_correlation(cov: Any, variance: str = "each") -> Any:
     else:
         corr = values = np.asarray(cov, dtype=np.float64) / np.outer(spread, spread)
         np.fill_diagonal(corr, 1.0)
-    count = int(np.count_nonzero(values > 1.0 + SINGLE))
+    count = np.count_nonzero(values > 1.0 + SINGLE)
     if count:
         warn(f"{count} covariances exceed the {what} and are taken for it, a distance of 0; {cure}")
     np.clip(values, -1.0, 1.0, out=values)
@@ -132,9 +132,9 @@ def clip_correlations(corr: Floats) -> Floats:
            [0.5, 1. ]])
     """
     upper = corr[np.triu_indices(corr.shape[0], 1)]
-    below = int(np.count_nonzero(upper <= 0.0))
+    below = np.count_nonzero(upper <= 0.0)
     # Rounding puts the correlation of two equal rows a few bits above 1.
-    above = int(np.count_nonzero(upper > 1.0 + SINGLE))
+    above = np.count_nonzero(upper > 1.0 + SINGLE)
     if below or above:
         warn(
             f"{below} of {upper.size} pairs have a covariance <= 0 and {above} one above the "

@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from .._base import validation as check
 from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.table import evenly_spaced
-from .._base.types import Floats, Integers
-from .._base.validation import few_rows, symmetric, well_formed
+from .._base.types import Floats, Indices, Integers
+from .._base.validation import few_rows, numbers, symmetric, well_formed
 from .._base.warn import warn
 from ._base import Affinity, Similarity
 from ._correlations import standard_deviations, to_correlation
@@ -36,7 +34,7 @@ class Correlations(Similarity):
     def block(self, points: Integers, first: int = 0) -> Floats:
         """See `Similarity.block`."""
         values = self._values[points, first:]
-        return np.asarray(values.toarray() if sp.issparse(values) else values)
+        return values.toarray() if sp.issparse(values) else values
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
@@ -52,7 +50,7 @@ class Correlations(Similarity):
                 f"{(every - known) // 2} pairs that are not known; use "
                 f"{setting('strategy', 'geodesic')} or 'blockwise'"
             )
-        return np.asarray(self._values.toarray() if sparse else self._values)
+        return self._values.toarray() if sparse else self._values
 
 
 def as_similarity(name: str, value: Any) -> Similarity:
@@ -78,12 +76,12 @@ class Precomputed(Correlations):
         if distances:
             self.unit = float(np.sqrt(0.5 * self._scale))
 
-    def neighbors(self, k: int) -> NDArray[np.int32]:
+    def neighbors(self, k: int) -> Indices:
         """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
         near, every = super().neighbors(k + 1).astype(np.int64), np.arange(self.n_samples)
         if near.shape[1] > k:
             last, next_one = (self.between(every, near[:, at]).round(DECIMALS) for at in (k - 1, k))
-            tied = int(np.count_nonzero((last == next_one) & (next_one > 0.0)))
+            tied = np.count_nonzero((last == next_one) & (next_one > 0.0))
             if tied:
                 warn(
                     f"{tied} of {every.size} points have several points as near as their neighbor "
@@ -96,10 +94,10 @@ class Precomputed(Correlations):
         """Values of new points with all; the standard deviation of a new point is not known."""
         if not self.affinity.euclidean:
             values = X.toarray() if sp.issparse(X) else X
-            return np.asarray(values / (self._scale * np.sqrt(np.mean(self._scale**2))))
+            return values / (self._scale * np.sqrt(np.mean(self._scale**2)))
         near = _near(X, self._scale)
         if not sp.issparse(X):
-            return np.asarray(near)
+            return near
         # What is not stored is as far as two points are in the mean.
         near = near.tocoo()
         values = np.zeros(X.shape)
@@ -198,13 +196,13 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
         )
     entries = sp.coo_array(matrix, copy=True)
     entries.sum_duplicates()
-    entries.data = check.numbers("the entries of a matrix of pairs", entries.data)
+    entries.data = numbers("the entries of a matrix of pairs", entries.data)
     off = entries.row != entries.col
     row, column, data = (x[off] for x in (entries.row, entries.col, entries.data))
     low, high = np.minimum(row, column).astype(np.int64), np.maximum(row, column)
     keys, position, counts = np.unique(low * n + high, return_inverse=True, return_counts=True)
     sums = np.bincount(position, data, minlength=keys.size).astype(np.float64)
-    values: Floats = sums / counts
+    values = sums / counts
     worst = 2.0 * float(np.abs(data - values[position]).max(initial=0.0))
     if worst > SINGLE * float(np.abs(data).max(initial=0.0)):
         raise ValueError(
@@ -216,12 +214,12 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
 
 def check_pairs(X: Any, affinity: str) -> None:
     """Raise where distances were given and covariances are due, or the other way round."""
-    if not sp.issparse(X):
-        symmetric("a precomputed X", X)
     # A covariance is at most as large as both variances.
-    stored = X.tocoo() if sp.issparse(X) else None
-    values: Floats = X if stored is None else stored.data
-    diagonal = X.diagonal() if stored is None else stored.data[stored.row == stored.col]
+    if sparse := sp.issparse(X):
+        stored = X.tocoo()
+        values, diagonal = stored.data, stored.data[stored.row == stored.col]
+    else:
+        values, diagonal = symmetric("a precomputed X", X), X.diagonal()
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     # What rounding leaves on the diagonal, in float32, of roots.
     rounding = 2.0 * float(np.sqrt(float(np.finfo(np.float32).eps))) * max(largest, -least)
@@ -232,7 +230,7 @@ def check_pairs(X: Any, affinity: str) -> None:
             f"{setting('affinity', affinity)}, got a diagonal of zeros, as distances have; "
             f"{setting('affinity', 'precomputed_distance')} takes those"
         )
-    if affinity == "precomputed" and stored is None and diagonal.size:
+    if affinity == "precomputed" and not sparse and diagonal.size:
         flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
         if flat.size:
             raise ValueError(

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from .._base import validation as check
 from .._base.format import setting
 from .._base.rounding import rounding
 from .._base.table import dense_rows
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Booleans, Floats, Integers, Reals
-from .._base.validation import few_rows, validate
+from .._base.validation import check_rows_vary, few_rows, one_of, validate
 from ._base import Affinity
 from ._correlations import column_moments, column_units
 from ._given import Correlations
@@ -85,7 +84,7 @@ def moments_between(first: MaskedRows, second: MaskedRows, kind: str) -> Pairwis
     return PairwiseMoments(values, counts.astype(np.int64))
 
 
-@validate(kind=check.one_of(KINDS))
+@validate(kind=one_of(KINDS))
 def pairwise(X: ArrayLike, kind: str = "correlation") -> PairwiseMoments:
     r"""Compute a moment of every pair of rows over the columns that both rows have.
 
@@ -250,7 +249,7 @@ class PairwiseSimilarity(Correlations):
         sharing = ((self.counts >= self.least) & others).any(axis=1)
         spread = np.ones(names.max() + 1)
         spread[names[sharing & ~(self.known & others).any(axis=1)]] = 0.0
-        check.check_rows_vary(spread, self.affinity.over_pairs)
+        check_rows_vary(spread, self.affinity.over_pairs)
         sizes = np.bincount(labels)
         apart = np.sort(names[labels != sizes.argmax()])
         raise ValueError(

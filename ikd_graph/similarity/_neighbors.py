@@ -17,12 +17,11 @@ from sklearn.decomposition import PCA
 
 from .. import _jit
 from .._base import limits
-from .._base import validation as check
 from .._base.rounding import DECIMALS
 from .._base.table import evenly_spaced
 from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
-from .._base.types import Floats, Integers, Reals
-from .._base.validation import Rule, finite, validate, whole
+from .._base.types import Floats, Indices, Integers, Reals
+from .._base.validation import Rule, finite, one_of, table, validate, whole
 from .._base.warn import warn
 from ._scaled import SparseRows
 
@@ -31,7 +30,7 @@ SEARCHES = ("auto", "exact", "approximate")
 
 def _check_rows(name: str, rows: Any) -> Any:
     """Return sparse rows, or a table of finite numbers in one piece."""
-    return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(check.table(name, rows))
+    return rows if isinstance(rows, SparseRows) else np.ascontiguousarray(table(name, rows))
 
 
 def fewer_than(n: int) -> Rule:
@@ -46,12 +45,12 @@ _MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add t
 
 @validate(
     rows=_check_rows,
-    metric=check.one_of(("product", "euclidean")),
-    neighbors=check.one_of(SEARCHES),
+    metric=one_of(("product", "euclidean")),
+    neighbors=one_of(SEARCHES),
 )
 def row_neighbors(
     rows: Any, k: int, *, metric: str = "product", neighbors: str = "auto"
-) -> NDArray[np.int32]:
+) -> Indices:
     """Rows with the largest product with each row, or with the smallest distance.
 
     The exact search multiplies blocks of rows in single precision, which only rules pairs out: the
@@ -119,7 +118,7 @@ def pair_products(rows: Any, first: Integers, second: Integers) -> Floats:
 
 def block_neighbors(
     block_of: Callable[[Integers], Reals], n: int, k: int, n_new: int | None = None
-) -> tuple[NDArray[np.int32], Floats]:
+) -> tuple[Indices, Floats]:
     """Points of largest similarity to each point or new row, and these, from blocks of them.
 
     Parameters
@@ -153,9 +152,7 @@ def block_neighbors(
     return near, values
 
 
-def exact_neighbors(
-    rows: Any, half: Floats, k: int, new: Any = None
-) -> tuple[NDArray[np.int32], Floats]:
+def exact_neighbors(rows: Any, half: Floats, k: int, new: Any = None) -> tuple[Indices, Floats]:
     """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
 
     The nearest have the largest product less ``half``, (n,) half the squared length of every row.
@@ -192,7 +189,7 @@ def exact_neighbors(
     return near, values
 
 
-def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArray[np.int32]:
+def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> Indices:
     """See `row_neighbors`; the nearest have the largest product less ``half``.
 
     faiss runs on one thread, side by side in those of this package: what it returns does not depend
@@ -203,7 +200,7 @@ def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> NDArr
 
     def candidates(some: Integers) -> Integers:
         """Nearest points of some, (b, n_candidates), themselves among them."""
-        found: Integers = index.search(points[some], n_candidates)[1]
+        found = index.search(points[some], n_candidates)[1]
         few = np.count_nonzero(found >= 0, axis=1) <= k + 1
         if few.any():
             found[few] = index.search(points[some[few]], n_candidates, params=every_list)[1]

@@ -123,7 +123,7 @@ def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
     rows = rows - rows.mean(axis=1, keepdims=True)
     _, sizes, basis = np.linalg.svd(basis - basis.mean(axis=1, keepdims=True), full_matrices=False)
     basis = basis[sizes > rounding(sizes.max(initial=0.0), basis.size)]
-    return np.asarray(rows - (rows @ basis.T) @ basis)
+    return rows - (rows @ basis.T) @ basis
 
 
 @validate(X=check.table)
@@ -320,4 +320,4 @@ def _marchenko_pastur(size: int, longer: float) -> Floats:
     at = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
     weight = np.sin(angle) ** 2 / at
     fraction = np.cumsum(weight) / weight.sum()
-    return np.asarray(np.interp((np.arange(size) + 0.5) / size, fraction, at))
+    return np.interp((np.arange(size) + 0.5) / size, fraction, at)

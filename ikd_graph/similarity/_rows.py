@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._base import limits
-from .._base import validation as check
 from .._base.threads import batches, block_rows
-from .._base.types import Booleans, Floats, Integers, Reals
-from .._base.validation import validate
+from .._base.types import Booleans, Floats, Indices, Integers, Reals
+from .._base.validation import table, validate
 from ._base import AFFINITIES, GIVEN, Affinity, Similarity
 from ._given import Precomputed, SparsePrecomputed
 from ._neighbors import exact_neighbors, pair_products, row_neighbors
@@ -59,14 +58,14 @@ class RowSimilarity(Similarity):
     @cached_property
     def _mean(self) -> Floats:
         """Mean of the rows as they are compared, (p,)."""
-        return np.asarray(self.rows.mean(axis=0, dtype=np.float64))
+        return self.rows.mean(axis=0, dtype=np.float64)
 
     def block(self, points: Integers, first: int = 0) -> Reals:
         """See `Similarity.block`."""
         if isinstance(self.rows, SparseRows):
             values = self.rows.products(np.asarray(points, np.int64))[:, first:]
         else:
-            values = np.asarray(self.rows[points] @ self.rows[first:].T)
+            values = self.rows[points] @ self.rows[first:].T
         if self.scale is not None:
             half = self.scale.half.astype(values.dtype, copy=False)
             values -= half[first:]
@@ -86,7 +85,7 @@ class RowSimilarity(Similarity):
             values[batch] = 1.0 - 0.5 * np.einsum("ij,ij->i", gaps, gaps)
         return values
 
-    def _search(self, k: int) -> NDArray[np.int32]:
+    def _search(self, k: int) -> Indices:
         metric = "euclidean" if self.affinity.euclidean else "product"
         return row_neighbors(self.rows, k, metric=metric, neighbors=self.search)
 
@@ -104,7 +103,7 @@ class RowSimilarity(Similarity):
         squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
         own = 1.0 if self.scale is None else 2.0 * float(self.scale.half.mean())
         typical = own - float(self._mean @ self._mean)
-        return np.asarray(np.clip(squares, np.finfo(np.float64).eps, typical))
+        return np.clip(squares, np.finfo(np.float64).eps, typical)
 
     def comparable(self, X: Any) -> Booleans:
         """See `Similarity.comparable`."""
@@ -170,7 +169,7 @@ def compare(
     return RowSimilarity(kind, rows, scaled, model_based=model_based)
 
 
-@validate(X=check.table)
+@validate(X=table)
 def correlation(X: ArrayLike) -> Floats:
     """Pearson correlation between rows.
 
@@ -199,7 +198,7 @@ def correlation(X: ArrayLike) -> Floats:
     return _matrix(X, "correlation")
 
 
-@validate(X=check.table)
+@validate(X=table)
 def cosine(X: ArrayLike) -> Floats:
     """Cosine between rows: the correlation of a process whose mean is known to be zero.
 
@@ -228,7 +227,7 @@ def cosine(X: ArrayLike) -> Floats:
     return _matrix(X, "cosine")
 
 
-@validate(X=check.table)
+@validate(X=table)
 def euclidean(X: ArrayLike) -> Floats:
     r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
 

@@ -30,7 +30,7 @@ class SparseRows(SparseTable):
 
     def __getitem__(self, rows: Any) -> Reals:
         """Dense rows, (b, p)."""
-        return np.asarray(super().__getitem__(rows) - self.shift[rows, None].astype(self.dtype))
+        return super().__getitem__(rows) - self.shift[rows, None].astype(self.dtype)
 
     def mean(self, axis: int = 0, dtype: Any = np.float64) -> Floats:
         """Return the mean row, (p,)."""
@@ -56,7 +56,7 @@ class SparseRows(SparseTable):
     def products_with(self, new: Reals) -> Floats:
         """Products of dense rows (b, p), none of these, with all, (b, n)."""
         double = new.astype(np.float64, copy=False)
-        result: Floats = np.ascontiguousarray((self.stored @ double.T).T)
+        result = np.ascontiguousarray((self.stored @ double.T).T)
         result -= double.sum(axis=1)[:, None] * self.shift
         return result
 
@@ -184,8 +184,7 @@ class EuclideanRows(NamedTuple):
 
     def scaled(self, X: Reals) -> Floats:
         """Other rows, (b, p), on the same scale."""
-        points: Floats = (X - self.origin) / self.units / self.scale
-        return points
+        return (X - self.origin) / self.units / self.scale
 
 
 @validate(X=_rows, standardized=check.flag)
