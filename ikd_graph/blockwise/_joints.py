@@ -71,13 +71,13 @@ class Joints(NamedTuple):
             for a, b, n, kind, values in zip(*self[:5], strict=True)
             if kind != "fixed"
         ]
-        counts = ", ".join(f"{int((self.fixed == kind).sum())} {kind}" for kind in KINDS)
+        counts = ", ".join(f"{(self.fixed == kind).sum()} {kind}" for kind in KINDS)
         return "\n".join([f"points: {counts}", *lines])
 
 
 def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
     """Say how many points open joints leave mirrored or free; "" where none is."""
-    mirrored, free = (int(np.count_nonzero(fixed == kind)) for kind in KINDS[1:])
+    mirrored, free = (np.count_nonzero(fixed == kind) for kind in KINDS[1:])
     if not mirrored + free:
         return ""
     return (
@@ -228,16 +228,15 @@ def join_blocks(solved: SolvedBlocks, most_variance: float = np.inf) -> BlockJoi
         own = [solved.coordinates[part][rows] for part, rows in zip(parts, at, strict=True)]
         source, target = (values - values.mean(axis=0) for values in own)
         values = np.linalg.svd(source.T @ target, compute_uv=False)
-        sizes = float((source**2).sum()), float((target**2).sum())
-        misfit = max(sum(sizes) - 2.0 * float(values.sum()), 0.0)
+        sizes = (source**2).sum(), (target**2).sum()
+        misfit = max(sum(sizes) - 2.0 * values.sum(), 0.0)
         freedom = shared.size * width - width * (width + 1) / 2
-        variance = known.variance(misfit, freedom, float(np.sqrt(sizes[0] * sizes[1])))
+        variance = known.variance(misfit, freedom, np.sqrt(sizes[0] * sizes[1]))
         known.misfit += misfit
         known.freedom += freedom
         if _kinds(values, variance) == 0:
             groups.merge(a, b)
-            noise = float(np.sqrt(variance))
-            known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), noise))
+            known.rows.append((a, b, shared.size, "fixed", np.sqrt(values), np.sqrt(variance)))
     for group in groups.subsets():
         known.labels[list(group)] = min(group)
     return known
@@ -317,9 +316,9 @@ class _Bodies:
             if not is_joined:
                 continue
             if not is_inside:
-                values, noise = np.sqrt(one.squares[row]), float(np.sqrt(one.variance[row]))
-                ends, n_shared = self.ends[[first, second]].tolist(), int(one.n_shared[row])
-                self.known.rows.append((*ends, n_shared, "fixed", values, noise))
+                values, noise = np.sqrt(one.squares[row]), np.sqrt(one.variance[row])
+                ends = self.ends[[first, second]]
+                self.known.rows.append((*ends, one.n_shared[row], "fixed", values, noise))
             points[first] = np.union1d(points[first], points[second])
             points[second] = points[second][:0]
             labels[labels == second] = first
@@ -448,6 +447,6 @@ class _Bodies:
 def spans(centered: Floats) -> bool:
     """Whether points (k, M) without noise span all dimensions by more than rounding."""
     values = np.linalg.svd(centered, compute_uv=False)
-    floor = _jit.merging.FLAT * _jit.merging.ROUNDING * float((centered**2).sum())
+    floor = _jit.merging.FLAT * _jit.merging.ROUNDING * (centered**2).sum()
     enough = len(centered) > centered.shape[1]
     return bool(enough and 4.0 * values[-1] ** 2 > floor)
