@@ -2,8 +2,8 @@ r"""What the values of columns at the points of a map say of them elsewhere, and
 
 A column is v^(1/2) times a sample of a Gaussian process with the kernel k = f(\|z - z'\|²), plus
 noise. Its posterior mean is a sum of features g_j(z), which are sums of kernels, times coefficients
-c_j, of whose variance the values take off a fraction each. A linear functional l of the column, such
-as its derivative at a point, then has
+c_j, of whose variance the values take off a fraction e_j. A linear functional l of the column,
+such as its derivative at a point, then has
 
     the mean  Σ c_j l g_j  and the variance  v (l l' k - Σ e_j (l g_j)²),
 
