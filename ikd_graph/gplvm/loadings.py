@@ -92,7 +92,7 @@ class Loadings:
         most = ", ".join(self.top(_NAMED)["column"]) if sure > 2.0 * chance else "none can be told"
         return (
             f"derivatives of {count(len(self), 'column')} at {count(len(self.points), 'point')}, "
-            f"{sure:.0%} beyond two standard errors (by chance {chance:.0%})\n"
+            f"{sure:.0%} beyond two standard errors on this map (by chance {chance:.0%})\n"
             f"change most, in standard deviations: {most}"
         )
 
