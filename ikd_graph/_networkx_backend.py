@@ -12,6 +12,7 @@ import inspect
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def convert_from_nx(
 
     if hasattr(G, "_graph"):
         G.__networkx_cache__ = None  # networkx does not see when what a view shows has changed
-    names, rows, n = [*G._adj], G._adj.values(), len(G)
+    names, rows, n = [*G._adj], [*map(list, G._adj.values())], len(G)
     number = dict(zip(names, range(n), strict=True))
     starts = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=starts[1:])
@@ -101,15 +102,17 @@ def _lengths(G: nx.Graph, attribute: Any, default: Any) -> tuple[NDArray[np.floa
     types = {*map(type, given)}
     whole = types <= {int, np.int64}
     if types <= {int, float, np.int64, np.float64, type(None)}:
-        lengths = np.array(given, dtype=np.float64)  # None, a hidden edge, becomes NaN
-        hidden = np.isnan(lengths)
-        # Sums of larger integers have no exact double.
-        exact = not whole or lengths.max(initial=0.0) * len(G) <= 2.0 / np.finfo(np.float64).eps
-        lengths[hidden] = 0.0
-        right = np.isfinite(lengths) & (lengths >= 0.0)
-        if exact and right.all() and hidden.sum() == given.count(None):
-            lengths[hidden] = np.inf
-            return lengths, whole
+        with suppress(OverflowError):
+            lengths = np.array(given, dtype=np.float64)  # None, a hidden edge, becomes NaN
+            hidden = np.isnan(lengths)
+            lengths[hidden] = 0.0
+            right = np.isfinite(lengths) & (lengths >= 0.0)
+            # Sums of larger integers have no exact double, and sums of larger numbers none at all.
+            largest = 2.0 / np.finfo(np.float64).eps if whole else np.finfo(np.float64).max
+            exact = lengths.max(initial=0.0) <= largest / max(len(G), 1)
+            if exact and right.all() and hidden.sum() == given.count(None):
+                lengths[hidden] = np.inf
+                return lengths, whole
     raise NotImplementedError(
         f"the attribute {attribute!r} of edges must be finite numbers from 0, integers or of "
         "double precision, or None for no edge"

@@ -118,13 +118,13 @@ print(f"among the first eight of both maps: {len(both)}")
 # ----------
 #
 # Genes whose values are shuffled among the cells change nowhere. How many are said to change along
-# the path by more than three standard errors?
+# the path by more than three standard errors? The kernels are those of the two maps above.
 rng = np.random.default_rng(0)
 shuffled = pd.DataFrame({name: rng.permutation(genes[name]) for name in genes})
 for name, loadings in (
     ("IKD", found),
     ("UMAP", on_umap),
-    ("IKD, shuffled", ikd_graph.loadings(Z, shuffled)),
+    ("IKD, shuffled", ikd_graph.loadings(Z, shuffled, kernel=model.kernel_)),
     ("UMAP, shuffled", ikd_graph.loadings(umap, shuffled)),
 ):
     table = loadings.top(len(loadings), where=path if "IKD" in name else its_path)

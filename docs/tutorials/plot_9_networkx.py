@@ -77,8 +77,8 @@ for members in communities[:6]:
     print(f"{len(members)} images: {len(paths[-1])} on the path, of length {farthest[ends]:.2f}")
 
 # %%
-# The fifth path says why ones and eights are together: an eight whose loops have closed is a thick
-# stroke on so few pixels, and so is a one.
+# The fifth path says why ones, eights and a six are together: an eight whose loops have closed is a
+# thick stroke on so few pixels, and so are a one and the six at the end of the path.
 import matplotlib.pyplot as plt
 
 fig, axes = plt.subplots(len(paths), max(map(len, paths)), figsize=(7.5, 6.0))

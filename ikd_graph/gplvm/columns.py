@@ -538,6 +538,8 @@ def place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     if given.shape == () and given.dtype.kind in "iu":
         return None, check.nodes_of(len(points))("where", given[None])
     if given.dtype == bool and given.shape == (len(points),):
+        if not given.any():
+            raise ValueError("where must be True for at least one row, got False for all")
         return None, np.flatnonzero(given)
     if given.shape == (2,) and given.dtype.kind in "iu":
         return points[check.nodes_of(len(points))("where", given)], every

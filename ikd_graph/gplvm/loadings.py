@@ -92,7 +92,7 @@ class Loadings:
         most = ", ".join(self.top(_NAMED)["column"]) if sure > 2.0 * chance else "none can be told"
         return (
             f"derivatives of {count(len(self), 'column')} at {count(len(self.points), 'point')}, "
-            f"{sure:.0%} beyond two standard errors (by chance {chance:.0%})\n"
+            f"{sure:.0%} beyond two standard errors on this map (by chance {chance:.0%})\n"
             f"change most, in standard deviations: {most}"
         )
 
@@ -306,11 +306,11 @@ def loadings(
     Z : (n_samples, n_components) array_like of float64
         Coordinates of the rows, at least ten different ones.
     X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
-        The table.
+        The table, its rows in the order of Z: names of rows are not compared.
     points : (n_points, n_components) array_like of float64, optional
         Where to differentiate; by default at the rows.
     columns : sequence of str or int, optional
-        Names or positions of the columns; by default all.
+        Names or positions of the columns, a name as it is or as text; by default all.
     names : sequence of str, optional
         Names of all columns of X; by default those of the data frame, else "x0", "x1", ...
     kernel : str or StationaryKernel, optional
@@ -368,13 +368,21 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
     """Positions of columns that are given by names or positions; all without any."""
     if columns is None:
         return np.arange(len(names))
-    where = {name: at for at, name in enumerate(names)}
-    positions = range(len(names))
-    at = [where.get(each, each) for each in np.atleast_1d(np.asarray(columns, dtype=object))]
-    if not at or (unknown := [each for each in at if each not in positions]):
+    where: dict[str, set[int]] = {}
+    for at, name in enumerate(names):
+        where.setdefault(str(name), set()).add(at)
+    given, positions = [*np.atleast_1d(np.asarray(columns, dtype=object))], range(len(names))
+    fits = [
+        where.get(str(each), set())
+        | {at for at in [each] if check.is_whole(at) and at in positions}
+        for each in given
+    ]
+    wrong = [k for k, fit in enumerate(fits) if len(fit) != 1]
+    if wrong or not fits:
+        several = f", which fits {len(fits[wrong[0]])} columns" if wrong and fits[wrong[0]] else ""
         raise ValueError(
             f"columns must be names of columns of X or positions from 0 to {len(names) - 1}, got "
-            f"{repr(unknown[0]) if at else 'none'}; the names are "
+            f"{repr(given[wrong[0]]) if wrong else 'none'}{several}; the names are "
             f"{', '.join(map(str, names[:_NAMED]))}{', ...' if len(names) > _NAMED else ''}"
         )
-    return np.array(at, dtype=np.int64)
+    return np.array([*map(min, fits)], dtype=np.int64)

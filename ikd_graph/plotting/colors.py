@@ -128,9 +128,9 @@ def paint(
         return labels or Paint()
     if not isinstance(labels, Labels):
         title = title or str(getattr(labels, "name", None) or "")
-        labels = getattr(labels, "cat", labels)
-        if hasattr(labels, "categories"):
-            labels, names = labels.codes, labels.categories
+        coded = getattr(labels, "cat", labels)
+        if hasattr(coded, "categories"):
+            labels, names = coded.codes, coded.categories
         elif names is None and isinstance(pd.Index(labels), _TIMES):
             return paint_index(labels, title)
         y = np.asarray(labels)

@@ -202,6 +202,7 @@ def test_columns_are_named_by_point_region_and_path(planted):
     assert everywhere["size"].is_monotonic_decreasing
     assert (everywhere["size"] > 0.0).all()
     assert "derivatives of 5 columns at 400 points" in repr(found)
+    assert "beyond two standard errors on this map (by chance 2%)" in repr(found)
     assert repr(found).endswith("deviations: east only, east, north")
 
 
@@ -244,6 +245,13 @@ def test_columns_are_chosen_by_name_and_position(planted):
     np.testing.assert_allclose(
         model.loadings(columns=["north"]).values[:, 0], model.loadings().values[:, 1], atol=1e-10
     )
+
+
+def test_columns_that_are_named_by_numbers_are_chosen_by_them(planted):
+    Z, X = planted
+    numbered = X.set_axis([10, 11, 12, 13, 14], axis=1)
+    assert ikd_graph.loadings(Z, numbered, columns=[12, 0]).names == ("12", "10")
+    assert IKD().fit(numbered).loadings(columns=[12]).names == ("12",)
 
 
 def test_sparse_rows_and_dense_ones_say_the_same():
@@ -305,6 +313,11 @@ def test_kernels_without_a_derivative_are_refused_with_one_to_take(kernel, plant
         ({"columns": [5]}, "positions from 0 to 4, got 5"),
         ({"columns": [1.5]}, "positions from 0 to 4, got 1.5"),
         ({"columns": []}, "got none"),
+        ({"columns": [True, False, False, False, False]}, "positions from 0 to 4, got True;"),
+        ({"columns": slice(2)}, r"positions from 0 to 4, got slice\(None, 2, None\);"),
+        ({"columns": {"east", "north"}}, "positions from 0 to 4, got {"),
+        ({"columns": [2], "names": [5, 3, 1, 2, 0]}, "got 2, which fits 2 columns"),
+        ({"columns": ["a"], "names": [*"abcda"]}, "got 'a', which fits 2 columns"),
         ({"names": ["a"]}, "names must be one for each of the 5 columns"),
     ],
 )
@@ -319,6 +332,8 @@ def test_what_is_no_place_is_refused(planted):
         found.top(where=[1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="where must lie from 0 to 399, got 400"):
         found.top(where=400)
+    with pytest.raises(ValueError, match="where must be True for at least one row"):
+        found.top(where=np.zeros(400, dtype=bool))
     with pytest.raises(ValueError, match="n must be"):
         found.top(0)
 

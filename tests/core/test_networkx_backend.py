@@ -72,6 +72,18 @@ def test_cliques_are_those_of_networkx(kind, seed):
             assert set(cliques.values()) == {1}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_hidden_edges_are_not_there(kind):
+    G = random_graph(kind, 0)
+    names = [*G]
+    low = nx.subgraph_view(G, filter_edge=lambda a, b, *_: (a in names[:9]) == (b in names[:9]))
+    assert 0 < low.size() < G.size()
+    expected = dict(nx.all_pairs_dijkstra_path_length(low))
+    assert dict(nx.all_pairs_dijkstra_path_length(low, backend="ikd_graph")) == expected
+    if not G.is_directed():
+        assert as_sets(nx.find_cliques(low, backend="ikd_graph")) == as_sets(nx.find_cliques(low))
+
+
 @pytest.mark.parametrize("find", [nx.find_cliques, nx.find_cliques_recursive])
 @pytest.mark.parametrize("seed", range(6))
 def test_cliques_that_hold_some_nodes(find, seed):
@@ -191,6 +203,8 @@ NOT_TAKEN = {
     "single precision": ([np.float32(0.1)], "weight"),
     "large integers": ([2**60], "weight"),
     "large sums": ([2**50], "weight"),
+    "integers beyond doubles": ([10**400], "weight"),
+    "sums beyond doubles": ([1e307], "weight"),
 }
 
 

@@ -317,6 +317,14 @@ def fitted_path(kind=""):
     return IKD(strategy="geodesic", refine=None).fit(frame)
 
 
+def test_columns_of_polars_are_colors():
+    polars = pytest.importorskip("polars")
+    for values in (["b", "a", "b"], [2, 1, 2]):
+        expected = colors.paint(values)
+        found = colors.paint(polars.Series("kind", values))
+        assert (found.names, found.y.tolist()) == (expected.names, expected.y.tolist())
+
+
 def test_classes_keep_the_order_that_their_categories_have():
     labels = pd.Categorical(["high", "low", None], ["low", "high"], ordered=True)
     assert [name for _, name in colors.paint(labels).classes()] == ["low", "high", "no label"]
