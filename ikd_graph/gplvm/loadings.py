@@ -26,13 +26,14 @@ from scipy.stats import chi2
 
 from .._base import validation as check
 from .._base.format import count
+from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.validation import validate
 from ..kernels import RationalQuadratic, StationaryKernel, differentiable
 from ..plotting import charts, plot
 from ._posterior import ColumnPosterior
-from ._smoother import half_median, smoother
+from ._smoother import bayes_factors, half_median, smoother
 from .columns import WIDTH, OnMap, check_map, place_of, read_columns
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Loadings", "loadings"]
 
 _NAMED = 5
+_ROWS = 300  # and 256 columns that a kernel is chosen by
 
 
 class _Block(NamedTuple):
@@ -314,8 +316,9 @@ def loadings(
     names : sequence of str, optional
         Names of all columns of X; by default those of the data frame, else "x0", "x1", ...
     kernel : str or StationaryKernel, optional
-        Kernel of the process, differentiable at 0; by default the rational quadratic with a quarter
-        of the median distance as its length-scale.
+        Kernel of the process, differentiable at 0; by default the rational quadratic with a
+        length-scale of a quarter, a half or all of the median distance, under which the columns are
+        most likely.
 
     Returns
     -------
@@ -356,12 +359,24 @@ def loadings(
     chosen, every = chosen_columns(columns, labels), np.arange(len(known))
     with single_threaded_blas():
         if kernel is None:
-            # Of many scales at once: clusters are small next to the map.
-            kernel = RationalQuadratic(length_scale=0.5 * half_median(known))
+            few = evenly_spaced(len(known), _ROWS)
+            some = OnMap(values, None, chosen, few, smoother(known[few]))
+            kernel = _likely_kernel(
+                known[few], some.take(chosen[evenly_spaced(chosen.size, WIDTH)])
+            )
         smooth = smoother(known, cast("StationaryKernel", kernel))
         table = OnMap(values, None, chosen, every, smooth)
         parts = [smooth.posterior(table.take(chosen[at])) for at in batches(chosen.size, WIDTH)]
     return Loadings(where, tuple(labels[chosen]), [ColumnPosterior.joined(parts)])
+
+
+def _likely_kernel(points: Floats, columns: Floats) -> StationaryKernel:
+    """Rational quadratic of a quarter, half or all of the median distance that columns prefer."""
+    Y, scales = columns - columns.mean(axis=0), half_median(points) * np.array([0.5, 1.0, 2.0])
+    # Of many scales at once: clusters are small next to the map.
+    tried = [smoother(points, RationalQuadratic(length_scale=float(scale))) for scale in scales]
+    rng = np.random.default_rng(0)
+    return max(tried, key=lambda one: bayes_factors(Y, one, 0, "shift", rng).sum()).kernel
 
 
 def chosen_columns(columns: Any, names: Any) -> Integers:
