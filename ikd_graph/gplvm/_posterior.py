@@ -1,10 +1,11 @@
 r"""What the values of columns at the points of a map say of them elsewhere, and of their slopes.
 
 A column is v^(1/2) times a sample of a Gaussian process with the kernel k = f(\|z - z'\|²), plus
-noise of variance r v. With A = K + r I and features g(z) with g(z)^T g(z') = k(z)^T A^-1 k(z'), a
-linear functional l of it, such as its derivative at a point, has
+noise. Its posterior mean is a sum of features g_j(z), which are sums of kernels, times coefficients
+c_j, of whose variance the values take off a fraction e_j. A linear functional l of the column,
+such as its derivative at a point, then has
 
-    the mean (l g)^T c  and the variance  v (l l' k - \|l g\|²),
+    the mean  Σ c_j l g_j  and the variance  v (l l' k - Σ e_j (l g_j)²),
 
 so that one set of features serves all columns, and all functionals of them.
 """
@@ -53,8 +54,8 @@ class ColumnPosterior(NamedTuple):
     means: Floats  # (b,) of their values, which were taken off
     sd: Floats  # (b,) standard deviations of their values
     coefficients: Floats  # (r, b) posterior means of those of the features
-    explained: Floats  # (g, r) fraction of the prior variance of each that values take off
-    variances: Floats  # (g, b) prior variances of the columns, times the weight of each g
+    explained: Floats  # (g, r) e, for each noise ratio that a column may have
+    variances: Floats  # (g, b) v, times the weight of each noise ratio
 
     def of(self, functionals: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Means and variances (k, b) of functionals: (k, r) of the features, of prior (k,)."""

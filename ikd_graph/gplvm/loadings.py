@@ -1,14 +1,14 @@
 r"""Which columns change where on a map, in which direction, and how surely.
 
-The posterior mean of a column at a point z of a map is the derivative's antiderivative: with g and
-c of `_posterior`, its slopes are (∂g/∂z)^T c, and their variance is that of the process,
+With the features g and coefficients c of `_posterior` the slopes of a column at a point z of a map
+are (∂g/∂z)^T c, and the variance of each is
 
-    v (-2 f'(0) - \|∂g/∂z\|²),    k = f(\|z - z'\|²),
+    v (-2 f'(0) - Σ e_j (∂g_j/∂z)²),    k = f(\|z - z'\|²).
 
-the same in every coordinate before anything is known. The points of a map have errors δ of their
-own, of mean covariance Σ. If they are as smooth as columns are, with the covariance k Σ, the map is
-turned and stretched by ∂δ, whose variance is -2 f'(0) Σ. A slope s then errs by ∂δ^T s: this adds
--2 f'(0) s^T Σ s to its variance. It is at a row that slopes are known so: a row moves with the map.
+The points of a map have errors δ of their own, of mean covariance Σ. If they are as smooth as
+columns are, with the covariance k Σ, the map is turned and stretched by ∂δ, whose variance is
+-2 f'(0) Σ. A slope s then errs by ∂δ^T s, which adds -2 f'(0) s^T Σ s to its variance. That a row
+is displaced does not count: what is known of it moves with it.
 """
 
 from __future__ import annotations
