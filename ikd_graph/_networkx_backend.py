@@ -106,11 +106,10 @@ def _lengths(G: nx.Graph, attribute: Any, default: Any) -> tuple[NDArray[np.floa
             lengths = np.array(given, dtype=np.float64)  # None, a hidden edge, becomes NaN
             hidden = np.isnan(lengths)
             lengths[hidden] = 0.0
-            right = np.isfinite(lengths) & (lengths >= 0.0)
             # Sums of larger integers have no exact double, and sums of larger numbers none at all.
             largest = 2.0 / np.finfo(np.float64).eps if whole else np.finfo(np.float64).max
-            exact = lengths.max(initial=0.0) <= largest / max(len(G), 1)
-            if exact and right.all() and hidden.sum() == given.count(None):
+            right = (lengths >= 0.0) & (lengths <= largest / max(len(G), 1))
+            if right.all() and hidden.sum() == given.count(None):
                 lengths[hidden] = np.inf
                 return lengths, whole
     raise NotImplementedError(

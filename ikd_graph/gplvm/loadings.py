@@ -384,20 +384,17 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
     if columns is None:
         return np.arange(len(names))
     where: dict[str, set[int]] = {}
-    for at, name in enumerate(names):
-        where.setdefault(str(name), set()).add(at)
+    for position, name in enumerate(names):
+        where.setdefault(str(name), set()).add(position)
     given, positions = [*np.atleast_1d(np.asarray(columns, dtype=object))], range(len(names))
-    fits = [
-        where.get(str(each), set())
-        | {at for at in [each] if check.is_whole(at) and at in positions}
-        for each in given
-    ]
-    wrong = [k for k, fit in enumerate(fits) if len(fit) != 1]
-    if wrong or not fits:
-        several = f", which fits {len(fits[wrong[0]])} columns" if wrong and fits[wrong[0]] else ""
+    at = [{each} if check.is_whole(each) and each in positions else set() for each in given]
+    fits = [fit | where.get(str(each), set()) for each, fit in zip(given, at, strict=True)]
+    got = [(repr(each), len(fit)) for each, fit in zip(given, fits, strict=True) if len(fit) != 1]
+    if got or not fits:
+        each, fitting = got[0] if got else ("none", 0)
         raise ValueError(
             f"columns must be names of columns of X or positions from 0 to {len(names) - 1}, got "
-            f"{repr(given[wrong[0]]) if wrong else 'none'}{several}; the names are "
+            f"{each}{f', which fits {fitting} columns' if fitting else ''}; the names are "
             f"{', '.join(map(str, names[:_NAMED]))}{', ...' if len(names) > _NAMED else ''}"
         )
     return np.array([*map(min, fits)], dtype=np.int64)
