@@ -3,6 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/loadings.py samples [--seeds 0 30] [--out FILE]
     OMP_NUM_THREADS=1 python benchmarks/loadings.py real
     OMP_NUM_THREADS=1 python benchmarks/loadings.py kernels
+    OMP_NUM_THREADS=1 python benchmarks/loadings.py halves
     OMP_NUM_THREADS=1 python benchmarks/loadings.py cost
 
 Samples: every column is drawn together with its gradient at all points from one Gaussian process
@@ -16,7 +17,9 @@ choosing, 30 to 59 for one confirmation. Lines that FILE has already are not com
 Real: columns of digits and of 437 cells by 48 genes (guo_qpcr.npz in the folder $IKD_GRAPH_DATA),
 ranked at 40 points by the length of their gradient beyond its standard errors, against the slopes
 of weighted linear regressions on the nearest 75 rows. Kernels: the same for kernels of given
-maps, with correlation and coverage on true ones. Cost: time of a processor and memory.
+maps, with correlation and coverage on true ones. Halves: principal components of six tables, at
+100 points, from either half of the rows, with the scale that is chosen and with the shortest. Cost:
+time of a processor and memory.
 """
 
 import argparse
@@ -35,7 +38,14 @@ from scipy import sparse
 from scipy.linalg import orthogonal_procrustes
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
-from sklearn.datasets import load_digits
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
+from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
@@ -53,6 +63,7 @@ NOISE = (0.0, 0.1, 0.3, 0.5, 1.0)
 SHAPES = ("cloud", "sheet", "ring", "line")
 HALF, MOST = 0.674, 1.96  # standard errors of 50 and 95 % intervals
 N_POINTS = 40
+TABLES = (load_breast_cancer, load_wine, load_diabetes, load_iris, load_digits)
 
 
 def second_derivative(name, d):
@@ -296,6 +307,36 @@ def compare_kernels():
         print(f"{shape} 1/{part}: {'; '.join(met)}; correlation, 50 %, 95 %: {text}", flush=True)
 
 
+def halves():
+    """Print how gradients from one half of the rows agree with those from the other."""
+    print("| table | scale | sure | sure of a half | opposite | 95 % |\n|---|---|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    tables = {load.__name__[5:]: load().data[:1000] for load in TABLES}
+    for name, X in (tables | {"noise": rng.normal(size=(300, 30))}).items():
+        X = X[:, X.std(axis=0) > 0.0]
+        Z = PCA(2).fit_transform(X / X.std(axis=0))
+        middle = float(np.median(pdist(Z)))
+        at, order = Z[rng.permutation(len(Z))[:100]], rng.permutation(len(Z))
+        for kernel in (None, kernels.RationalQuadratic(length_scale=0.25 * middle)):
+            one, other = (ikd_graph.loadings(Z[half], X[half], points=at, kernel=kernel)
+                          for half in np.array_split(order, 2))  # fmt: skip
+            every = ikd_graph.loadings(Z, X, kernel=kernel)
+            sure = sure_of(one)
+            opposite = np.sum(one.values * other.values, axis=2)[sure] < 0.0
+            away = np.abs(one.values - other.values)
+            inside = away <= MOST * np.hypot(one.standard_errors, other.standard_errors)
+            scale = every.posteriors[0].features.kernel.length_scale / middle
+            cells = [scale, sure_of(every).mean(), sure.mean(),
+                     opposite.mean() if opposite.size else np.nan, inside.mean()]  # fmt: skip
+            print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
+
+
+def sure_of(found):
+    """Which gradients (n, p) are longer than two standard errors."""
+    length, error = (np.sum(each**2, axis=2) for each in (found.values, found.standard_errors))
+    return length > 4.0 * error
+
+
 def cost():
     """Print seconds of a processor and the largest memory of this process, small tables first."""
     rng = np.random.default_rng(0)
@@ -327,7 +368,7 @@ def cost():
           lambda: both(ikd_graph.loadings(Z, X, points=Z[:1])))  # fmt: skip
 
 
-JOBS = {"real": real, "kernels": compare_kernels, "cost": cost}
+JOBS = {"real": real, "kernels": compare_kernels, "halves": halves, "cost": cost}
 
 
 def main():

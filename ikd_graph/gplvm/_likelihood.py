@@ -74,6 +74,8 @@ def column_groups(table: NDArray[np.floating]) -> list[ColumnGroup]:
 def known_columns(rows: NDArray[np.floating]) -> list[tuple[Integers, Integers]]:
     """Rows and columns of every group of columns that are known in the same rows."""
     known = np.isfinite(rows)
+    if known.all():
+        return [(np.arange(len(rows)), np.arange(rows.shape[1]))]
     _, inverse, counts = np.unique(
         np.packbits(known, axis=0), axis=1, return_inverse=True, return_counts=True
     )

@@ -234,7 +234,7 @@ class Loadings:
         'east'
         """
         check.one_of(("arrows", "surfaces"))("kind", kind)
-        few = replace(self, points=self.points[plot.grid(self.points)[0]])
+        few = replace(self, points=self.points[plot.grid(self.points)[0]], spread=None)
         sd = np.where(self.sd > 0.0, self.sd, np.inf)[:, None]
         slopes, errors = few.values / sd, few.standard_errors / sd
         most = self.top(n).index.tolist() if kind == "surfaces" else []
