@@ -203,7 +203,7 @@ def test_columns_are_named_by_point_region_and_path(planted):
     assert (everywhere["size"] > 0.0).all()
     assert "derivatives of 5 columns at 400 points" in repr(found)
     assert "beyond two standard errors on this map (by chance 2%)" in repr(found)
-    assert repr(found).endswith("deviations: east only, east, north")
+    assert "change most, in standard deviations: east only, " in repr(found)
 
 
 def test_paths_are_differences_of_the_mean(planted):
