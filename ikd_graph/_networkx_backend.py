@@ -11,7 +11,7 @@ import functools
 import inspect
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -38,7 +38,7 @@ class Graph:
     __networkx_backend__ = "ikd_graph"
 
     edges: CsrGraph  # without loops and weights; each row has the nodes that edges lead to
-    names: list[Node]
+    names: Sequence[Node]  # a range where nodes are their own numbers
     number: dict[Node, int]
     lengths: dict[Any, tuple[CsrGraph, bool]]  # by attribute, and whether all are integers
     directed: bool
@@ -62,11 +62,17 @@ def convert_from_nx(
 
     if hasattr(G, "_graph"):
         G.__networkx_cache__ = None  # networkx does not see when what a view shows has changed
-    names, rows, n = [*G._adj], [*map(list, G._adj.values())], len(G)
+    n, given = len(G), [*G._adj]
+    numbered = {*map(type, given)} == {int} and given == [*range(n)]
+    names: Sequence[Node] = range(n) if numbered else given
+    # A view does not know how many of its edges it shows.
+    rows = [row if type(row) is dict else [*row] for row in G._adj.values()]
     number = dict(zip(names, range(n), strict=True))
     starts = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=starts[1:])
-    ends = np.fromiter(map(number.__getitem__, chain.from_iterable(rows)), np.int32, starts[-1])
+    every: Any = chain.from_iterable(rows)
+    every = every if numbered else map(number.__getitem__, every)
+    ends = np.fromiter(every, np.int32, starts[-1])
     owners = np.repeat(np.arange(n), np.diff(starts))
     order = np.argsort(owners * n + ends, kind="stable")
     no_loop = ends[order] != owners
@@ -182,10 +188,12 @@ def find_cliques_recursive(G: Graph, nodes: list[Node] | None = None) -> Iterato
     return map(first.__add__, further)
 
 
-def _named(g: CsrGraph, names: list[Node]) -> Iterator[list[list[Node]]]:
+def _named(g: CsrGraph, names: Sequence[Node]) -> Iterator[list[list[Node]]]:
     """Yield the cliques of a graph as lists of names, some thousands at a time."""
     for blocks in _blocks(g):
-        members = [*map(names.__getitem__, blocks.members.tolist())]
+        members = blocks.members.tolist()
+        if not isinstance(names, range):
+            members = [*map(names.__getitem__, members)]
         yield [members[start:stop] for start, stop in pairwise(blocks.indptr.tolist())]
 
 
