@@ -11,12 +11,11 @@ import subprocess
 import sys
 from collections import Counter
 from decimal import Decimal
+from importlib.metadata import entry_points
 
 import networkx as nx
 import numpy as np
 import pytest
-
-from ikd_graph import _networkx_backend as backend
 
 pytestmark = pytest.mark.skipif(
     "ikd_graph" not in nx.utils.backends.backends,
@@ -286,7 +285,8 @@ def test_copies_and_files_of_a_graph_are_without_its_conversion(kind, copied):
 
 def test_a_converted_graph_runs_what_the_backend_has_and_nothing_else():
     G = nx.cycle_graph(5)
-    converted = backend.convert_from_nx(G)
+    (backend,) = entry_points(group="networkx.backends", name="ikd_graph")
+    converted = backend.load().convert_from_nx(G)
     assert as_sets(nx.find_cliques(converted)) == as_sets(nx.find_cliques(G))
     with pytest.raises(NotImplementedError, match="'triangles' is not implemented by"):
         nx.triangles(converted)
