@@ -1,8 +1,8 @@
 """
-Weak data
-=========
+Can this table be embedded?
+===========================
 
-How good an embedding can be, asked before it is believed.
+How good an embedding can be, asked before it is believed, for tables that are ever noisier.
 """
 
 import warnings
@@ -24,4 +24,4 @@ for noise in (0.2, 0.8, 1.4):
 print(diagnosis)  # that of the noisiest
 levels = charts.level_bars(bars, "{:.3f}".format, "R² after affine alignment")
 ax = plot.chart(levels, ax=plot.axes())
-print("picture:", plot.save(ax, "10_weak_data.png"))
+print("picture:", plot.save(ax, "05_weak_data.png"))

@@ -2,8 +2,8 @@
 Where was the animal?
 =====================
 
-A neuroscientist counts the spikes of eighty neurons in bins of a tenth of a second and asks where the
-animal was, knowing neither what a neuron prefers nor that it has to do with space. The table is
+A neuroscientist counts the spikes of eighty neurons in bins of a tenth of a second and asks where
+the animal was, knowing neither what a neuron prefers nor that it has to do with space. The table is
 simulated, so that the walk is known and the answer can be checked.
 """
 
@@ -85,7 +85,7 @@ def into_box(Z):
 
 read = into_box(model.transform(counts[later]))
 error = np.linalg.norm(read - walk[later], axis=1)
-print(f"new bins: median error {np.median(error):.2f}, nine in ten below {np.quantile(error, 0.9):.2f}")
+print(f"new bins: median error {np.median(error):.2f}")
 
 # %%
 # The box is 2 wide. The median error is 0.16.
