@@ -27,11 +27,11 @@ strange = np.random.default_rng(0).uniform(0, 16, (1, 64))
 fits = [model.placement_residuals(rows).max() for rows in (X_new, strange)]
 print(f"residuals: new images {fits[0]:.2f} at most, random pixels {fits[1]:.2f}")
 
-# From one end of the map to the other along the graph, so that the path stays on the data.
+# From left to right over the map along its graph, so that the path stays on the data.
 network = graph.to_networkx(model.graph_)
 for one, other, edge in network.edges(data=True):
     edge["length"] = np.linalg.norm(Z[one] - Z[other])
-start, end = np.argsort(-Z[:, 0])[[30, -30]]
+start, end = np.argsort(Z[:, 0])[[30, -30]]
 path = Z[nx.shortest_path(network, start, end, weight="length")]
 walked = np.concatenate([[0], np.linalg.norm(np.diff(path, axis=0), axis=1).cumsum()])
 steps = np.linspace(0, walked[-1], 9)
