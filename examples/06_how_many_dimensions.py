@@ -14,11 +14,12 @@ from ikd_graph.plotting import plot
 
 rng = np.random.default_rng(0)
 figure = Figure(figsize=(11, 3.6), layout="constrained")
+figure.supylabel("log density of a held-out column")
 for true, ax in enumerate(figure.subplots(1, 3), 1):
     latent = rng.uniform(-1.0, 1.0, size=(100, true)) * [1.5, 1.2, 1.0][:true]
     X = datasets.gplvm_data(latent, 300, noise=0.3).X
     found = dimension.estimate(X)
-    found.plot(ax=ax).set_title(f"{true} true, {found.dimension} found")
+    found.plot(ax=ax).set(xlabel=f"dimensions ({true} in truth)", ylabel="")
     print(f"{true} true: {found}")
 
 model = IKD(n_components="auto", refine=None).fit(X)
