@@ -61,7 +61,7 @@ def saved_picture(block, variables, settings):
 
 
 # Tutorials on tables that a package brings, which has to be installed.
-tables_of = {"plot_6_states": "libpysal", "plot_8_regions": "nitime", "plot_9_genes": "scanpy"}
+tables_of = {"plot_3_states": "libpysal", "plot_5_regions": "nitime", "plot_6_genes": "scanpy"}
 without_table = [name for name, package in tables_of.items() if find_spec(package) is None]
 
 sphinx_gallery_conf = {
