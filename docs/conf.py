@@ -94,7 +94,7 @@ def keep_together(app, path, parent, content):
 
 
 def leave_out_of_search(app, page, source):
-    """Keep records of decisions, and what changed, out of the search: it finds what helps a user."""
+    """Keep decisions and the changelog out of the search, which finds what helps a user."""
     if page.startswith("decisions/") or page == "changelog":
         app.env.metadata[page]["no-search"] = ""
 

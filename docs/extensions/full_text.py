@@ -1,4 +1,4 @@
-"""What programs read of the site: llms.txt, its pages in a line each, and llms-full.txt, their text."""
+"""What programs read of the site: llms.txt, a line a page, and llms-full.txt, their text."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,11 @@ FOR_PROGRAMS = re.compile(r"(?!decisions/|changelog$)")
 
 
 def first_sentence(text):
-    """Return the first sentence of a paragraph, on one line.
+    r"""Return the first sentence of a paragraph, on one line.
 
     Examples
     --------
-    >>> first_sentence("Rows are points, 0.5 cm\\napart (or more). Columns are not.")
+    >>> first_sentence("Rows are points, 0.5 cm\napart (or more). Columns are not.")
     'Rows are points, 0.5 cm apart (or more).'
     """
     return re.split(r"(?<=[.?!]) (?=[A-Z`])", " ".join(text.split()), maxsplit=1)[0]

@@ -1,4 +1,4 @@
-"""The way through the code on the page of mathematics names functions that a fit calls, in their order."""
+"""The way through the code on a page names functions that a fit calls, in their order."""
 
 import functools
 import re
