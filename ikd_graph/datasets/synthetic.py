@@ -263,7 +263,7 @@ def figure_eight(
 
 @validate(n_samples=check.count, seed=check.random_state)
 def surface(
-    n_samples: int = 200, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
+    n_samples: int = 150, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
 ) -> Dataset:
     """Simulate points of a rectangle behind columns as noisy as they are large.
 

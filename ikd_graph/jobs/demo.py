@@ -33,7 +33,7 @@ RULE = (
 )
 """What is compared, in sentences."""
 
-_NOISE = 1.5  # standard deviations of what it is added to
+_ROWS, _NOISE = 120, 1.5  # standard deviations of what noise is added to
 
 
 class Panel(NamedTuple):
@@ -182,8 +182,9 @@ def demo(verbose: int = 0) -> Demo:
     Demo
         Says what was found (``answer``), plots, and goes to pandas.
     """
-    noise = Dataset(np.random.default_rng(0).normal(size=(150, 200)), name="noise")
-    tables = {"curve": figure_eight(noise=_NOISE), "surface": surface(noise=_NOISE), "noise": noise}
+    noise = Dataset(np.random.default_rng(0).normal(size=(_ROWS, 200)), name="noise")
+    curve, plane = (make(_ROWS, noise=_NOISE) for make in (figure_eight, surface))
+    tables = {"curve": curve, "surface": plane, "noise": noise}
     models, embeddings = {}, {}
     with Stages(verbose) as stages, no_warnings():
         for name, data in tables.items():

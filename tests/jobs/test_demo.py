@@ -35,7 +35,7 @@ def test_the_demonstration_tells_the_truth_apart_from_noise(tmp_path, capsys):
 def test_peers_have_the_better_of_two_settings_and_intervals_hold():
     result = demo()
     every = result.embeddings["curve"]
-    assert every["truth"].shape == every["IKD"].shape == (150, 2)
+    assert every["truth"].shape == every["IKD"].shape == (120, 2)
     isomap = [title for title in every if title.startswith("Isomap")]
     assert isomap == ["Isomap (correlation)"]
     # The truth is turned onto the map: what an affine map explains stays the same.
