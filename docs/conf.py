@@ -37,7 +37,6 @@ html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
-html_extra_path = ["llms.txt"]
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -61,7 +60,7 @@ def saved_picture(block, variables, settings):
 
 
 # Tutorials on tables that a package brings, which has to be installed.
-tables_of = {"plot_6_states": "libpysal", "plot_8_regions": "nitime", "plot_9_genes": "scanpy"}
+tables_of = {"plot_3_states": "libpysal", "plot_5_regions": "nitime", "plot_6_genes": "scanpy"}
 without_table = [name for name, package in tables_of.items() if find_spec(package) is None]
 
 sphinx_gallery_conf = {
@@ -94,9 +93,16 @@ def keep_together(app, path, parent, content):
     content[0] = re.sub(r"(?<=\de)-(?=\d\d\b)", "\N{NON-BREAKING HYPHEN}", text)
 
 
+def leave_out_of_search(app, page, source):
+    """Keep decisions and the changelog out of the search, which finds what helps a user."""
+    if page.startswith("decisions/") or page == "changelog":
+        app.env.metadata[page]["no-search"] = ""
+
+
 def setup(app):
-    """Register what is done to pages that include others."""
+    """Register what is done to the sources of pages."""
     app.connect("include-read", keep_together)
+    app.connect("source-read", leave_out_of_search)
 
 
 warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")

@@ -40,9 +40,12 @@ def broken(site):
 
 
 SEARCHED = {
-    "different results on another computer": "reproducibility",
-    "new data": "faq",
+    "different results on another computer": "large",
+    "new data": "files",
     "which genes": "columns",
+    "error bars": "trust",
+    "blockwise or geodesic": "compare",
+    "umap": "peers",
 }
 """What people type into the search, and the page that must come first."""
 

@@ -226,7 +226,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     _doc_link_module = "ikd_graph"
     _doc_link_template = (
-        "https://ikd-graph.readthedocs.io/generated/ikd_graph.{estimator_name}.html"
+        "https://ikd-graph.readthedocs.io/page/generated/ikd_graph.{estimator_name}.html"
     )
 
     settings_: Report

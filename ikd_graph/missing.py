@@ -94,7 +94,7 @@ def fill(X: Reals, table: Reals) -> Reals:
     """Rows (b, p) with missing values filled in from the rows (n, p) of a table, each by itself.
 
     Distances are those over the columns that both rows have, scaled to all columns
-    (`sklearn.impute.KNNImputer`; docs/decisions/012-missing-values.md). A row without a value
+    (`sklearn.impute.KNNImputer`; docs/decisions/015-unknown-pairs.md). A row without a value
     stays as it is.
     """
     filled = X.copy()

@@ -5,19 +5,23 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 
 def inline(writer, node):
-    """Write a formula within a line."""
-    writer.body.append(tex2mathml(node.astext()))
+    """Write a formula within a line, from which the comma after it does not break away."""
+    writer.body.append(f"{tex2mathml(node.astext())}\N{WORD JOINER}")
     raise nodes.SkipNode
 
 
 def display(writer, node):
-    """Write a formula in a line of its own, as an aligned block where it has several."""
+    """Write a formula in a line of its own, as an aligned block where it has several.
+
+    What quads keep apart stands below one another where a page is narrow; a formula that is too
+    long even then scrolls, not the page.
+    """
     text = node.astext()
     if "\\\\" in text and "\\begin" not in text:
         text = f"\\begin{{align*}}{text}\\end{{align*}}"
-    # A phone scrolls within a long formula rather than along the page.
-    writer.body.append('<div style="overflow-x: auto; text-align: center">')
-    writer.body.append(tex2mathml(text, as_block=True))
+    writer.body.append('<div class="formulas">')
+    for part in text.split("\\qquad"):
+        writer.body.append(f"<div>{tex2mathml(part.strip(), as_block=True)}</div>")
     writer.body.append("</div>")
     raise nodes.SkipNode
 

@@ -3,7 +3,7 @@
 import re
 
 _QUOTED = re.compile(r"(``.*?``|`.*?`_*)")
-_MARKUP = re.compile(r"\||(?<=\w)_(?!\w)")
+_MARKUP = re.compile(r"(?<!\\)\||(?<=\w)_(?!\w)")
 
 
 def escape(lines):

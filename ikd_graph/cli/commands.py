@@ -25,6 +25,7 @@ from ..jobs.align import align
 from ..jobs.chance import ChanceTest, chance_test
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
+from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
 from ..jobs.verdict import Fit, Trust
@@ -34,7 +35,7 @@ from ..plotting.colors import INK, SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
-from .console import write_lines
+from .console import PROG, write_lines
 from .objects import method_parameters, plain_settings, read_object, used_settings
 from .parser import flags_of
 
@@ -57,7 +58,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
     relevance = _relevant_columns(model, data)
     kept = {"n_components": model.n_components_, **common.typed_values(arguments, "missing")}
     trust = Trust.of(model, _chance(data, arguments))
-    answer = trust.sentences(data.name)
+    answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = [
         (text, common.paste_command(arguments, name, kept))
@@ -345,7 +346,8 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     lines += in_columns(view.facts().items(), "  ")
     lines += [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
-    common.finish(arguments, data, files, view.answer, lines, step, result)
+    answer = [*view.answer, *common.truth_lines(data, view.model.embedding_)]
+    common.finish(arguments, data, files, answer, lines, step, result)
 
 
 def run_diagnose(arguments: argparse.Namespace) -> None:
@@ -379,7 +381,28 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
     named = ", ".join(filter(None, (data.name, diagnosis.block)))
     answer = diagnosis.trust.sentences(named)
+    answer += common.truth_lines(data, diagnosis.embedding, diagnosis.rows)
     common.finish(arguments, data, files, answer, lines, first, record)
+
+
+def run_demo(arguments: argparse.Namespace) -> None:
+    """Compare methods where the truth is known, show cliques, and look at noise alone."""
+    common.check_outputs(arguments)
+    result = demo(arguments.verbose)
+    step = "Your own table:", f"{PROG} embed mydata.csv --output results"
+    rows = result.to_pandas()
+    files: dict[str, Any] = {"scores.csv": rows.to_csv(index=False)}
+    files["picture.png"], files["report.html"] = common.drawings(
+        arguments, lambda ax: result.plot(ax), "demo_page", result, steps=[step],
+        size=result.figure_size,
+    )  # fmt: skip
+    record = {
+        "scores": rows.to_dict("records"),
+        "coverage": result.coverage,
+        "p value": result.chance.p_value,
+    }
+    data = replace(result.tables["curve"], name="demo")
+    common.finish(arguments, data, files, result.answer, [f"  {RULE}"], step, record)
 
 
 def run_datasets(arguments: argparse.Namespace) -> None:

@@ -21,6 +21,7 @@ from .._base.types import Floats
 from .._base.validation import name_rows
 from ..datasets import Dataset, Reading
 from ..estimator import IKD
+from ..metrics import affine_r2
 from ..plotting import plot
 from ..report.page import share_plotly
 from .console import PROG, print_error, write_lines
@@ -42,9 +43,7 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
         )
     # Missing cells are the method's where it takes them.
     reading = Reading(**{**given, "keep_missing": rule != "error", **changes})
-    check_writable(arguments.output)
-    if arguments.json not in (None, STDOUT):
-        check_writable(Path(arguments.json).parent)
+    check_outputs(arguments)
     with Stages(arguments.verbose) as stages, stages("reading"):
         data = datasets.load(path or arguments.data, reading=reading)
     if not path:
@@ -57,6 +56,13 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
             sys.stdout.flush()
     name_rows(data.row_names)
     return data
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Raise an error where the results of a command cannot be written."""
+    check_writable(arguments.output)
+    if arguments.json not in (None, STDOUT):
+        check_writable(Path(arguments.json).parent)
 
 
 def typed_values(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -113,6 +119,14 @@ def drawings(
     except ImportError as error:
         print_error("warning", f"no HTML: {error}")
     return png, html
+
+
+def truth_lines(data: Dataset, Z: Floats, rows: Any = slice(None)) -> list[str]:
+    """Return how well an embedding, or one of some rows, tells the truth where it is known."""
+    if data.latent is None:
+        return []
+    true = data.latent[rows]
+    return [f"R² with the {true.shape[1]} true coordinates: {affine_r2(true, Z):.3f} (affine)."]
 
 
 def settings_lines(model: IKD) -> list[str]:

@@ -191,6 +191,7 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
         "count the cliques of the graph and show how they overlap", "data",
         ["n_components", *_OF_GRAPHS, "missing", "n_jobs", "random_state"],
     ),
+    "demo": ("show what this does, on two simulated tables and on noise; it needs no file", "", []),
     "diagnose": (
         "tell what an embedding can be worth, and what would help", "data",
         ["n_components", "missing", "random_state"],
@@ -204,7 +205,7 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     about = "Finds the few hidden coordinates behind many noisy measurements."
-    parser = Parser(prog=PROG, description=about, epilog=f"Begin with: {PROG} embed digits")
+    parser = Parser(prog=PROG, description=about, epilog=f"Begin with: {PROG} demo")
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (purpose, files, method) in _COMMANDS.items():
@@ -221,7 +222,9 @@ def build_parser() -> argparse.ArgumentParser:
                 help="name of a built-in data set, or a file: .csv, .tsv, .txt, .npy, .npz, .mat, "
                 ".h5ad, .parquet, .xlsx",
             )  # fmt: skip
+        if "data" in files or name == "demo":
             _add_output(command)
+        if "data" in files:
             _add_own(name, command)
             if method:
                 _add_method(command, method)

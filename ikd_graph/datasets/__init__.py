@@ -6,17 +6,19 @@ from .files import BUILTIN, READERS, load, read_file
 from .synthetic import (
     FIXED_LATENTS,
     digits,
+    figure_eight,
     fixed_latent,
     gp_mapping,
     gplvm_data,
     half_moons,
     ou_latent,
     spike_counts,
+    surface,
     swiss_roll,
 )
 
 __all__ = [
     "BUILTIN", "FIXED_LATENTS", "NO_LABEL", "READERS", "Dataset", "Labels", "Reading",
-    "TableError", "digits", "fixed_latent", "gp_mapping", "gplvm_data",
-    "half_moons", "load", "ou_latent", "read_file", "spike_counts", "swiss_roll",
+    "TableError", "digits", "figure_eight", "fixed_latent", "gp_mapping", "gplvm_data",
+    "half_moons", "load", "ou_latent", "read_file", "spike_counts", "surface", "swiss_roll",
 ]  # fmt: skip

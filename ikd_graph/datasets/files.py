@@ -24,7 +24,15 @@ from ._table import (  # fmt: skip
     words_of,
 )
 from .arrays import read_annotated, read_mat, read_npy, read_npz
-from .synthetic import digits, gplvm_data, half_moons, spike_counts, swiss_roll
+from .synthetic import (  # fmt: skip
+    digits,
+    figure_eight,
+    gplvm_data,
+    half_moons,
+    spike_counts,
+    surface,
+    swiss_roll,
+)
 from .text import read_parquet, read_sheet, read_text
 
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
@@ -130,6 +138,8 @@ def _unpacked(path: Path) -> Path:
 
 BUILTIN: dict[str, Callable[[], Dataset]] = {
     "digits": digits,
+    "figure_eight": figure_eight,
+    "surface": surface,
     "half_moons": half_moons,
     "swiss_roll": swiss_roll,
     "spike_counts": spike_counts,

@@ -1,11 +1,12 @@
 """Data sets by name: digits, and synthetic ones with known latents.
 
-Random latents of the paper (Eq. 12) and its three fixed ones (Fig. 3), observations of a latent,
-two classics and spike counts. Where ``seed`` may be a ``numpy.random.Generator``, that one is drawn
-from and goes on.
+Random latents of the paper (Eq. 12) and its three fixed ones (Fig. 3), observations of a latent, a
+curve and a surface, two classics and spike counts. Where ``seed`` may be a
+``numpy.random.Generator``, that one is drawn from and goes on.
 """
 
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
@@ -223,6 +224,69 @@ def gplvm_data(
     X = gp_mapping(points, n_features, kernel, seed=rng)
     X += rng.normal(scale=noise, size=X.shape)
     return Dataset(X=X, latent=points, name=f"{name}_N{n_features}")
+
+
+@validate(n_samples=check.count)
+def figure_eight(
+    n_samples: int = 150, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
+) -> Dataset:
+    """Simulate a closed curve that crosses itself, behind columns as noisy as they are large.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Numbers of points and of columns.
+    noise : float
+        Standard deviation of the noise; that of what it is added to is 1.
+    seed : int or Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Dataset
+        ``latent`` (n_samples, 2) the curve, over which columns are smooth (squared exponential,
+        length-scale 1); ``y`` the angle in degrees, from 0 to 360.
+
+    Examples
+    --------
+    >>> figure_eight(100).X.shape
+    (100, 200)
+    """
+    degrees = np.linspace(0.0, 360.0, n_samples, endpoint=False)
+    angle = np.radians(degrees)
+    latent = 1.8 * np.column_stack([np.sin(angle), np.sin(2.0 * angle)])
+    kernel = kernels.SquaredExponential()
+    data = gplvm_data(latent, n_features, kernel=kernel, noise=noise, seed=seed)
+    labels = Labels("angle", degrees, period=360.0)
+    return replace(data, labels=(labels,), name="figure_eight")
+
+
+@validate(n_samples=check.count, seed=check.random_state)
+def surface(
+    n_samples: int = 200, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
+) -> Dataset:
+    """Simulate points of a rectangle behind columns as noisy as they are large.
+
+    Parameters
+    ----------
+    n_samples, n_features, noise, seed : see `figure_eight`
+        Size, noise and source of randomness.
+
+    Returns
+    -------
+    Dataset
+        ``latent`` (n_samples, 2) places in a rectangle of 4 by 3, over which columns are smooth.
+
+    Examples
+    --------
+    >>> surface(100).latent.shape
+    (100, 2)
+    """
+    rng = np.random.default_rng(seed)
+    latent = rng.uniform(size=(n_samples, 2)) * [4.0, 3.0]
+    kernel = kernels.SquaredExponential()
+    data = gplvm_data(latent, n_features, kernel=kernel, noise=noise, seed=rng)
+    return replace(data, name="surface")
 
 
 @validate(n_samples=check.count, seed=check.seed)

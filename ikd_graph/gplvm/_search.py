@@ -13,7 +13,7 @@ towards the largest posterior, which minimizes, for one column,
     1/2 (log det A + tr(A^-1 S)) + p/2 Σ \|z_i - z0_i\|²  over Z, log v and log n.
 
 Z0 is in the unit in which it has the largest likelihood, so that no unit of the rows or of the
-initial embedding matters. See docs/decisions/013-local-descent.md for what is gained and lost.
+initial embedding matters. docs/decisions/004-likelihood-by-restarts.md has what is gained and lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ from ._process import SIDE_BY_SIDE, GaussianProcess
 T = TypeVar("T")
 
 _FLOOR_FRACTION = 0.9
-"""Noise floor over the estimate of the noise: less its error in small tables (decisions/004)."""
+"""Noise floor over the estimate of the noise: less its error in small tables (decision 004)."""
 
 _SAME = 1e-6  # squared distance, over that to the middle, of latents that differ by rounding
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the most likely optimum
@@ -60,7 +60,7 @@ _SHAPES = {"gamma": (1e-3, 2.0), "alpha": (1e-2, 1e2)}
 """Ranges of the shapes of kernels that are fitted."""
 
 MAX_ITER = 25
-"""Steps of a local descent: neighbors gain next to nothing after that (decision 013)."""
+"""Steps of a local descent: neighbors gain next to nothing after that (decision 004)."""
 
 PRIOR = 0.1
 """Precision p of the prior for each column. A correlation of N columns has an error of 1/sqrt(N)

@@ -143,6 +143,13 @@ PEERS: dict[str, Peer] = {
     "classical_mds": _peer("classical MDS", _MANIFOLD, "ClassicalMDS", seeded=False),
     "tsne": Peer("t-SNE", "", "sklearn", tsne),
     "umap": _peer("UMAP", "umap", "UMAP", "umap-learn", n_jobs=1),
+    # Methods that compare rows by their distance unless they are told otherwise.
+    "isomap_correlation": _peer(
+        "Isomap (correlation)", _MANIFOLD, "Isomap", seeded=False, metric="correlation"
+    ),
+    "umap_correlation": _peer(
+        "UMAP (correlation)", "umap", "UMAP", "umap-learn", n_jobs=1, metric="correlation"
+    ),
     "pacmap": _peer("PaCMAP", "pacmap", "PaCMAP", "pacmap"),
     "phate": _peer("PHATE", "phate", "PHATE", "phate", n_jobs=1, verbose=0),
 }

@@ -269,7 +269,7 @@ class Comparison:
         # Names stay apart in the size that pictures have with everything around them.
         scores = plot.chart(self._chart(), ax=figure.add_subplot(grid[1]))
         plot.small_multiples(
-            panels, next(iter(self.data.labels), None) if color is None else color,
+            panels, colors.paint_points(self.data) if color is None else color,
             points=plot.names_of_points(self.data.row_names),
             n_columns=len(self.titles), ax=figure.add_subplot(grid[0]),
         )  # fmt: skip

@@ -81,7 +81,7 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     kernel = likelihood_kernel = request.kernel
     if isinstance(kernel, str):
         kernel = kernels.SquaredExponential()
-        # Heavy tails leave room between what is far apart (docs/decisions/013-local-descent.md).
+        # Heavy tails leave room between what is far apart (decision 004).
         likelihood_kernel = "auto" if choice.model_based else kernels.RationalQuadratic()
     elif euclidean and not isinstance(refine, Likelihood):
         choice.reasons["kernel"] = "distances are taken as they are: no kernel bends them"

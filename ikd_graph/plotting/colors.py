@@ -181,8 +181,12 @@ def paint_index(index: Any, title: str = "") -> Paint:
 
 
 def paint_points(data: Dataset) -> Paint:
-    """Choose the colors of the points of a data set: its first labels, or else its clock."""
-    return paint(data.labels[0]) if data.labels else paint_index(data.row_names, data.row_title)
+    """Choose the colors of points: their first labels, the truth where it is known, or a clock."""
+    if data.labels:
+        return paint(data.labels[0])
+    if data.latent is not None:
+        return Paint("truth", data.latent[:, 0])
+    return paint_index(data.row_names, data.row_title)
 
 
 def class_color(code: int) -> str:

@@ -278,6 +278,13 @@ def chart(what: Chart, *, ax: Axes | None = None, legend: bool = True) -> Axes:
     return ax
 
 
+def _make_square(ax: Axes) -> None:
+    """Widen the shorter side of what an Axes shows, so that panels side by side are alike."""
+    ends = np.array([ax.get_xlim(), ax.get_ylim()])
+    middle, half = ends.mean(axis=1), 0.5 * np.ptp(ends, axis=1).max()
+    ax.set(xlim=middle[0] + [-half, half], ylim=middle[1] + [-half, half])
+
+
 def _is_narrow(what: Chart) -> bool:
     """Whether points are much longer than wide, or have names beside them."""
     assert what.points is not None
@@ -504,6 +511,7 @@ def small_multiples(
     color: Any = None,
     *,
     captions: Mapping[str, str] | None = None,
+    errors: Mapping[str, ArrayLike | None] | None = None,
     points: Mapping[int, str] | None = None,
     n_columns: int = 3,
     ax: Axes | None = None,
@@ -521,6 +529,8 @@ def small_multiples(
         name of it.
     captions : mapping of str to str, optional
         What is written under a picture.
+    errors : mapping of str to array-like of shape (n, m), optional
+        Standard errors of the coordinates of a picture, as in `embedding`.
     points : mapping of int to str, optional
         Names of points, by row, to write next to them in every picture where there is room.
     n_columns : int
@@ -540,11 +550,14 @@ def small_multiples(
     for cell, (name, Z) in zip(grid, panels.items(), strict=False):
         values = color[name] if isinstance(color, Mapping) else color
         paint = colors.paint(values, n=len(charts.columns(Z)))
-        what, panel = charts.scatter(Z, paint), figure_of(ax).add_subplot(cell)
+        what = charts.scatter(Z, paint, errors=(errors or {}).get(name))
+        panel = figure_of(ax).add_subplot(cell)
         assert what.points is not None
         points_of_it = what.points._replace(size=0.5 * what.points.size)
         what = what._replace(points=points_of_it, xlabel=captions.get(name, ""), ylabel="")
         bare(chart(what, ax=panel, legend=False))
+        if what.equal and not _is_narrow(what):
+            _make_square(panel)
         _as_word(panel.set_title(shortened(name), loc="left", fontsize="medium", color=INK))
         drawn.append((panel, Z))
     if classes := _class_handles(paint):

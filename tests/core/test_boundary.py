@@ -218,6 +218,10 @@ CALLS = {
         datasets.gplvm_data,
         {"latent": PLANE, "n_features": 5, "seed": 0},
     ),
+    "datasets.figure_eight": (
+        datasets.figure_eight,
+        {"n_samples": N, "n_features": 5, "seed": 0},
+    ),
     "datasets.half_moons": (datasets.half_moons, {"n_samples": N, "seed": 0}),
     "datasets.ou_latent": (
         datasets.ou_latent,
@@ -227,6 +231,7 @@ CALLS = {
         datasets.spike_counts,
         {"n_samples": N, "n_features": 5, "seed": 0},
     ),
+    "datasets.surface": (datasets.surface, {"n_samples": N, "n_features": 5, "seed": 0}),
     "datasets.swiss_roll": (datasets.swiss_roll, {"n_samples": N, "seed": 0}),
     "diagnose": (
         ikd_graph.diagnose,

@@ -4,10 +4,12 @@ import csv
 import io
 import os
 import re
+import runpy
 import warnings
 from copy import copy
 from functools import cache
-from urllib.parse import unquote
+from pathlib import Path
+from urllib.parse import quote, unquote
 
 import matplotlib.image
 import numpy as np
@@ -36,6 +38,13 @@ DRAWN = (
 ALIKE = 0.015
 FIRST = "document.querySelector('.main [data-figure]')"
 POINTS = "return {}.data.filter(t => t.mode === 'markers' && t.visible !== false)"
+
+DOCS = Path(__file__).parents[2] / "docs"
+SITE = DOCS / "_build"
+on_the_site = pytest.mark.skipif(
+    not (SITE / "searchindex.js").exists(), reason="needs the site: sphinx docs docs/_build"
+)
+SEARCHED = runpy.run_path(str(DOCS / "links.py"))["SEARCHED"]
 
 
 @pytest.fixture(scope="module")
@@ -413,3 +422,50 @@ def test_nothing_is_written_over_a_legend_and_no_text_is_cut(show, pages, fitted
     assert inside
     assert all(left >= 0 and right <= width for left, right, *_ in inside)
     assert boxes_of(browser, ".modebar-btn")
+
+
+BROKEN = """
+const parts = '.sig-name .pre, .sig-param .n .pre, table.autosummary code .pre';
+return [...document.querySelectorAll(parts)].filter(e => {
+    const text = document.createRange();
+    text.selectNodeContents(e);
+    return text.getClientRects().length > 1;
+}).map(e => e.textContent)"""
+WIDE = """
+const inside = e => e && e.tagName !== 'ARTICLE'
+    && (['auto', 'scroll', 'hidden'].includes(getComputedStyle(e).overflowX)
+        || inside(e.parentElement));
+return [...document.querySelectorAll('article *')].filter(
+    e => e.getBoundingClientRect().right > innerWidth + 1 && !inside(e)).map(e => e.outerHTML)"""
+
+
+@on_the_site
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+def test_nothing_on_the_site_leaves_the_window_and_no_name_is_broken(browser, width, theme):
+    names = sorted(path.name for path in DOCS.glob("*.md"))
+    pages = [SITE / f"{name.removesuffix('.md')}.html" for name in names]
+    pages += [SITE / "api.html", *sorted((SITE / "generated").glob("*.html"))]
+    assert len(pages) > 40
+    browser.look(width, 900, theme)
+    for page in pages:
+        browser.open(page)
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), page
+        assert browser.run(WIDE) == [], page
+        assert browser.run(BROKEN) == [], page
+
+
+@on_the_site
+@pytest.mark.slow
+@pytest.mark.parametrize("query", SEARCHED)
+def test_the_search_finds_first_the_page_that_is_meant(browser, query):
+    browser.look(1400)
+    browser.open(SITE / "search.html")
+    browser.run(f"location.search = '?q={quote(query)}'")
+    said = "document.querySelector('.search-summary')?.textContent"
+    browser.wait(f"return {said}?.startsWith('Search finished')")
+    found = browser.run("return document.querySelector('#search-results a').getAttribute('href')")
+    assert found.partition(".html")[0] == SEARCHED[query]
+    links = "[...document.querySelectorAll('#search-results a')].map(e => e.getAttribute('href'))"
+    assert not [each for each in browser.run(f"return {links}") if each.startswith("decisions/")]

@@ -1,4 +1,4 @@
-"""The page on the way through the code names functions that a fit calls, in their order."""
+"""The way through the code on a page names functions that a fit calls, in their order."""
 
 import functools
 import re
@@ -12,7 +12,7 @@ import ikd_graph
 from ikd_graph import IKD
 
 PACKAGE = Path(ikd_graph.__file__).parent
-PAGE = Path(__file__).parents[2] / "docs" / "code.md"
+PAGE = Path(__file__).parents[2] / "docs" / "mathematics.md"
 IN_A_KERNEL = {"graph": 0.5, "kernel": "squared_exponential", "refine": None}
 FITS = {
     "The default": {},
@@ -23,7 +23,7 @@ FITS = {
 
 def stops(title):
     """The functions of a table, as the page has them."""
-    (section,) = re.findall(rf"^## {title}.*?(?=^## |\Z)", PAGE.read_text(), re.M | re.S)
+    (section,) = re.findall(rf"^### {title}.*?(?=^##|\Z)", PAGE.read_text(), re.M | re.S)
     return re.findall(r"^\| `(\S+?\.py:\S+?)` \|", section, re.M)
 
 

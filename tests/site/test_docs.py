@@ -1,5 +1,7 @@
 """Every snippet of the site runs, and every command on it is understood."""
 
+import ast
+import inspect
 import re
 import shlex
 import warnings
@@ -15,9 +17,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
 from tables import process
 
+import ikd_graph
 from ikd_graph import IKD, cliques, columns, compare, datasets, diagnose, refine
 from ikd_graph.cli import main
 from ikd_graph.cli.parser import build_parser
+from ikd_graph.similarity import AFFINITIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -84,7 +88,7 @@ def names_of(page):
     names = {"np": np, "IKD": IKD, "X": X, "X_new": X[:6] + 0.5}
     if page == "choose":
         names["X_counts"] = datasets.spike_counts(320, 60).X
-    if page == "faq":
+    if page in ("faq", "files"):
         names["model"] = IKD(2, graph=7, refine=None).fit(X)
         names["adata"] = SimpleNamespace(X=X, obs={}, obsm={}, obsp={}, uns={}, layers={})
     return names
@@ -133,10 +137,56 @@ def test_the_commands_in_blocks_run_on_files_of_those_names(line, folder, capsys
     assert list((folder / "results").iterdir())
 
 
-def test_the_guide_for_programs_names_pages_that_are_there():
-    links = re.findall(r"\((\w+)\.html\)", (DOCS / "llms.txt").read_text())
-    assert len(links) >= 10
-    assert all((DOCS / f"{name}.md").exists() or name == "api" for name in links)
+def test_every_page_is_in_the_table_of_contents_in_its_order():
+    listed = re.findall(
+        r"^(\w[\w/]*)$", "".join(blocks((DOCS / "index.md").read_text(), "{toctree}")), re.M
+    )
+    pages = [name for name in listed if "/" not in name]
+    assert pages == [
+        *("start", "files", "weak", "choose", "compare", "cliques", "columns", "loadings", "trust"),
+        *("how", "mathematics", "peers", "large", "messages", "faq", "networkx"),
+        *("api", "changelog"),
+    ]
+    assert {path.stem for path in PAGES} == {*pages, "index"} - {"api"}
+
+
+def called(node, known, own):
+    """What the name of a node of code stands for; False where there is no such thing."""
+    if isinstance(node, ast.Call):
+        thing = called(node.func, known, own)
+        parameters = inspect.signature(thing).parameters
+        free = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+        assert free or {word.arg for word in node.keywords} <= set(parameters)
+        return own if thing is IKD or getattr(thing, "__name__", "") == "fit" else thing
+    if isinstance(node, ast.Attribute):
+        return getattr(called(node.value, known, own), node.attr)
+    return known[node.id] if node.id in known else getattr(own, node.id)
+
+
+@pytest.mark.parametrize("guide", ["llms.txt", "skill/SKILL.md"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_programs_are_told_to_call_is_there(guide):
+    X, _ = some_rows()
+    model = IKD(2, graph=7, strategy="blockwise", refine=None).fit(X[:80])
+    found = SimpleNamespace(
+        answer=ikd_graph.align([X[:80], X[40:120]], columns=[range(64)] * 2).answer
+    )
+    known = {"ikd_graph": ikd_graph, "IKD": IKD, "model": model, "found": found, "print": print}
+    known |= {"settings_": model.settings_}
+    commands = build_parser()._subparsers._group_actions[0].choices
+    words = {*commands, *AFFINITIES}
+    codes = re.findall(r"`([^`]+)`", (DOCS / guide).read_text())
+    assert len(codes) > 20
+    for code in codes:
+        if code.startswith("ikd-graph "):
+            assert code.split()[1] in commands, code
+        elif code.startswith("--"):
+            assert code.split()[0] in commands["embed"].format_help(), code
+        elif not code.startswith("pip ") and code not in words:
+            statement = ast.parse(code).body[0]
+            if isinstance(statement, ast.Assign) and statement.targets[0].id in IKD().get_params():
+                continue
+            called(statement.value, known, model)
 
 
 def terms(page, heading):

@@ -1,4 +1,4 @@
-"""Tutorials on real tables run without a network, and print every figure that they speak of."""
+"""Tutorials run without a network, and print every figure that they speak of."""
 
 import importlib.util
 import re
@@ -12,16 +12,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from ikd_graph import IKD, cliques
+from ikd_graph import IKD, cliques, metrics
 
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 PACKAGES = {
-    "plot_6_states": "libpysal",
-    "plot_7_tumors": "sklearn",
-    "plot_8_regions": "nitime",
-    "plot_9_genes": "scanpy",
+    "plot_1_spikes": "sklearn",
+    "plot_2_sessions": "sklearn",
+    "plot_3_states": "libpysal",
+    "plot_4_tumors": "sklearn",
+    "plot_5_regions": "nitime",
+    "plot_6_genes": "scanpy",
 }
-GIVEN = {"plot_8_regions": {1.89}}
+GIVEN = {"plot_5_regions": {1.89}}
 """Figures that a recording comes with: the seconds of a volume."""
 
 
@@ -82,7 +84,7 @@ def test_every_figure_of_a_story_is_printed_by_it(name, capsys):
     assert unprinted(text.replace("0.", "7."), printed) != []
 
 
-@pytest.mark.parametrize("name", ["plot_6_states", "plot_8_regions", "plot_9_genes"])
+@pytest.mark.parametrize("name", ["plot_3_states", "plot_5_regions", "plot_6_genes"])
 def test_a_story_without_its_package_ends_with_a_sentence(name, monkeypatch):
     found = importlib.util.find_spec
     absent = PACKAGES[name]
@@ -101,8 +103,29 @@ def test_the_site_leaves_out_stories_whose_package_is_absent():
 
 
 @pytest.mark.slow
+def test_the_findings_of_the_spikes():
+    story = computed_by("plot_1_spikes")
+    walk, maps = story["walk"][story["first"]], story["maps"]
+    r2 = {name: metrics.affine_r2(walk, Z) for name, Z in maps.items()}
+    assert r2["IKD"] > r2["PCA"]
+    assert abs(r2["IKD"] - r2["Isomap"]) < 0.01
+    # A tenth of the width of the box.
+    assert np.median(story["error"]) < 0.2
+
+
+@pytest.mark.slow
+def test_the_findings_of_the_sessions():
+    story = computed_by("plot_2_sessions")
+    mixing = story["every"].mixing
+    assert mixing.loc["Friday", "found"] == 0.0
+    assert (mixing["found"].drop("Friday") > 0.6).all()
+    assert min(story["without"].agreements) > 0.9 > max(story["every"].agreements)
+    assert min(story["found"].agreements) < 0.7
+
+
+@pytest.mark.slow
 def test_the_findings_of_the_states():
-    story = computed_by("plot_6_states")
+    story = computed_by("plot_3_states")
     growth, large = story["growth"], story["large"]
     most = {*growth["1935"].nlargest(4).index}
     assert most == {"North Dakota", "Nebraska", "Iowa", "South Dakota"}
@@ -120,7 +143,7 @@ def test_the_findings_of_the_states():
 
 @pytest.mark.slow
 def test_the_findings_of_the_tumors():
-    story = computed_by("plot_7_tumors")
+    story = computed_by("plot_4_tumors")
     table, listed = story["table"], story["listed"]
     large = listed[listed["size"] > 2]
     sure = large[large["stability"] == 1.0]
@@ -149,7 +172,7 @@ def test_the_reading_of_the_tumors_on_the_page_of_columns():
 
 @pytest.mark.slow
 def test_the_findings_of_the_brain_regions():
-    story = computed_by("plot_8_regions")
+    story = computed_by("plot_5_regions")
     listed = story["listed"]
     pairs = [stays(listed, each) for each in ("LFpol, RFpol", "LParaCing, RParaCing")]
     assert pairs == [1.0, 1.0]
@@ -161,7 +184,7 @@ def test_the_findings_of_the_brain_regions():
 
 @pytest.mark.slow
 def test_the_findings_of_the_genes():
-    story = computed_by("plot_9_genes")
+    story = computed_by("plot_6_genes")
     along, inside = (story[name].set_index("column") for name in ("along", "inside"))
     assert {"FCER1A", "CLEC10A"} <= {*along.index[along["change"] > 0.0]}
     assert along.loc["FCGR3A", "change"] < 0.0

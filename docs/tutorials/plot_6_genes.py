@@ -1,18 +1,19 @@
 """
-Genes: what changes here?
-=========================
+Which genes change here?
+========================
 
-A map shows that two groups of cells lie next to one another. Which genes change from the one to the
-other, and which change inside a group? The question is asked of UMAP's maps as well. The table is
-real: 700 cells of blood and 765 genes, of 10x Genomics. It comes with the package
-`scanpy <https://scanpy.readthedocs.io>`_ (BSD license) and is read from there. Nothing is fetched.
+A biologist sees two groups of cells next to one another on a map and asks which genes change from
+the one to the other, and which inside a group. The table is real: 700 cells of blood and 765 genes,
+of 10x Genomics. It comes with the package `scanpy <https://scanpy.readthedocs.io>`_ (BSD license)
+and is read from there. Nothing is fetched.
 """
 
 # %%
-# The file
-# --------
+# The table
+# ---------
 #
-# Logarithms of counts, with a UMAP of them, and a type for each cell, which no fit sees.
+# An AnnData of logarithms of counts, with a UMAP of them, and a type for each cell, which no fit
+# sees.
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,8 +36,8 @@ kind = cells.obs["bulk_labels"].to_numpy().astype(str)
 print(genes.shape, pd.Series(kind).value_counts().head(3).to_dict())
 
 # %%
-# A map and its loadings
-# ----------------------
+# The fit, and what it says of itself
+# -----------------------------------
 import ikd_graph
 from ikd_graph import IKD
 
@@ -50,6 +51,16 @@ print(found)
 # The model says of every gene how steeply its posterior mean rises at every cell, along either
 # coordinate, with a standard error: ``values`` and ``standard_errors``.
 print(found.values.shape)
+
+# %%
+# In an AnnData the same is a line. What comes back has the names that scanpy's functions look for,
+# and a file can be embedded without any Python::
+#
+#     ikd_graph.tl.ikd(cells)  # or use_rep="X_pca", layer="counts"
+#     sc.pl.embedding(cells, "ikd", color="FCER1A")
+#     found = ikd_graph.loadings(cells.obsm["X_ikd"], cells.to_df())
+#
+#     ikd-graph embed cells.h5ad --labels bulk_labels
 
 # %%
 # From here to there
@@ -135,8 +146,6 @@ for name, loadings in (
 # 171 genes on the one map and 163 on the other, and none of the shuffled ones.
 
 # %%
-# Figure
-# ------
 ax = found.plot("surfaces")
 
 # %%

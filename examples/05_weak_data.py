@@ -1,8 +1,8 @@
 """
-Weak data
-=========
+Can this table be embedded?
+===========================
 
-How good an embedding can be, asked before it is believed.
+How good an embedding can be, asked before it is believed, for tables that are ever noisier.
 """
 
 import warnings
@@ -19,9 +19,10 @@ for noise in (0.2, 0.8, 1.4):
     diagnosis = diagnose(data.X, n_components=3)
     Z = IKD(n_components=3, **diagnosis.parameters).fit_transform(data.X)
     bars[f"halves agree at noise {noise}"] = diagnosis.agreement
-    bars[f"reached at noise {noise}"] = metrics.affine_r2(data.latent, Z)
+    bars[f"reached at noise {noise}"] = r2 = metrics.affine_r2(data.latent, Z)
+    print(f"noise {noise}: halves agree by R² {diagnosis.agreement:.2f}, truth reached {r2:.2f}")
 
 print(diagnosis)  # that of the noisiest
 levels = charts.level_bars(bars, "{:.3f}".format, "R² after affine alignment")
 ax = plot.chart(levels, ax=plot.axes())
-print("picture:", plot.save(ax, "10_weak_data.png"))
+print("picture:", plot.save(ax, "05_weak_data.png"))

@@ -1,8 +1,9 @@
 """
-Cliques
-=======
+What are the large correlations made of?
+========================================
 
-What the graph of large correlations is made of, and what a threshold does to it.
+The cliques of a graph of images that look alike, what a threshold does to them, and which of them
+belong together.
 """
 
 from sklearn.datasets import load_digits
@@ -33,4 +34,4 @@ digit = [y[members[len(members) // 2]] for members in parts]
 centers = [model.embedding_[members].mean(axis=0) for members in parts]
 shade = colors.paint(digit, title="most members")
 ax = plot.chart(charts.network(overlaps, centers, shade), ax=plot.axes(7.2, 5.4))
-print("picture:", plot.save(ax, "04_cliques.png"))
+print("picture:", plot.save(ax, "03_cliques.png"))

@@ -1,8 +1,9 @@
 """
-Initialize t-SNE and UMAP with IKD
-==================================
+Which initial embedding should t-SNE have?
+==========================================
 
-A map of neighbors keeps the arrangement that it is initialized with, if it is let.
+A map of neighbors keeps the arrangement that it is initialized with, if it is let: t-SNE of a
+rolled sheet from PCA, from random places and from IKD.
 """
 
 from sklearn.manifold import TSNE
@@ -25,5 +26,5 @@ for name, init in inits.items():
     print(f"t-SNE from {name:<6}  R² of the sheet {r2:.3f}, divergence {model.kl_divergence_:.3f}")
 
 ax = plot.small_multiples(panels, roll.y, ax=plot.axes(8, 8))
-print("picture:", plot.save(ax, "13_initialize_tsne.png"))
+print("picture:", plot.save(ax, "08_initialize_tsne.png"))
 # `python -m benchmarks.initialize` does it for t-SNE, openTSNE and UMAP on real tables.

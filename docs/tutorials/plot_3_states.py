@@ -1,16 +1,16 @@
 """
-States: who grows with whom?
-============================
+Who grows with whom?
+====================
 
 An economist has the yearly income per head of 48 American states, from 1929 to 2009, and asks
-which states grow together. The table is real: it comes with the package `libpysal
+which states grow together. The table is real. It comes with the package `libpysal
 <https://pysal.org/libpysal/>`_ (BSD license; the figures are those of the Bureau of Economic
 Analysis) and is read from there. Nothing is fetched.
 """
 
 # %%
-# The file
-# --------
+# The table
+# ---------
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,10 +27,10 @@ incomes = pd.read_csv(folder / "usjoin.csv", index_col="Name").drop(columns="STA
 print(incomes.iloc[:3, :6])
 
 # %%
-# Diagnose
-# --------
+# The fit, and what it says of itself
+# -----------------------------------
 #
-# Before anything is drawn: is there anything to see?
+# Is there anything to see?
 import warnings
 
 import ikd_graph
@@ -50,11 +50,7 @@ print(found)
 # %%
 # The 80 years of growth have structure (p = 0.005), but two halves of the years, embedded
 # separately, agree by an R² of 0.33 only. And growths correlate by 0.83 in the mean, since all
-# states share the business cycle. We go on and remember both.
-
-# %%
-# Embed
-# -----
+# states share the business cycle.
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(growth)
@@ -63,6 +59,10 @@ print(model.settings_)
 # %%
 # Every year was scaled to one variance, with its mean taken off, so that the business cycle has no
 # say in the map. The reliability is 0.55: no distance on this map should be measured with a ruler.
+
+# %%
+# Neighbors grow together
+# -----------------------
 #
 # Is it a map of anything? The places of the states were never used. The nearest states on the map
 # predict the place of a state that is left out with an R² of 0.44. With places dealt out at
@@ -126,6 +126,7 @@ own = covariance.remove_mean_row(growth.to_numpy())
 stable = cliques.stability(own, 0.4)
 listed = stable.to_pandas(growth.index)
 large = listed[listed["size"] > 2].sort_values("stability", ascending=False)
+print(f"{len(large)} cliques of three or more")
 for row in large.head(6).itertuples():
     print(f"{row.stability:.2f}  {row.members}")
 for row in cliques.communities(stable.cliques, 3).to_pandas(growth.index).itertuples():
@@ -159,8 +160,6 @@ for state, two in nearest.items():
 # of the country, of which the fit knew nothing.
 
 # %%
-# Figure
-# ------
 from matplotlib import pyplot as plt
 
 from ikd_graph import blockwise

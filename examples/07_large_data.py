@@ -1,8 +1,9 @@
 """
-Large data
-==========
+How large may a table be?
+=========================
 
-20 000 points with 100 columns, embedded through 400 landmarks.
+20 000 points with 100 columns: the graph joins near ones, and distances are measured from 400
+landmarks, so that memory grows with the points and not with their pairs.
 """
 
 import time
@@ -25,4 +26,4 @@ print(f"{len(X)} points, {model.graph_.n_edges} edges: {seconds:.1f} s, R² {r2:
 
 color = latent[:, 0]
 ax = plot.embedding(model.embedding_, color, label_title="true first coordinate", ax=plot.axes())
-print("picture:", plot.save(ax, "08_large_data.png"))
+print("picture:", plot.save(ax, "07_large_data.png"))

@@ -1,15 +1,15 @@
 """
-Tumors: what is a map made of?
-==============================
+What is a map of tumors made of?
+================================
 
 A biologist has 569 tumors of the breast and thirty measures of the nuclei of their cells, and asks
-which measures order the tumors. The table is real, and ships with scikit-learn (the Wisconsin
+which measures order the tumors. The table is real. It comes with scikit-learn (the Wisconsin
 diagnostic set, CC BY 4.0). Nothing is fetched.
 """
 
 # %%
-# The file
-# --------
+# The table
+# ---------
 #
 # Ten quantities, three times over: their mean, their standard error, and their worst, which is the
 # mean of the three largest. Every tenth tumor is kept apart for the end.
@@ -24,8 +24,8 @@ print(cells.iloc[:3, :4])
 print(f"{known.sum()} tumors to fit, {new.sum()} to place")
 
 # %%
-# Diagnose
-# --------
+# The fit, and what it says of itself
+# -----------------------------------
 import warnings
 
 import ikd_graph
@@ -38,10 +38,6 @@ print(found)
 # There is something to see (p = 0.005): measures that are held out are predicted with an R² of
 # 0.68, and two halves of the measures agree by 0.77. The line "shared" is about units: areas are a
 # thousand times as large as smoothness, so that all rows look alike. The default scales columns.
-
-# %%
-# Embed
-# -----
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(cells[known])
@@ -124,8 +120,6 @@ odd = float(model.placement_residuals(strange)[0])
 print(f"residual: {usual:.2f} at most of new tumors, {odd:.2f} of the strange one")
 
 # %%
-# Figure
-# ------
 from matplotlib import pyplot as plt
 
 figure, axs = plt.subplots(1, 2, figsize=(11, 5))
