@@ -20,7 +20,6 @@ import io
 import json
 import platform
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -37,7 +36,8 @@ from sklearn.manifold import TSNE, Isomap
 from sklearn.preprocessing import scale
 
 import ikd_graph
-from ikd_graph import IKD, cliques, covariance, datasets, graph, kernels, metrics
+from ikd_graph import IKD, cliques, covariance, graph, metrics
+from ikd_graph.datasets import figure_eight
 from ikd_graph.plotting import colors
 
 HERE = Path(__file__).parent
@@ -113,16 +113,6 @@ def installed():
         print("UMAP is not installed and is left out")
         return [name for name in METHODS if name != "UMAP"]
     return list(METHODS)
-
-
-def figure_eight(n_samples=150, n_features=200, *, noise=1.0, seed=0):
-    """Noisy columns that vary smoothly over a figure of eight, labeled by its angle."""
-    degrees = np.linspace(0.0, 360.0, n_samples, endpoint=False)
-    angle = np.radians(degrees)
-    latent = 1.8 * np.column_stack([np.sin(angle), np.sin(2.0 * angle)])
-    kernel = kernels.SquaredExponential()
-    data = datasets.gplvm_data(latent, n_features, kernel=kernel, noise=noise, seed=seed)
-    return replace(data, labels=(datasets.Labels("angle", degrees, period=360.0),))
 
 
 def shades(values, period=None):
