@@ -25,6 +25,6 @@ for name, init in inits.items():
     panels[f"t-SNE from {name}: R² {r2:.2f}"] = model.embedding_
     print(f"t-SNE from {name:<6}  R² of the sheet {r2:.3f}, divergence {model.kl_divergence_:.3f}")
 
-ax = plot.small_multiples(panels, roll.y, ax=plot.axes(8, 8))
+ax = plot.small_multiples(panels, roll.y, n_columns=2, ax=plot.axes(8, 7))
 print("picture:", plot.save(ax, "08_initialize_tsne.png"))
 # `python -m benchmarks.initialize` does it for t-SNE, openTSNE and UMAP on real tables.

@@ -61,9 +61,9 @@ every = ikd_graph.align(
 print(every)
 
 # %%
-# Friday does not mix: of the nearest rows of its rows none is of another day, where chance would
-# have 80 %. And no day agrees with the map of itself: by an R² between 0.53 and 0.79, since all had
-# to make room for Friday.
+# Friday does not mix: of the nearest rows of its rows fewer than one in a hundred are of another
+# day, where chance would have 80 %. And no day agrees with the map of itself: by an R² between 0.53
+# and 0.79, since all had to make room for Friday.
 without = ikd_graph.align(tables, columns=neurons, names=names)
 print(without)
 

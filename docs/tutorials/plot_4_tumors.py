@@ -122,9 +122,9 @@ print(f"residual: {usual:.2f} at most of new tumors, {odd:.2f} of the strange on
 # %%
 from matplotlib import pyplot as plt
 
-figure, axs = plt.subplots(1, 2, figsize=(11, 5))
+figure, axs = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 columns.plot(color=kind[known], n=5, ax=axs[0]).set_title("which measures make the map")
-model.plot(kind[known], ax=axs[1]).set_title("new tumors (crosses)")
+model.plot(kind[known], legend=False, ax=axs[1]).set_title("new tumors (crosses)")
 axs[1].scatter(*placed.T, c=np.where(kind[new] == "malignant", "k", "0.5"), marker="x", s=30)
 
 # %%

@@ -49,7 +49,7 @@ def computed_by(name):
 
 def decimals(text):
     """Decimal figures of a text, as they are written."""
-    return re.findall(r"(?<![\w.])\d*\.\d+(?![\w.])", text)
+    return re.findall(r"(?<![\w.])\d*\.\d+(?!\w|\.\d)", text)
 
 
 def unprinted(text, printed, given=()):
@@ -117,7 +117,7 @@ def test_the_findings_of_the_spikes():
 def test_the_findings_of_the_sessions():
     story = computed_by("plot_2_sessions")
     mixing = story["every"].mixing
-    assert mixing.loc["Friday", "found"] == 0.0
+    assert mixing.loc["Friday", "found"] < 0.01
     assert (mixing["found"].drop("Friday") > 0.6).all()
     assert min(story["without"].agreements) > 0.9 > max(story["every"].agreements)
     assert min(story["found"].agreements) < 0.7
