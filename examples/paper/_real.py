@@ -74,7 +74,8 @@ def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None
         return []
     y = dataset(data, n_samples).y
     done = embedded(data, method, M, kernel, n_samples)
-    cell = {"data": data, "kernel": kernel, "M": M, "T": len(y)}
+    named = "auto" if method == "ikd" else kernel
+    cell = {"data": data, "kernel": named, "M": M, "T": len(y)}
     out = []
     for k in ks:
 

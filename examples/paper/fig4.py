@@ -21,7 +21,7 @@ def cells(quick):
     sizes, names = ((50,), ("medium",)) if quick else (SIZES, FIXED_LATENTS)
     out = []
     for n, name, kernel in product(sizes, names, KERNELS):
-        ours = ("ikd",) + ("ikd_12_restarts",) * (n <= 200)
+        ours = ("ikd", "ikd_kernel") + ("ikd_kernel_12_restarts",) * (n <= 200)
         cell = {"latent": name, "kernel": kernel, "N": n}
         methods = CLOSED if quick else (*ours, *CLOSED)
         slow = ("gplvm",) if n in WITH_GPLVM and not quick else ()

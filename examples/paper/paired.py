@@ -17,7 +17,15 @@ from ._recovery import KERNELS, LENGTH_SCALE
 HOME = "IKD_GRAPH_PUBLISHED"
 LATENTS = {"hard": "0", "easy": "2"}
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10000)
-METHODS = ("ikd", "blockwise", "geodesic", "geodesic_stress", "paper_blockwise", "published_form")
+METHODS = (
+    "ikd",
+    "ikd_kernel",
+    "blockwise",
+    "geodesic",
+    "geodesic_stress",
+    "paper_blockwise",
+    "published_form",
+)
 
 
 def stored(name):
