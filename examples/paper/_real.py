@@ -62,8 +62,11 @@ def classify(title, by, draw, cells, *, notes=(), **options):
     def tasks(quick, _):
         return [partial(votes, **cell) for cell in cells(quick)]
 
+    def methods(quick):
+        return tuple(dict.fromkeys(cell["method"] for cell in cells(quick)))
+
     return Experiment(
-        title, by, "ordered", tasks, draw, also=("accuracy", "silhouette"),
+        title, by, "ordered", tasks, draw, methods=methods, also=("accuracy", "silhouette"),
         notes=(*notes, FOLDS), **options,
     )  # fmt: skip
 

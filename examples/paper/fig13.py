@@ -7,7 +7,8 @@ from ._real import METHODS, classify, combinations
 def cells(quick):
     """Sizes, dimensions and methods."""
     sizes, ms = ((100, 150), (2,)) if quick else ((1000, 2000, 3000, 4000), (2, 10))
-    methods = ("pca", "paper_geodesic", "paper_geodesic_centered") if quick else METHODS
+    few = ("pca", "paper_geodesic", "paper_geodesic_centered")
+    methods = few if quick else (*METHODS, "ikd_correlation")
     every = combinations(("n_samples", sizes), ("M", ms), ("method", methods))
     return [{"data": "fashion_mnist", **cell} for cell in every]
 

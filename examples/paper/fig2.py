@@ -72,6 +72,7 @@ EXPERIMENT = recover(
     cells,
     draw,
     trials=3,
+    across=("N",),
     minutes=22.0,
     notes=(
         "T = 1000; latent of Eq. 12, clipped to [-6, 6]; solved with the squared exponential; "

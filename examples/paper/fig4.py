@@ -66,6 +66,7 @@ EXPERIMENT = recover(
     cells,
     draw,
     trials=10,
+    across=("N",),
     minutes=50.0,
     notes=(
         "T = 100, M = 3, length-scale 0.5, no noise; solved with the generating kernel",

@@ -49,6 +49,7 @@ EXPERIMENT = recover(
     cells,
     draw,
     trials=5,
+    across=("noise",),
     minutes=3.5,
     notes=(
         "T = 100, M = 3, squared exponential of length-scale 0.5, a signal of variance 1; noise is "

@@ -18,6 +18,7 @@ EXPERIMENT = classify(
     ("data", "M", "k", "method"),
     panels_of_data,
     cells,
+    across=("k", "M"),
     minutes=45.0,
     notes=(
         "the published values of the paper's own method on PCR (guo_qpcr) and COIL-20 gain from "

@@ -85,6 +85,7 @@ EXPERIMENT = Experiment(
     tasks,
     lattice("latent", "kernel", "N", "above published ikd", log=True),
     minutes=10.0,
+    methods=lambda quick: METHODS,
     trials=20,
     also=("above published gplvm", "r2_affine", "published ikd"),
     notes=(
