@@ -92,25 +92,20 @@ def named(method):
     return "kernel PCA, its best kernel" if method == KERNEL_PCA else f"`{method}`"
 
 
-def cells(folder):
-    """Fig. 4: cells in which methods differ from published values by two errors."""
-    stored, rows = Stored("fig4", folder), []
-    for method in ("ikd", "ikd_kernel", "ikd_kernel_12_restarts", "geodesic_stress", "blockwise",
-                   "geodesic", "published_form", "paper_blockwise"):  # fmt: skip
+def accuracy(folder):
+    """Fig. 4: means over latents and kernels, and cells that differ by two errors."""
+    methods = ("ikd", "ikd_kernel", "ikd_kernel_12_restarts", "geodesic_stress", "blockwise",
+               "geodesic", "published_form", "paper_blockwise")  # fmt: skip
+    stored = Stored("fig4", folder)
+    rows = [[label, *(stored.published(names, cell) for cell in SIZES.values()), "", ""]
+            for label, names in ((IKD, ("ikd",)), (GPLVM, ("gplvm",)))]  # fmt: skip
+    for method in methods:
         above, within, below = stored.counts(method, ("ikd",), {})
         both = stored.counts(method, ("ikd", "gplvm"), {})
-        rows.append([f"`{method}`", sum(both), below, within, above, both[0]])
-    head = ["cells", "below published IKD", "within two errors", "above it"]
-    return lines([*head, "above published IKD and GPLVM"], rows)
-
-
-def accuracy(folder):
-    """Fig. 4: means over latents and kernels."""
-    methods = ("ikd", "ikd_kernel", "geodesic_stress", "blockwise", "geodesic",
-               "published_form", "paper_blockwise")  # fmt: skip
-    rivals = ((IKD, ("ikd",)), (GPLVM, ("gplvm",)),
-              ("the better of both in each cell", ("ikd", "gplvm")))  # fmt: skip
-    return pivot(folder, "fig4", methods, SIZES, rivals)
+        means = (stored.ours(method, cell) for cell in SIZES.values())
+        counts = [f"{n} of {above + within + below}" for n in (below, both[0])]
+        rows.append([f"`{method}`", *means, *counts])
+    return lines([*SIZES, "below published IKD", "above published IKD and GPLVM"], rows)
 
 
 def gplvm(folder):
@@ -127,7 +122,7 @@ def gplvm(folder):
 def paired(folder):
     """Differences from the published IKD on the same samples, with their errors."""
     stored, rows = Stored("paired", folder), []
-    for method in ("ikd", "ikd_kernel", "blockwise", "geodesic", "published_form"):
+    for method in ("ikd", "ikd_kernel", "blockwise", "geodesic"):
         row = [f"`{method}`"]
         for cell in SIZES.values():
             own = [t for t in stored.table.trials if (t["method"], t["N"]) == (method, cell["N"])]
@@ -140,8 +135,7 @@ def paired(folder):
 
 def noise(folder):
     """Fig. 5: R2 by noise."""
-    methods = ("ikd", "ikd_kernel", "blockwise", "geodesic", "published_form", "isomap", "pca",
-               "gplvm")  # fmt: skip
+    methods = ("ikd", "ikd_kernel", "blockwise", "geodesic", "isomap", "gplvm")
     columns = {f"N = {n}: {sd}" if sd == 0 else f"{n}: {sd}": {"N": n, "noise": sd}
                for n, sd in product((100, 1000), (0, 0.4, 0.8, 1))}  # fmt: skip
     return pivot(folder, "fig5", methods, columns, [("public code, run again", ("ikd",))])
@@ -149,26 +143,30 @@ def noise(folder):
 
 def cases(folder):
     """Fig. 6 at N = 1000."""
+    stored = Stored("fig6", folder)
     methods = ("paper_blockwise", "paper_geodesic", "blockwise", "geodesic", "ikd_kernel", "ikd")
-    rivals = [(f"published {m}", (m,)) for m in ("blockwise", "geodesic")]
-    columns = {case: {"case": case} for case in ("match", "mismatch")}
-    return pivot(folder, "fig6", methods, columns, rivals, {"N": 1000})
+    rows = []
+    for case in ("match", "mismatch"):
+        cell = {"case": case, "N": 1000}
+        rivals = (stored.published((m,), cell) for m in ("blockwise", "geodesic"))
+        rows.append([case, *rivals, *(stored.ours(m, cell) for m in methods)])
+    head = ["published blockwise", "published geodesic", *map(named, methods)]
+    return lines(head, rows)
 
 
 def mappings(folder):
     """Fig. 2: R2 by mapping and N."""
     stored, rows = Stored("fig2", folder), []
-    sizes = {f"N = {n}": {"N": n} for n in (10, 20, 50, 100, 200, 500, 1000)}
-    rivals = {IKD: "ikd"}
-    methods = ("ikd", "isomap", "gplvm")
+    sizes = (10, 20, 100, 1000)
     for mapping in ("gp", "sine", "bump_l1", "bump"):
-        cells = [{"mapping": mapping, **size} for size in sizes.values()]
-        found = [[label, *(stored.published((key,), cell) for cell in cells)]
-                 for label, key in rivals.items()]  # fmt: skip
-        found += [[named(m), *(stored.ours(m, cell) for cell in cells)] for m in methods]
-        rows += [[f"{mapping}: {name}", *values] for name, *values in found
-                 if np.isfinite(values).any()]  # fmt: skip
-    return lines(sizes, rows)
+        row = [mapping]
+        for n in sizes:
+            cell = {"mapping": mapping, "N": n}
+            row.append(stored.published(("ikd",), cell))
+            row += [stored.ours(m, cell) for m in ("ikd", "isomap")]
+        rows.append(row)
+    head = product(sizes, ("published IKD", "`ikd`", "`isomap`"))
+    return lines([f"N = {n}: {name}" for n, name in head], rows)
 
 
 def kernels(folder):
@@ -184,61 +182,38 @@ def kernels(folder):
     return lines([label for _, label, _ in columns], rows)
 
 
-def dimensions(folder):
-    """Table 2: digits by dimension."""
-    columns = {f"M = {m}": {"M": m} for m in (2, 3, 5, 10)}
-    stored = Stored("table2", folder)
-    rows = []
-    for kernel in ("squared_exponential", "rational_quadratic", "gamma_exponential"):
-        wanted = [{**cell, "k": 5, "kernel": kernel} for cell in columns.values()]
-        name = kernel.replace("_", " ")
-        rows.append([f"{IKD}, {name}", *(stored.published(("ikd",), w) for w in wanted)])
-        rows += [[f"`{m}`, {name}", *(stored.ours(m, w) for w in wanted)]
-                 for m in ("paper_geodesic_centered", "ikd_kernel")]  # fmt: skip
-    wanted = [{**cell, "k": 5, "kernel": "auto"} for cell in columns.values()]
-    return lines(columns, [["`ikd`", *(stored.ours("ikd", w) for w in wanted)], *rows])
-
-
 def classes(folder):
-    """Fig. 8 to 11 and 13: four data sets in the plane, one in ten dimensions."""
-    names = {"PCR": "fig8", "digits": "fig9", "COIL-20": "fig10", "Fashion-MNIST": "fig11"}
-    stored = [(Stored(name, folder), {}) for name in names.values()]
-    large = [(Stored("fig13", folder), {"M": m, "T": 4000}) for m in (2, 10)]
-    names = [*names, "Fashion-MNIST, T = 4000", "the same, M = 10"]
-    stored += large
-    rows = [
-        [f"published {label}", *(s.published((key,), w) for s, w in stored)]
-        for label, key in (
-            ("IKD", "ikd"),
-            ("GPLVM", "gplvm"),
-            ("VAE", "vae"),
-            ("UMAP", "umap"),
-            ("t-SNE", "tsne"),
-            ("kernel PCA", "kernel_pca"),
-        )
-    ]
-    methods = ("ikd", "paper_geodesic_centered", "paper_geodesic", "gplvm", "vae", "pca",
-               KERNEL_PCA, "isomap", "laplacian_eigenmaps", "tsne", "umap")  # fmt: skip
-    rows += [[named(m), *(s.ours(m, w) for s, w in stored)] for m in methods]
-    return lines(names, rows)
+    """Fig. 7 to 13: four data sets in the plane, two in ten dimensions."""
+    plane = {"PCR": "fig8", "digits": "fig9", "COIL-20": "fig10", "Fashion-MNIST": "fig11"}
+    where = {label: (name, {}) for label, name in plane.items()}
+    where["the same, T = 4000"] = ("fig13", {"M": 2, "T": 4000})
+    where["the same, M = 10"] = ("fig13", {"M": 10, "T": 4000})
+    where["digits, M = 10"] = ("fig7", {"M": 10, "data": "digits", "k": 5})
+    methods = ("ikd", "ikd_kernel", "paper_geodesic_centered", "gplvm", "vae", KERNEL_PCA,
+               "isomap", "tsne", "umap")  # fmt: skip
+    rows = []
+    for label, (name, cell) in where.items():
+        stored = Stored(name, folder)
+        ours = (stored.ours(m, cell) for m in methods)
+        rows.append([label, stored.published(("ikd",), cell), *ours])
+    return lines([IKD, *map(named, methods)], rows)
 
 
 def study(folder):
     """The comparison study's roll, moons and faces."""
-    roll, moons, images = (Stored(n, folder) for n in ("swiss_roll", "half_moons", "faces"))
-    methods = ("ikd", "blockwise", "geodesic", "paper_geodesic_centered", "pca", "metric_mds",
-               "isomap", "lle", "diffusion_maps", "tsne", "umap")  # fmt: skip
-    rows = [[f"`{m}`", roll.ours(m, {}), roll.ours(m, {}, "trustworthiness"), moons.ours(m, {}),
-             images.ours(m, {}), images.published((m,), {})] for m in methods]  # fmt: skip
-    head = ["roll: R2", "trustworthiness", "moons: a line separates"]
-    return lines([*head, "faces: 5 neighbors", "faces, the study"], rows)
+    methods = ("ikd", "blockwise", "geodesic", "paper_geodesic_centered", "pca", "isomap", "lle",
+               "diffusion_maps", "tsne", "umap")  # fmt: skip
+    rows = []
+    for label, name in {"Swiss roll: R2": "swiss_roll", "moons: a line separates": "half_moons",
+                        "faces: 5 neighbors": "faces"}.items():  # fmt: skip
+        stored = Stored(name, folder)
+        rows.append([label, *(stored.ours(m, {}) for m in methods)])
+    rows.append(["faces, the study", *(stored.published((m,), {}) for m in methods)])
+    return lines([*map(named, methods)], rows)
 
 
-TABLES = {
-    f.__name__: f
-    for f in (cells, accuracy, paired, gplvm, cases, noise, mappings, kernels, dimensions,
-              classes, study)
-}  # fmt: skip
+TABLES = {f.__name__: f for f in (accuracy, paired, gplvm, cases, noise, mappings, kernels, classes,
+                                  study)}  # fmt: skip
 
 
 def written(text, folder=README.parent):

@@ -106,6 +106,7 @@ METHODS = (
     "vae",
     "paper_geodesic_centered",
     "paper_geodesic",
+    "ikd_kernel",
     "ikd",
 )
 """The nine methods of Fig. 7 to 13, the paper's own in two forms, kernel PCA in four, and ours."""

@@ -53,8 +53,9 @@ EXPERIMENT = recover(
     minutes=3.5,
     notes=(
         "T = 100, M = 3, squared exponential of length-scale 0.5, a signal of variance 1; noise is "
-        "its standard deviation; the paper does not state N",
-        "gplvm: that of GPy, of one data set; three cost 2 min",
+        "its standard deviation; the paper does not state N; ikd is the default call, all others "
+        "are given the kernel",
+        "gplvm: that of GPy, of one data set",
         "published: the numbers of the figure are not public; these are means of 15 trials of the "
         "public code run again",
     ),

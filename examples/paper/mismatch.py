@@ -31,7 +31,7 @@ EXPERIMENT = recover(
     across=("N",),
     minutes=3.0,
     notes=(
-        "medium latent, T = 100, no noise; ikd_auto_kernel chooses among the kernels itself",
-        "ikd and ikd_auto_kernel: one data set a cell (three cost 2 min)",
+        "medium latent, T = 100, no noise; ikd is the default call, which chooses its kernel: auto",
+        "ikd and ikd_kernel: one data set a cell",
     ),
 )

@@ -89,6 +89,7 @@ EXPERIMENT = Experiment(
     trials=20,
     also=("above published gplvm", "r2_affine", "published ikd"),
     notes=(
+        "ikd is the default call, all others are given the kernel",
         "mean: R2 of ours less that of the published IKD on the same sample, se: error of that "
         "paired difference; T = 100, M = 3, no noise, the latents of the published runs",
         "trial t is default_rng(t).multivariate_normal of the kernel of the latent; on these two "
