@@ -1,6 +1,7 @@
 """Run experiments of the paper again: `python -m examples.paper fig4`."""
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 from . import NAMES, _answers, load
@@ -16,7 +17,7 @@ def parse(argv=None):
     parser = argparse.ArgumentParser(
         prog="python -m examples.paper",
         description="Run experiments of the paper again. Each writes every trial as .csv, means "
-        "beside the published values as .md, and a picture as .png.",
+        "with the published values as .md, and a picture as .png.",
         epilog="experiments, with processor minutes of a full run:\n" + "\n".join(lines),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -32,20 +33,36 @@ def parse(argv=None):
     return parser.parse_args(argv)
 
 
+def chosen(names, methods, quick):
+    """Names of the experiments to run; a method that they do not have ends the program."""
+    known = {name: set(load(name).methods(quick)) for name in NAMES}
+    if "all" in names and methods:
+        names = [name for name in NAMES if known[name].intersection(methods)] or NAMES
+        known = dict.fromkeys(names, set.union(*map(known.get, names)))
+    elif "all" in names:
+        names = NAMES
+    for name, method in product(names, methods):
+        if method not in known[name]:
+            has = ", ".join(sorted(known[name]))
+            raise SystemExit(f"{name} has no method {method!r}; it has {has}")
+    return names
+
+
 def main(argv=None):
     """Run what was requested; a data set that is missing costs one line."""
     args = parse(argv)
+    methods = tuple(filter(None, args.methods.split(",")))
+    names = chosen(args.names, methods, args.quick)
     folder = args.output or (Path("quick") if args.quick else RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in NAMES if "all" in args.names else args.names:
+    for name in names:
         experiment = load(name)
         if args.redraw:
             table = Table.read(name, experiment, folder)
         else:
-            methods = tuple(filter(None, args.methods.split(",")))
             options = {"trials": args.trials, "jobs": args.jobs, "methods": methods}
             table = run(name, experiment, quick=args.quick, **options)
-            if methods and (folder / f"{name}.csv").exists():
+            if methods and table.trials and (folder / f"{name}.csv").exists():
                 table = Table.read(name, experiment, folder).merged(table)
         if table.trials:
             print("wrote", *table.write(folder), flush=True)

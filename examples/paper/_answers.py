@@ -93,30 +93,25 @@ def named(method):
 
 
 def accuracy(folder):
-    """Fig. 4: means over latents and kernels."""
-    methods = ("ikd", "ikd_12_restarts", "geodesic_stress", "blockwise", "geodesic",
-               "published_form", "paper_blockwise", "pca")  # fmt: skip
-    rivals = ((IKD, ("ikd",)), (GPLVM, ("gplvm",)),
-              ("the better of both in each cell", ("ikd", "gplvm")))  # fmt: skip
-    return pivot(folder, "fig4", methods, SIZES, rivals)
-
-
-def above(folder):
-    """Fig. 4: cells above both published values."""
-    stored, rows = Stored("fig4", folder), []
-    for method in ("ikd", "ikd_12_restarts", "geodesic_stress", "blockwise"):
-        row = [f"`{method}`"]
-        for cell in (*SIZES.values(), {}):
-            counts = stored.counts(method, ("ikd", "gplvm"), cell)
-            row.append(f"{counts[0]} of {sum(counts)}" if sum(counts) else "-")
-        rows.append(row)
-    return lines([*SIZES, "all"], rows)
+    """Fig. 4: means over latents and kernels, and cells that differ by two errors."""
+    methods = ("ikd", "ikd_kernel", "ikd_kernel_12_restarts", "geodesic_stress", "blockwise",
+               "geodesic", "published_form", "paper_blockwise")  # fmt: skip
+    stored = Stored("fig4", folder)
+    rows = [[label, *(stored.published(names, cell) for cell in SIZES.values()), "", ""]
+            for label, names in ((IKD, ("ikd",)), (GPLVM, ("gplvm",)))]  # fmt: skip
+    for method in methods:
+        above, within, below = stored.counts(method, ("ikd",), {})
+        both = stored.counts(method, ("ikd", "gplvm"), {})
+        means = (stored.ours(method, cell) for cell in SIZES.values())
+        counts = [f"{n} of {above + within + below}" for n in (below, both[0])]
+        rows.append([f"`{method}`", *means, *counts])
+    return lines([*SIZES, "below published IKD", "above published IKD and GPLVM"], rows)
 
 
 def gplvm(folder):
     """Fig. 4: the GPLVM of GPy on the same data sets."""
     stored, rows = Stored("fig4", folder), []
-    for method in ("gplvm", "ikd", "geodesic_stress"):
+    for method in ("gplvm", "ikd", "ikd_kernel", "geodesic_stress"):
         row = ["GPLVM of GPy" if method == "gplvm" else f"`{method}`"]
         for cell in (SIZES[size] for size in WITH_GPLVM):
             row += [stored.ours(method, cell, m, FEW) for m in ("r2_affine", "cpu_seconds")]
@@ -124,23 +119,10 @@ def gplvm(folder):
     return lines([f"{n}{m}" for n in WITH_GPLVM for m in (": R2", ", s")], rows)
 
 
-def losses(folder):
-    """Fig. 4: cells in which closed forms lie below the published IKD by two errors."""
-    stored, rows = Stored("fig4", folder), []
-    for method in ("geodesic", "blockwise", "geodesic_stress", "paper_blockwise"):
-        row = [f"`{method}`"]
-        for cell in (*SIZES.values(), {}):
-            high, within, low = stored.counts(method, ("ikd",), cell)
-            row.append(f"{low} of {high + within + low}")
-        rows.append(row)
-    return lines([*SIZES, "all"], rows)
-
-
 def paired(folder):
     """Differences from the published IKD on the same samples, with their errors."""
     stored, rows = Stored("paired", folder), []
-    for method in ("ikd", "geodesic_stress", "blockwise", "geodesic", "paper_blockwise",
-                   "published_form"):  # fmt: skip
+    for method in ("ikd", "ikd_kernel", "blockwise", "geodesic"):
         row = [f"`{method}`"]
         for cell in SIZES.values():
             own = [t for t in stored.table.trials if (t["method"], t["N"]) == (method, cell["N"])]
@@ -151,36 +133,9 @@ def paired(folder):
     return lines(SIZES, rows)
 
 
-def own_method(folder):
-    """Fig. 4: the paper's own method against its published values."""
-    stored = Stored("fig4", folder)
-    rows = []
-    for method in ("paper_blockwise", "published_form"):
-        high, within, low = stored.counts(method, ("ikd",), {})
-        rows.append([f"`{method}`", within, high, low])
-    return lines(["within two errors", "above", "below"], rows)
-
-
-def rules(folder):
-    """What each rule of the published runs is worth."""
-    stored = Stored("readings", folder)
-    columns = {label: {"N": n} for label, n in (("N = 100", 100), ("200", 200), ("1000", 1000))}
-    rows = [[IKD, *(stored.published(("ikd",), cell) for cell in columns.values())]]
-    for label, method in {
-        "the text, threshold 0.1": "paper_blockwise_at_0.1",
-        "the text, published threshold": "paper_blockwise",
-        "+ neighbourhoods, published merging": "published_form_without_isomap",
-        "+ fallback on Isomap": "published_form",
-        "Isomap alone": "isomap",
-    }.items():
-        rows.append([label, *(stored.ours(method, cell) for cell in columns.values())])
-    return lines(columns, rows)
-
-
 def noise(folder):
     """Fig. 5: R2 by noise."""
-    methods = ("ikd", "blockwise", "geodesic", "published_form", "paper_blockwise", "isomap",
-               "pca", "gplvm")  # fmt: skip
+    methods = ("ikd", "ikd_kernel", "blockwise", "geodesic", "isomap", "gplvm")
     columns = {f"N = {n}: {sd}" if sd == 0 else f"{n}: {sd}": {"N": n, "noise": sd}
                for n, sd in product((100, 1000), (0, 0.4, 0.8, 1))}  # fmt: skip
     return pivot(folder, "fig5", methods, columns, [("public code, run again", ("ikd",))])
@@ -188,30 +143,30 @@ def noise(folder):
 
 def cases(folder):
     """Fig. 6 at N = 1000."""
-    methods = (
-        *("paper_blockwise", "published_form", "paper_geodesic_at_threshold", "paper_geodesic"),
-        *("paper_geodesic_centered", "blockwise", "geodesic", "ikd"),
-    )
-    rivals = [(f"published {m}", (m,)) for m in ("blockwise", "geodesic")]
-    columns = {case: {"case": case} for case in ("match", "mismatch")}
-    return pivot(folder, "fig6", methods, columns, rivals, {"N": 1000})
+    stored = Stored("fig6", folder)
+    methods = ("paper_blockwise", "paper_geodesic", "blockwise", "geodesic", "ikd_kernel", "ikd")
+    rows = []
+    for case in ("match", "mismatch"):
+        cell = {"case": case, "N": 1000}
+        rivals = (stored.published((m,), cell) for m in ("blockwise", "geodesic"))
+        rows.append([case, *rivals, *(stored.ours(m, cell) for m in methods)])
+    head = ["published blockwise", "published geodesic", *map(named, methods)]
+    return lines(head, rows)
 
 
 def mappings(folder):
     """Fig. 2: R2 by mapping and N."""
     stored, rows = Stored("fig2", folder), []
-    sizes = {f"N = {n}": {"N": n} for n in (10, 20, 50, 100, 200, 500, 1000)}
-    rivals = {IKD: "ikd", GPLVM: "gplvm", "published Isomap": "isomap", "published t-SNE": "tsne"}
-    methods = ("ikd", "published_form", "paper_geodesic_centered", "isomap", "tsne", "umap",
-               KERNEL_PCA, "pca", "vae", "gplvm")  # fmt: skip
+    sizes = (10, 20, 100, 1000)
     for mapping in ("gp", "sine", "bump_l1", "bump"):
-        cells = [{"mapping": mapping, **size} for size in sizes.values()]
-        found = [[label, *(stored.published((key,), cell) for cell in cells)]
-                 for label, key in rivals.items()]  # fmt: skip
-        found += [[named(m), *(stored.ours(m, cell) for cell in cells)] for m in methods]
-        rows += [[f"{mapping}: {name}", *values] for name, *values in found
-                 if np.isfinite(values).any()]  # fmt: skip
-    return lines(sizes, rows)
+        row = [mapping]
+        for n in sizes:
+            cell = {"mapping": mapping, "N": n}
+            row.append(stored.published(("ikd",), cell))
+            row += [stored.ours(m, cell) for m in ("ikd", "isomap")]
+        rows.append(row)
+    head = product(sizes, ("published IKD", "`ikd`", "`isomap`"))
+    return lines([f"N = {n}: {name}" for n, name in head], rows)
 
 
 def kernels(folder):
@@ -220,77 +175,45 @@ def kernels(folder):
     sizes = ((100, "N = 100: "), (1000, "N = 1000: "))
     words = {name: name.replace("_", " ") for name in KERNELS}
     columns = [(n, label + words[k], k) for (n, label), k in product(sizes, KERNELS)]
-    for method, solve in product(("ikd", "blockwise"), KERNELS):
+    for method, solve in (("ikd", "auto"), *product(("ikd_kernel",), KERNELS)):
         where = [{"N": n, "solved with": solve, "generated by": k} for n, _, k in columns]
-        rows.append([f"`{method}`, {words[solve]}", *(stored.ours(method, cell) for cell in where)])
-    chosen = [{"N": n, "generated by": k} for n, _, k in columns]
-    rows.append(["`ikd_auto_kernel`", *(stored.ours("ikd_auto_kernel", cell) for cell in chosen)])
+        label = f"`{method}`" if solve == "auto" else f"`{method}`, {words[solve]}"
+        rows.append([label, *(stored.ours(method, cell) for cell in where)])
     return lines([label for _, label, _ in columns], rows)
 
 
-def dimensions(folder):
-    """Table 2: digits by dimension."""
-    columns = {f"M = {m}": {"M": m} for m in (2, 3, 5, 10)}
-    methods = ("paper_geodesic", "paper_geodesic_centered", "ikd")
-    where = {"k": 5, "kernel": "squared_exponential"}
-    return pivot(folder, "table2", methods, columns, [(IKD, ("ikd",))], where)
-
-
 def classes(folder):
-    """Fig. 8 to 11: four data sets in the plane."""
-    names = {"PCR": "fig8", "digits": "fig9", "COIL-20": "fig10", "Fashion-MNIST": "fig11"}
-    stored = [Stored(name, folder) for name in names.values()]
-    rows = [
-        [f"published {label}", *(s.published((key,), {}) for s in stored)]
-        for label, key in (
-            ("IKD", "ikd"),
-            ("GPLVM", "gplvm"),
-            ("VAE", "vae"),
-            ("UMAP", "umap"),
-            ("t-SNE", "tsne"),
-            ("kernel PCA", "kernel_pca"),
-        )
-    ]
-    methods = ("ikd", "paper_geodesic_centered", "paper_geodesic", "gplvm", "vae", "pca",
-               KERNEL_PCA, "isomap", "laplacian_eigenmaps", "tsne", "umap")  # fmt: skip
-    rows += [[named(m), *(s.ours(m, {}) for s in stored)] for m in methods]
-    return lines(names, rows)
-
-
-def sizes(folder):
-    """Fig. 13: more and more points of Fashion-MNIST."""
-    methods = ("ikd", "paper_geodesic", "paper_geodesic_centered", "gplvm", "vae", "pca",
-               KERNEL_PCA, "isomap", "laplacian_eigenmaps", "tsne", "umap")  # fmt: skip
-    columns = {f"M = {m}: {t}" if t > 1000 else f"M = {m}: T = {t}": {"T": t, "M": m}
-               for m, t in product((2, 10), (1000, 2000, 3000, 4000))}  # fmt: skip
-    return pivot(folder, "fig13", methods, columns, [("public code, run again", ("ikd",))])
+    """Fig. 7 to 13: four data sets in the plane, two in ten dimensions."""
+    plane = {"PCR": "fig8", "digits": "fig9", "COIL-20": "fig10", "Fashion-MNIST": "fig11"}
+    where = {label: (name, {}) for label, name in plane.items()}
+    where["the same, T = 4000"] = ("fig13", {"M": 2, "T": 4000})
+    where["the same, M = 10"] = ("fig13", {"M": 10, "T": 4000})
+    where["digits, M = 10"] = ("fig7", {"M": 10, "data": "digits", "k": 5})
+    methods = ("ikd", "ikd_kernel", "paper_geodesic_centered", "gplvm", "vae", KERNEL_PCA,
+               "isomap", "tsne", "umap")  # fmt: skip
+    rows = []
+    for label, (name, cell) in where.items():
+        stored = Stored(name, folder)
+        ours = (stored.ours(m, cell) for m in methods)
+        rows.append([label, stored.published(("ikd",), cell), *ours])
+    return lines([IKD, *map(named, methods)], rows)
 
 
 def study(folder):
-    """The comparison study's roll and moons."""
-    roll, moons = Stored("swiss_roll", folder), Stored("half_moons", folder)
-    methods = ("ikd", "blockwise", "geodesic", "pca", "kernel_pca_rbf", "metric_mds", "isomap",
-               "lle", "diffusion_maps", "tsne")  # fmt: skip
-    rows = [[f"`{m}`", roll.ours(m, {}), roll.ours(m, {}, "trustworthiness"), moons.ours(m, {})]
-            for m in methods]  # fmt: skip
-    return lines(["roll: R2", "trustworthiness", "moons: a line separates"], rows)
+    """The comparison study's roll, moons and faces."""
+    methods = ("ikd", "blockwise", "geodesic", "paper_geodesic_centered", "pca", "isomap", "lle",
+               "diffusion_maps", "tsne", "umap")  # fmt: skip
+    rows = []
+    for label, name in {"Swiss roll: R2": "swiss_roll", "moons: a line separates": "half_moons",
+                        "faces: 5 neighbors": "faces"}.items():  # fmt: skip
+        stored = Stored(name, folder)
+        rows.append([label, *(stored.ours(m, {}) for m in methods)])
+    rows.append(["faces, the study", *(stored.published((m,), {}) for m in methods)])
+    return lines([*map(named, methods)], rows)
 
 
-def faces(folder):
-    """The comparison study's faces."""
-    stored, rows = Stored("faces", folder), []
-    for method in ("pca", KERNEL_PCA, "metric_mds", "isomap", "lle", "diffusion_maps", "tsne",
-                   "umap", "paper_geodesic_centered", "blockwise", "ikd"):  # fmt: skip
-        theirs = stored.published(("kernel_pca" if method == KERNEL_PCA else method,), {})
-        rows.append([named(method), stored.ours(method, {}), theirs])
-    return lines(["here", "study"], rows)
-
-
-TABLES = {
-    f.__name__: f
-    for f in (losses, accuracy, above, paired, gplvm, own_method, rules, cases, noise, mappings,
-              kernels, dimensions, classes, sizes, study, faces)
-}  # fmt: skip
+TABLES = {f.__name__: f for f in (accuracy, paired, gplvm, cases, noise, mappings, kernels, classes,
+                                  study)}  # fmt: skip
 
 
 def written(text, folder=README.parent):

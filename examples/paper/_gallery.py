@@ -47,7 +47,9 @@ def gallery(title, sample, measure, score, also, *, notes=(), **options):
         changes = NEAR if method in ("geodesic", "blockwise") else {}
         return fit(method, draw_sample(seed).X, 2, seed, **changes)
 
-    def trial(method, seed):
+    def trial(method, seed, only=()):
+        if only and method not in only:
+            return []
         scores = partial(score, draw_sample(seed))
         return rows({"trial": seed}, {method: embedded(method, seed)}, scores)
 
@@ -61,17 +63,20 @@ def gallery(title, sample, measure, score, also, *, notes=(), **options):
                 panels[t["method"]] = (embedded(t["method"], 0).coordinates, words)
         return pictures(panels, data.y, path)
 
+    def methods(quick):
+        return ("pca", "geodesic") if quick else METHODS
+
     def tasks(quick, n_trials):
-        methods = ("pca", "geodesic") if quick else METHODS
-        return [partial(trial, m, t) for t in range(n_trials) for m in methods]
+        return [partial(trial, m, t) for t in range(n_trials) for m in methods(quick)]
 
     ours = (
         "geodesic and blockwise: affinity 'euclidean' (two or three columns have no correlation), "
         "7 neighbors; ikd: the default call"
     )
     return Experiment(
-        title, ("method",), measure, tasks, draw, also=also, notes=(*notes, ours), **options
-    )
+        title, ("method",), measure, tasks, draw, methods=methods, also=also,
+        notes=(*notes, ours), **options,
+    )  # fmt: skip
 
 
 def sheet(data, Z):

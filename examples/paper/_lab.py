@@ -30,8 +30,9 @@ PUBLISHED = Path(__file__).parent / "published"
 GEODESIC = {"affinity": "correlation", "graph": graph.Neighbors(5, prune=False), "refine": None}
 OURS = {
     "ikd": {},
-    "ikd_12_restarts": {"refine": refine.Likelihood(restarts=12)},
-    "ikd_auto_kernel": {"kernel": "auto", "refine": "likelihood"},
+    "ikd_kernel": {},
+    "ikd_kernel_12_restarts": {"refine": refine.Likelihood(restarts=12)},
+    "ikd_correlation": {"affinity": "correlation"},
     "blockwise": {"strategy": "blockwise", "refine": None},
     "geodesic": {"strategy": "geodesic", "refine": None},
     "geodesic_stress": {"strategy": "geodesic", "refine": "stress"},
@@ -90,8 +91,8 @@ class Fit(NamedTuple):
 def fit(method, X, n_components, seed, *, kernel=None, form="fig4", **changes):
     """Fit a method, timed, after a first call on a few points that pays for compilation.
 
-    ``kernel`` goes to all methods that have one, ``changes`` to ``IKD``; ``form`` says which figure
-    the published form is that of.
+    ``kernel`` goes to all methods that have one but ``ikd``, which is the default call,
+    ``changes`` to ``IKD``; ``form`` says which figure the published form is that of.
     """
     one_of(METHODS)("methods", method)
     _warm_up(method)
@@ -110,7 +111,7 @@ def _solve(method, X, n_components, seed, kernel, form="fig4", **changes):
     if method.startswith("published_form"):
         form = form if method == "published_form" else "without_isomap"
         return _published_form.embed(X, n_components, kernel or "squared_exponential", form)
-    settings = {} if kernel is None else {"kernel": kernel}
+    settings = {} if kernel is None or method == "ikd" else {"kernel": kernel}
     if method in ("paper_blockwise", "paper_geodesic_at_threshold"):
         settings["graph"] = graph.Threshold(_published_form.threshold(X.shape[1]), prune=False)
     settings |= {**OURS[method], **changes}
@@ -136,7 +137,11 @@ def _warm_up(method):
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run, and how it is summed up and drawn."""
+    """What is run, and how it is summed up and drawn.
+
+    The page of an experiment with columns ``across`` has a row for each method; all cells with
+    costs and further measures are then a second .csv.
+    """
 
     title: str
     by: tuple[str, ...]  # columns that tell the cells of the table apart; ends in "method"
@@ -144,7 +149,9 @@ class Experiment:
     tasks: Callable[[bool, int], Iterable[Callable[[], list[dict[str, Any]]]]]  # (quick, trials)
     draw: Callable[["Table", Path], Path]
     minutes: float  # processor minutes of a full run
+    methods: Callable[[bool], tuple[str, ...]] = lambda quick: ()  # that it can be run with
     trials: int = 1
+    across: tuple[str, ...] = ()  # columns of a long table that its page spreads over columns
     also: tuple[str, ...] = ()  # further columns, of which the mean of each cell is reported
     notes: tuple[str, ...] = ()
     command: str = ""  # that runs it, if it is none of this folder
@@ -234,11 +241,16 @@ class Table:
         return cls(name, experiment, stored)
 
     def merged(self, new):
-        """Return the table with its methods that another has taken from there."""
-        again = {trial["method"] for trial in new.trials}
-        trials = [t for t in self.trials if t["method"] not in again] + new.trials
-        *columns, _ = self.experiment.by
-        texts = list(dict.fromkeys(str(t[key]) for t in new.trials for key in columns))
+        """Return the table with its trials that another has taken from there."""
+        by = self.experiment.by
+
+        def key(trial):
+            return key_of([*(trial[name] for name in by), trial.get("trial", "")])
+
+        again = set(map(key, new.trials))
+        trials = [t for t in self.trials if key(t) not in again] + new.trials
+        *columns, _ = by
+        texts = list(dict.fromkeys(str(t[key]) for t in trials for key in columns))
 
         def place(trial):
             values = [trial[key] for key in columns]
@@ -328,48 +340,98 @@ class Table:
 
     def to_markdown(self):
         """Summary as a Markdown page."""
-        summary = self.summary()
-        columns = [key for key in summary[0] if key != "failed" or any(r.get(key) for r in summary)]
         lines = [
             f"# {self.experiment.title.rstrip('.')}",
             "",
             f"`{self.experiment.command or f'python -m examples.paper {self.name}'}`",
             "",
         ]
-        lines += [f"- {note}" for note in (*self.experiment.notes, self._origin())] + [""]
-        lines.append("| " + " | ".join(columns) + " |")
-        lines.append("|" + "|".join(" --- " for _ in columns) + "|")
-        lines += ["| " + " | ".join(_text(r.get(key)) for key in columns) + " |" for r in summary]
+        notes = [*self.experiment.notes, *self._origin()]
+        if self.experiment.across:
+            notes.append(
+                "mean ± standard error of each cell; numbers of trials, further measures and "
+                f"processor seconds: {self.name}_cells.csv, every trial: {self.name}.csv"
+            )
+        lines += [f"- {note}" for note in notes] + [""]
+        columns, table = self._spread() if self.experiment.across else self._long()
+        lines += ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns))]
+        lines += ["| " + " | ".join(row) + " |" for row in table]
         compared = self.against()
         return "\n".join([*lines, *([""] if compared else []), *compared]).rstrip() + "\n"
 
+    def _long(self):
+        """Columns and rows of the summary."""
+        summary = self.summary()
+        columns = [key for key in summary[0] if key != "failed" or any(r.get(key) for r in summary)]
+        return columns, [[_text(r.get(key)) for key in columns] for r in summary]
+
+    def _spread(self):
+        """Means with some columns spread out: a row for a method, or for its published values."""
+        by, across = self.experiment.by, self.experiment.across
+        kept = [key for key in by[:-1] if key not in across]
+        rows, places = {}, {}
+        for at, trials in self.cells().items():
+            cell = dict(zip(by, at, strict=True))
+            place = tuple(cell[key] for key in across)
+            places[key_of(place)] = place
+            group = tuple(str(cell[key]) for key in kept)
+            rows.setdefault(group, {}).setdefault(at[-1], {})[key_of(place)] = _mean_text(
+                mean_of(trials, self.experiment.measure)
+            )
+        for at, (mean, se) in self.published().items():
+            cell = dict(zip(by, at, strict=True))
+            group, place = tuple(cell[k] for k in kept), tuple(cell[k] for k in across)
+            # Those of peers that were run here are in the file of cells.
+            known = at[-1] in rows.get(group, ()) and at[-1] not in ("ikd", "gplvm")
+            if group in rows and place in places and not known:
+                row = rows[group].setdefault(f"*published {at[-1]}*", {})
+                row[place] = _mean_text({"mean": mean, "se": se})
+        order = sorted(places, key=lambda key: places[key])
+        heads = [", ".join(f"{k} = {v}" for k, v in zip(across, key, strict=True)) for key in order]
+        table = [
+            [*group, method, *(cells.get(key, "-") for key in order)]
+            for group, methods in rows.items()
+            for method, cells in methods.items()
+        ]
+        return [*kept, "method", *heads], table
+
     def _origin(self):
-        """Which tree made the trials, when and on what."""
-        stamps = {key: sorted({str(t[key]) for t in self.trials}) for key in origin()}
+        """Which tree made the trials of which methods, when, on what, and how long it took."""
+        groups, count = {}, {}
+        for t in self.trials:
+            own = groups.setdefault((t["date"], t["commit"]), {})
+            own[t["method"]] = own.get(t["method"], 0) + 1
+            count[t["method"]] = count.get(t["method"], 0) + 1
         spent = column(self.trials, "cpu_seconds").sum() if "cpu_seconds" in self.trials[0] else 0.0
-        return (
-            f"commit {', '.join(stamps['commit'])}; {', '.join(stamps['date'])}; "
-            f"{', '.join(stamps['machine'])}; {spent:.0f} processor seconds in fits"
-        )
+        machines = ", ".join(sorted({t["machine"] for t in self.trials}))
+        lines = []
+        for (date, commit), own in sorted(groups.items(), key=str):
+            parts = {m: "" if n == count[m] else f" ({n} of {count[m]})" for m, n in own.items()}
+            named = ", ".join(m + part for m, part in parts.items())
+            lines.append(f"rows of commit {commit}, {date}: {named}")
+        return [*lines, f"{machines}; {spent:.0f} processor seconds in fits"]
 
     def to_csv(self):
         """Every trial as comma-separated values."""
-        out = io.StringIO()
-        columns = list(dict.fromkeys(key for trial in self.trials for key in trial))
-        writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        for trial in self.trials:
-            writer.writerow(
-                {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in trial.items()}
-            )
-        return out.getvalue()
+        return _csv_text(self.trials, ".6g")
+
+    def cells_csv(self):
+        """Summary as comma-separated values."""
+        return _csv_text(self.summary(), ".4g")
 
     def write(self, folder):
-        """Write .csv, and of what it holds .md and .png."""
-        trials = write_whole(folder / f"{self.name}.csv", self.to_csv())
+        """Write .csv, and of what it holds .md and .png, and of a long table a second .csv."""
+        files = [write_whole(folder / f"{self.name}.csv", self.to_csv())]
         stored = self.read(self.name, self.experiment, folder)
-        summary = write_whole(folder / f"{self.name}.md", stored.to_markdown())
-        return [trials, summary, self.experiment.draw(stored, folder / f"{self.name}.png")]
+        if self.experiment.across:
+            files.append(write_whole(folder / f"{self.name}_cells.csv", stored.cells_csv()))
+        files.append(write_whole(folder / f"{self.name}.md", stored.to_markdown()))
+        try:
+            files.append(self.experiment.draw(stored, folder / f"{self.name}.png"))
+        except ImportError as error:
+            # A picture shows every method again, also those that were not run now.
+            print(f"{self.name}.png: not drawn, {error}")
+        return files
 
 
 @cache
@@ -401,6 +463,30 @@ def mean_of(trials, measure):
     if values.size > 1:
         error = float(values.std(ddof=1) / np.sqrt(values.size))
     return {"mean": float(values.mean()) if values.size else np.nan, "se": error}
+
+
+def _csv_text(rows, digits):
+    """Rows as comma-separated values."""
+    out = io.StringIO()
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: _number(v, digits) for k, v in row.items()})
+    return out.getvalue()
+
+
+def _number(value, digits):
+    """Value of a file: numbers with some digits, NaN as nothing."""
+    if not isinstance(value, float):
+        return value
+    return "" if np.isnan(value) else f"{value:{digits}}"
+
+
+def _mean_text(cell):
+    """Mean with its standard error."""
+    error = f" ± {cell['se']:.3f}" if np.isfinite(cell["se"]) else ""
+    return f"{cell['mean']:.3f}{error}" if np.isfinite(cell["mean"]) else "-"
 
 
 def _value(text):

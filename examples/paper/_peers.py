@@ -60,8 +60,17 @@ def gpy_kernel(library, kernel, n_components):
     raise ValueError(f"kernel must be one that GPy has, got {ours}; use gamma = 1 or nu = 1.5")
 
 
-def vae(X, n_components, seed):
+def vae(X, n_components, seed, start=None):
     """Variational autoencoder of two hidden layers each way, 200 passes of Adam."""
+    return vae_with_bound(X, n_components, seed, start)[0]
+
+
+def vae_with_bound(X, n_components, seed, start=None):
+    """Coordinates of a variational autoencoder, and the bound of its likelihood (ELBO) for a row.
+
+    With a start, the first 50 of its 200 passes bring the encoder to these coordinates and the
+    decoder from them to the rows.
+    """
     import torch
     from torch import nn
 
@@ -79,17 +88,30 @@ def vae(X, n_components, seed):
     encoder = layers(n_features, 128, 64, 2 * n_components)
     decoder = layers(n_components, 64, 128, n_features)
     optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
-    for _ in range(200):
+
+    def loss(rows, target):
+        mean, log_var = encoder(data[rows]).chunk(2, dim=1)
+        if target is not None:
+            there = ((mean - target[rows]) ** 2).sum(dim=1) + ((log_var + 4.0) ** 2).sum(dim=1)
+            return (there + ((decoder(target[rows]) - data[rows]) ** 2).sum(dim=1)).mean()
+        code = mean + torch.randn_like(mean) * torch.exp(0.5 * log_var)
+        misfit = 0.5 * ((decoder(code) - data[rows]) ** 2).sum(dim=1)
+        divergence = 0.5 * (mean**2 + log_var.exp() - 1.0 - log_var).sum(dim=1)
+        return (misfit + divergence).mean()
+
+    target = None
+    if start is not None:
+        # The prior has mean 0 and variance 1.
+        target = torch.tensor((start - start.mean(axis=0)) / start.std()).float()
+    for number in range(200):
         for rows in torch.randperm(data.shape[0]).split(128):
-            mean, log_var = encoder(data[rows]).chunk(2, dim=1)
-            code = mean + torch.randn_like(mean) * torch.exp(0.5 * log_var)
-            misfit = 0.5 * ((decoder(code) - data[rows]) ** 2).sum(dim=1)
-            divergence = 0.5 * (mean**2 + log_var.exp() - 1.0 - log_var).sum(dim=1)
             optimizer.zero_grad()
-            (misfit + divergence).mean().backward()
+            loss(rows, target if number < 50 else None).backward()
             optimizer.step()
     with torch.no_grad():
-        return encoder(data)[:, :n_components].numpy()
+        every = torch.arange(len(data))
+        bound = -float(np.mean([loss(every, None).item() for _ in range(20)]))
+        return encoder(data)[:, :n_components].numpy(), bound - 0.5 * n_features * np.log(2 * np.pi)
 
 
 def diffusion_map(X, n_components=2, *, time_steps=1, epsilon=None):

@@ -62,8 +62,11 @@ def classify(title, by, draw, cells, *, notes=(), **options):
     def tasks(quick, _):
         return [partial(votes, **cell) for cell in cells(quick)]
 
+    def methods(quick):
+        return tuple(dict.fromkeys(cell["method"] for cell in cells(quick)))
+
     return Experiment(
-        title, by, "ordered", tasks, draw, also=("accuracy", "silhouette"),
+        title, by, "ordered", tasks, draw, methods=methods, also=("accuracy", "silhouette"),
         notes=(*notes, FOLDS), **options,
     )  # fmt: skip
 
@@ -74,7 +77,8 @@ def votes(data, method, M, ks=(5,), kernel="squared_exponential", n_samples=None
         return []
     y = dataset(data, n_samples).y
     done = embedded(data, method, M, kernel, n_samples)
-    cell = {"data": data, "kernel": kernel, "M": M, "T": len(y)}
+    named = "auto" if method == "ikd" else kernel
+    cell = {"data": data, "kernel": named, "M": M, "T": len(y)}
     out = []
     for k in ks:
 
@@ -102,6 +106,7 @@ METHODS = (
     "vae",
     "paper_geodesic_centered",
     "paper_geodesic",
+    "ikd_kernel",
     "ikd",
 )
 """The nine methods of Fig. 7 to 13, the paper's own in two forms, kernel PCA in four, and ours."""

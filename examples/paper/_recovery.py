@@ -55,9 +55,13 @@ def recover(title, cells, draw, *, notes=(), **options):
     def tasks(quick, n_trials):
         return [partial(trial, cell, t) for t in range(n_trials) for cell in cells(quick)]
 
+    def methods(quick):
+        return tuple(dict.fromkeys(m for c in cells(quick) for m in (*c.methods, *c.slow)))
+
     return Experiment(
-        title, by, "r2_affine", tasks, draw, also=("r2_rigid",), notes=(*notes, NOTE), **options
-    )
+        title, by, "r2_affine", tasks, draw, methods=methods, also=("r2_rigid",),
+        notes=(*notes, NOTE), **options,
+    )  # fmt: skip
 
 
 def trial(cell, number, only=()):

@@ -80,10 +80,14 @@ def draw(table, path):
     return plot.save(ax, path, 110)
 
 
+def methods(quick):
+    """Names of what is run."""
+    return ("pca", "geodesic") if quick else METHODS
+
+
 def tasks(quick, _):
     """Every method at the box-counting dimension of the images, 12 by the study's."""
-    methods = ("pca", "geodesic") if quick else METHODS
-    return [partial(votes, method, 2 if quick else 12, quick) for method in methods]
+    return [partial(votes, method, 2 if quick else 12, quick) for method in methods(quick)]
 
 
 EXPERIMENT = Experiment(
@@ -93,6 +97,7 @@ EXPERIMENT = Experiment(
     tasks,
     draw,
     minutes=9.0,
+    methods=methods,
     also=("ordered", "box dimension"),
     notes=(
         "Extended Yale B: 2414 images of 38 people, 32 x 32 pixels at even steps, 0 to 1; embedded "

@@ -18,13 +18,12 @@ EXPERIMENT = classify(
     ("data", "M", "k", "method"),
     panels_of_data,
     cells,
+    across=("k", "M"),
     minutes=45.0,
     notes=(
         "the published values of the paper's own method on PCR (guo_qpcr) and COIL-20 gain from "
-        "rows that are sorted by class, see README.md; paper_geodesic is that method with the "
+        "rows that are sorted by class, see differences.md; paper_geodesic is that method with the "
         "reference of the text, paper_geodesic_centered with a true centering",
-        "not run: gplvm (in the plane see Fig. 8, 9, 11) and t-SNE beyond the plane, but in three "
-        "dimensions on PCR and digits; se is known of these and of the rows of ikd but on COIL-20, "
-        "which are of later commits",
+        "ikd is the default call; what was not run is in README.md",
     ),
 )
