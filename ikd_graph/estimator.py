@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -390,11 +391,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If covariances or distances were given, which know no rows.
         """
-        check_is_fitted(self)
-        self._request.require_rows("inverse_transform")
-        points = self._read_points(Z)
-        with limit_threads(self.n_jobs):
-            rows, std = self._fitted.predict(points, with_errors=return_std)
+        with self._learnt("inverse_transform") as fitted:
+            rows, std = fitted.predict(self._read_points(Z), with_errors=return_std)
         return (rows, std) if return_std else rows
 
     @validate()
@@ -420,22 +418,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             As `inverse_transform` does, and where no row can be placed.
         """
-        check_is_fitted(self)
-        self._request.require_rows("score")
-        rows = self._read(X, self._request, new=True)
-        latent = self._place(rows)[0]
-        if isinstance(self._request.missing, missing.Impute):
-            rows = missing.fill(rows, self._rows)
-        placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
-        if not placed.size:
-            raise ValueError(
-                f"X must have a row that transform can place, got none of {len(rows)}; pass rows "
-                "like those of the fit"
-            )
-        placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
-        points = latent[placed].astype(np.float64)
-        with limit_threads(self.n_jobs):
-            return self._fitted.log_likelihood(rows[placed], points) / rows.shape[1]
+        with self._learnt("score") as fitted:
+            rows = self._read(X, self._request, new=True)
+            latent = self._place(rows)[0]
+            if isinstance(self._request.missing, missing.Impute):
+                rows = missing.fill(rows, self._rows)
+            placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+            if not placed.size:
+                raise ValueError(
+                    f"X must have a row that transform can place, got none of {len(rows)}; pass "
+                    "rows like those of the fit"
+                )
+            placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
+            points = latent[placed].astype(np.float64)
+            return fitted.log_likelihood(rows[placed], points) / rows.shape[1]
 
     @validate()
     def noise_model(self) -> gplvm.NoiseModel:
@@ -454,10 +450,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If covariances or distances were given, which know no rows.
         """
-        check_is_fitted(self)
-        self._request.require_rows("noise_model")
-        with limit_threads(self.n_jobs):
-            return self._fitted.noise_model()
+        with self._learnt("noise_model") as fitted:
+            return fitted.noise_model()
 
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
@@ -494,8 +488,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> len(IKD().fit(X).columns())
         20
         """
-        check_is_fitted(self)
-        with limit_threads(self.n_jobs):
+        with self._learnt():
             return columns_of_model(self, X, options)
 
     @validate()
@@ -529,16 +522,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> IKD().fit(X).loadings(columns=[3, 7]).values.shape
         (60, 2, 2)
         """
-        check_is_fitted(self)
-        self._request.require_rows("loadings")
-        points = self._read_points(self.embedding_ if Z is None else Z)
-        kernels.differentiable("the kernel of the model", self.kernel_)
-        p = self.n_features_in_
-        names = np.array(getattr(self, "feature_names_in_", [f"x{k}" for k in range(p)]), object)
-        chosen = chosen_columns(columns, names)
-        with limit_threads(self.n_jobs):
-            posteriors = self._fitted.posteriors(chosen)
-            spread = self._fitted.spread()
+        with self._learnt("loadings") as fitted:
+            points = self._read_points(self.embedding_ if Z is None else Z)
+            kernels.differentiable("the kernel of the model", self.kernel_)
+            p = self.n_features_in_
+            usual = [f"x{k}" for k in range(p)]
+            names = np.array(getattr(self, "feature_names_in_", usual), object)
+            chosen = chosen_columns(columns, names)
+            posteriors, spread = fitted.posteriors(chosen), fitted.spread()
         return Loadings(points, tuple(names[chosen]), posteriors, spread)
 
     @plot.labels_are_color
@@ -650,15 +641,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
         """What the cliques, or sessions with other columns each, leave open between them."""
-        check_is_fitted(self, "embedding_")
-        solution, known = self._result.solution, self._fitted.computed
-        if "joints" not in known:
+
+        def found() -> Any:
             joints: Any = self._result.sessions
-            if joints is None and solution.solved is not None:
-                with limit_threads(self.n_jobs):
-                    joints = blockwise.joints(solution.solved, solution.embedding.coordinates)
-            known["joints"] = joints and joints.of_rows(self._inverse)
-        return known["joints"]
+            solved, embedding = self._result.solution.solved, self._result.solution.embedding
+            if joints is None and solved is not None:
+                joints = blockwise.joints(solved, embedding.coordinates)
+            return joints and joints.of_rows(self._inverse)
+
+        with self._learnt() as fitted:
+            return fitted.once("joints", found)
 
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
@@ -669,9 +661,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
-        check_is_fitted(self)
-        with limit_threads(self.n_jobs):
-            return np.asarray(self._fitted.standard_errors()[self._inverse])
+        with self._learnt() as fitted:
+            return fitted.standard_errors()[self._inverse]
 
     @property
     def fingerprint_(self) -> str:
@@ -682,19 +673,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
-        check_is_fitted(self)
-        with limit_threads(self.n_jobs):
-            return self._fitted.reliability(self.agreement_)
+        with self._learnt() as fitted:
+            return fitted.reliability(self.agreement_)
 
     @property
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
-        check_is_fitted(self, "embedding_")
-        computed = self._fitted.computed
-        if "own residuals" not in computed:
-            with limit_threads(self.n_jobs):
-                computed["own residuals"] = self._fitted.own_residuals()
-        return np.asarray(computed["own residuals"])
+        with self._learnt() as fitted:
+            return fitted.once("own residuals", fitted.own_residuals)
 
     @property
     def agreement_(self) -> float:
@@ -711,18 +697,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _of_columns(self, measure: Callable[[Facts, Request, bool], float]) -> float:
         """Return what parts of the columns say of the closed form, computed once."""
-        computed, plan, rows = self._fitted.computed, self.settings_, self._rows
+        plan, rows = self.settings_, self._rows
         if rows is None or missing.has_holes(rows):
             return np.nan
-        if measure.__name__ not in computed:
+
+        def measured() -> float:
             option = self._request.filled(
                 n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity,
                 refine=refine.Stress() if plan.strategy.uses_graph else None,
             )  # fmt: skip
-            with limit_threads(self.n_jobs):
-                facts = Facts(some_rows(rows, self._first))
-                computed[measure.__name__] = measure(facts, option, plan.model_based)
-        return float(computed[measure.__name__])
+            return measure(Facts(some_rows(rows, self._first)), option, plan.model_based)
+
+        with self._learnt() as fitted:
+            return fitted.once(measure.__name__, measured)
+
+    @contextmanager
+    def _learnt(self, what: str = "") -> Iterator[gplvm.FittedProcess]:
+        """Run a block with what was learnt, in the threads of the model.
+
+        Raise where nothing was, or no rows, if ``what`` is asked for of them.
+        """
+        check_is_fitted(self, "embedding_")
+        if what:
+            self._request.require_rows(what)
+        with limit_threads(self.n_jobs):
+            yield self._fitted
 
     # Input ----------------------------------------------------------------------------------------
 
