@@ -1,7 +1,5 @@
 """A fit with nothing left to choose: similarity -> graph -> closed form -> refinement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Graphs as files of other programs: GraphML, GEXF, and a list of edges."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

@@ -14,8 +14,6 @@ With s(x) alone and next to no noise, a point so far away that s(x) covers all o
 more likely than a good one.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ rows are embedded separately and merged by rigid motions on these (`ikd_graph.bl
 returns coordinates by session, and says which sessions nothing fixes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A look at cliques: what they hold, how they overlap, where they agree, what chance would give."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """What an embedding can be worth: chance, significant correlations, agreement of halves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
