@@ -40,7 +40,6 @@ from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
-from ._base.validation import few_rows, naming_rows, validate
 from ._base.warn import warn
 from ._columns_of_model import columns_of_model
 from .cliques import Cliques
@@ -262,7 +261,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validate()
+    @check.validate()
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -286,7 +285,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        with Stages(self.verbose) as stages, naming_rows(row_names(X)):
+        with Stages(self.verbose) as stages, check.naming_rows(row_names(X)):
             before = vars(self).copy()
             try:
                 self._fit(X, stages)
@@ -314,7 +313,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self.fit(X).embedding_
 
-    @validate()
+    @check.validate()
     def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
         """Place rows in the embedding, each by itself.
 
@@ -340,13 +339,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
-        with naming_rows(row_names(X)):
+        with check.naming_rows(row_names(X)):
             latent, _, std = self._place(self._read(X, self._request, new=True), errors=return_std)
         if return_std and (unknown := self._fitted.why_no_errors()):
             warn(f"the standard errors of all rows are NaN: {unknown}")
         return (latent, std) if return_std else latent
 
-    @validate()
+    @check.validate()
     def placement_residuals(self, X: ArrayLike) -> Floats:
         """How badly each row fits the rows of the fit.
 
@@ -367,7 +366,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._place(self._read(X, self._request, new=True))[1]
 
-    @validate()
+    @check.validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
         """Rows of X at given coordinates: the posterior mean of the Gaussian process.
 
@@ -395,7 +394,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rows, std = fitted.predict(self._read_points(Z), with_errors=return_std)
         return (rows, std) if return_std else rows
 
-    @validate()
+    @check.validate()
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log likelihood of a column of X, the rows being where `transform` puts them.
 
@@ -433,7 +432,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             points = latent[placed].astype(np.float64)
             return fitted.log_likelihood(rows[placed], points) / rows.shape[1]
 
-    @validate()
+    @check.validate()
     def noise_model(self) -> gplvm.NoiseModel:
         """Signal and noise variance, kernel and log likelihood of the Gaussian process.
 
@@ -491,7 +490,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with self._learnt():
             return columns_of_model(self, X, options)
 
-    @validate()
+    @check.validate()
     def loadings(self, Z: ArrayLike | None = None, columns: Any = None) -> Loadings:
         """Find which columns change where, in which direction, and how surely.
 
@@ -916,9 +915,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if points.size and self._request.has_rows:
             rows = np.flatnonzero(np.isin(self._inverse, points))
             text = (
-                f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} {few_rows(rows)} "
-                f"from all others ({fraction:.0%} of its variance); look at the values, and drop "
-                "an error"
+                f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} "
+                f"{check.few_rows(rows)} from all others ({fraction:.0%} of its variance); look at "
+                "the values, and drop an error"
             )
             report = replace(report, warnings=(*report.warnings, text))
             warn(text)
@@ -994,7 +993,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
                 "(all zero, constant, too far away for a number, or sharing fewer than "
-                f"{least or 1} columns with each) and get NaN: {few_rows(silent, X.shape[0])}"
+                f"{least or 1} columns with each) and get NaN: {check.few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
 

@@ -17,7 +17,6 @@ from . import blockwise as merging
 from . import cliques, covariance, eigen, geodesics, graph, kernels, strategies
 from ._base import validation as check
 from ._base.types import Floats, Reals
-from ._base.validation import validate
 from .graph import CsrGraph
 from .kernels import StationaryKernel
 from .similarity import VARIANCES
@@ -36,7 +35,7 @@ def _check_size(X: Reals, M: int, *_: object, **__: object) -> None:
     check.whole(1, len(X) - 1)("M", M)
 
 
-@validate(_check_size, **_RULES)
+@check.validate(_check_size, **_RULES)
 def algorithm_1(
     X: Reals,
     M: int,
@@ -78,7 +77,7 @@ def algorithm_1(
     return _latent(D, M)  # lines 5 and 6
 
 
-@validate(_check_size, **_RULES, s0=check.optional(check.fraction))
+@check.validate(_check_size, **_RULES, s0=check.optional(check.fraction))
 def blockwise(
     X: Reals,
     M: int,
@@ -129,7 +128,7 @@ def blockwise(
     return merging.merge_greedy(merging.largest_first(U), len(X), start=Z).coordinates
 
 
-@validate(_check_size, **_RULES, s0=check.optional(check.fraction))
+@check.validate(_check_size, **_RULES, s0=check.optional(check.fraction))
 def geodesic(
     X: Reals,
     M: int,

@@ -31,7 +31,6 @@ from .._base import validation as check
 from .._base.table import MappedRows, evenly_spaced
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import validate
 from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..graph import CsrGraph
@@ -171,7 +170,7 @@ def _check_init(init: Floats, rows: Any = None, sample_cov: Any = None, **_: obj
     check.components(n)("n_components", init.shape[1])
 
 
-@validate(
+@check.validate(
     _check_init,
     sample_cov=check.symmetric,
     init=check.table,
@@ -401,7 +400,7 @@ def report(
     )
 
 
-@validate(
+@check.validate(
     _check_init,
     rows=check.table,
     init=check.table,

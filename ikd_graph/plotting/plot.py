@@ -20,7 +20,6 @@ from scipy.spatial.distance import cdist
 from .._base import validation as check
 from .._base.files import write_whole
 from .._base.types import Floats
-from .._base.validation import validate
 from .._base.warn import warn
 from . import charts, colors
 from .charts import Bars, Chart, Names, Points
@@ -74,7 +73,7 @@ def axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
     return _axes_of_new("figure", "Figure", width, height)
 
 
-@validate(dpi=RESOLUTION)
+@check.validate(dpi=RESOLUTION)
 def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     """Save the figure of an Axes, whole or not at all.
 
@@ -96,7 +95,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     return write_whole(path, partial(_draw, ax, form, dpi))
 
 
-@validate(dpi=RESOLUTION)
+@check.validate(dpi=RESOLUTION)
 def image(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
     """Draw the figure of an Axes as PNG, or in another format, in memory.
 
@@ -498,7 +497,7 @@ def _names_of(Z: ArrayLike, points: Mapping[int, str] | Iterable[int] | None) ->
 
 
 @labels_are_color
-@validate(n_columns=check.count)
+@check.validate(n_columns=check.count)
 def small_multiples(
     panels: Mapping[str, ArrayLike],
     color: Any = None,
@@ -669,7 +668,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
 
 
 @labels_are_color
-@validate(n=check.count)
+@check.validate(n=check.count)
 def gradients(
     Z: ArrayLike,
     values: ArrayLike,
