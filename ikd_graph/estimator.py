@@ -46,7 +46,6 @@ from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
-from .graph import CsrGraph
 from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
 from .plotting import colors, plot
@@ -1017,7 +1016,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     """First of every set of equal rows, and which of those each row is; all where pairs differ."""
     size, n = request.n_components, rows.shape[0]
     stress = request.refine if isinstance(request.refine, refine.Stress) else refine.Stress()
-    if isinstance(request.graph, CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
+    if isinstance(request.graph, graph.CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
         first = inverse = np.arange(n)
     else:
         first, inverse = similarity.unique_rows(rows)
@@ -1059,7 +1058,7 @@ def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> simila
     return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
 
 
-def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
+def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):
         return g

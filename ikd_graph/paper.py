@@ -17,7 +17,6 @@ from . import blockwise as merging
 from . import cliques, covariance, eigen, geodesics, graph, kernels, strategies
 from ._base import validation as check
 from ._base.types import Floats, Reals
-from .graph import CsrGraph
 from .kernels import StationaryKernel
 from .similarity import VARIANCES
 
@@ -179,7 +178,7 @@ def _covariance(X: Reals, variance: str) -> Floats:
     return covariance.to_correlation(S, variance)  # line 3: s_ij / sigma^2
 
 
-def _thresholded(S: Floats, s0: float | None, f: StationaryKernel, N: int) -> CsrGraph:
+def _thresholded(S: Floats, s0: float | None, f: StationaryKernel, N: int) -> graph.CsrGraph:
     """Join the points whose covariance is above a threshold into a connected graph."""
     # Open: s0. Eq. 11 says that d_ij has the error O(|k_ij - s_ij|) / s_ij, and gives no number.
     s0 = graph.auto_threshold(N, f) if s0 is None else s0

@@ -34,7 +34,6 @@ from ._base.validation import (
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
-from .geodesics import Paths
 from .graph import CsrGraph, check_graph
 from .kernels import StationaryKernel
 from .similarity import Similarity
@@ -70,7 +69,7 @@ class Solution(NamedTuple):
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
     landmarks: Integers | None = None  # (l,) points that distances were measured from
-    paths: Paths | None = None  # the distances, for a refinement
+    paths: geodesics.Paths | None = None  # the distances, for a refinement
 
 
 class Strategy(BaseEstimator, ABC):
@@ -206,7 +205,7 @@ def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
-    paths = Paths.of(np.square(distances), nodes)
+    paths = geodesics.Paths.of(np.square(distances), nodes)
     return eigen.landmark_coordinates(
         nodes, paths.sq_distances, paths.counts, n_components
     ).coordinates

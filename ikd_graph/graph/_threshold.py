@@ -11,7 +11,6 @@ from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
-from ..kernels import StationaryKernel
 from ._build import pairs_above
 from ._csr import edges, from_edges
 from ._record import CsrGraph
@@ -28,7 +27,7 @@ _proportion = check.real("lie in [0, 1]", lambda x: 0.0 <= x <= 1.0)
 @check.validate(n_observed=check.optional(check.positive), noise_fraction=_proportion)
 def auto_threshold(
     n_observed: float | None,
-    kernel: StationaryKernel | str = "squared_exponential",
+    kernel: kernels.StationaryKernel | str = "squared_exponential",
     noise_fraction: float = 0.0,
 ) -> float:
     r"""Threshold above which a correlation is signal, and the distance it stands for is known.
@@ -77,7 +76,7 @@ def auto_threshold(
 
 
 def distance_variance(
-    corr: Floats, kernel: StationaryKernel, n_observed: float | NDArray[np.integer]
+    corr: Floats, kernel: kernels.StationaryKernel, n_observed: float | NDArray[np.integer]
 ) -> Floats:
     r"""Compute the sampling variance of the distances of correlations in (0, 1) (paper, Eq. 11).
 

@@ -31,7 +31,6 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..plotting import charts, plot
-from ..plotting.charts import Chart, Names
 from ..plotting.colors import Paint, paint
 from ..similarity import GIVEN, compare, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
@@ -411,7 +410,7 @@ class CliqueInspection:
         ending = one_of(cliques.FORMATS)("the end of path", Path(path).suffix.lower())
         return write_whole(path, self.exported(ending))
 
-    def chart(self) -> Chart:
+    def chart(self) -> charts.Chart:
         """Describe the picture: cliques as discs, joined where they share points.
 
         They lie where the embedding has their members, of a graph as springs have them, and have
@@ -435,7 +434,7 @@ class CliqueInspection:
             plane = np.column_stack([self.model.embedding_, np.zeros(n)])[:, :2]
             at = [plane[self.cliques[node]].mean(axis=0) for node in nodes]
             named = plot.names_of_points(self.data.row_names)
-            names = Names(plane, [*named.values()], dots=True) if named else None
+            names = charts.Names(plane, [*named.values()], dots=True) if named else None
         points: dict[str, Any] = {"hover": [self._said(node) for node in nodes]}
         if self.stability is not None:
             points["opacity"] = 0.1 + charts.OPACITY * self.stability.of_cliques[nodes]
