@@ -19,11 +19,10 @@ from .. import blockwise, cliques, graph
 from .._base import limits
 from .._base.as_table import as_table
 from .._base.dataset import NO_LABEL
-from .._base.files import write_whole
 from .._base.format import count, format_number, in_columns, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
-from .._base.validation import naming_rows, one_of, whole
+from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..covariance import correlation
@@ -407,8 +406,8 @@ class CliqueInspection:
         pathlib.Path
             The file written.
         """
-        ending = one_of(cliques.FORMATS)("the end of path", Path(path).suffix.lower())
-        return write_whole(path, self.exported(ending))
+        names, stability, nodes = self._described()
+        return cliques.export(path, self.graph, names=names, stability=stability, nodes=nodes)
 
     def chart(self) -> charts.Chart:
         """Describe the picture: cliques as discs, joined where they share points.

@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from importlib import import_module
 from io import BytesIO
 from itertools import product
@@ -92,7 +92,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
         The file written.
     """
     form = Path(path).suffix.lstrip(".").lower() or "png"
-    return write_whole(path, partial(_draw, ax, form, dpi))
+    return write_whole(path, image(ax, dpi, form))
 
 
 @check.validate(dpi=RESOLUTION)
@@ -114,12 +114,7 @@ def image(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
         What a file of that format holds.
     """
     out = BytesIO()
-    _draw(ax, form, dpi, out)
-    return out.getvalue()
-
-
-def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
-    """Draw a figure without empty margins, and say in one line which letters no font has."""
+    # Which letters no font has is said in one line.
     with warnings.catch_warnings(record=True) as heard:
         warnings.filterwarnings("always", "Glyph")
         figure_of(ax).savefig(out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight")
@@ -129,6 +124,7 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
             f"the picture lacks {len(missing)} letters of some names, because no font that "
             "matplotlib knows has them; install one, such as Noto Sans CJK"
         )
+    return out.getvalue()
 
 
 def drawing_axes(ax: Axes | None, *size: float) -> Axes:
