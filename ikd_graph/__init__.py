@@ -9,8 +9,6 @@ is made of; `paper` has the published method on one page; `tl` takes annotated m
 `pl` draws them. Each is loaded when it is first asked for.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

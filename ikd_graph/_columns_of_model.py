@@ -1,7 +1,5 @@
 """Which columns make the embedding of a fitted model, judged on maps made without them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

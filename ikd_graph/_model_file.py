@@ -5,8 +5,6 @@ digest of them all. What follows from rows and learnt arrays, such as how rows a
 again by the constructors that the fit uses, which check what they are given.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -13,7 +13,6 @@ from ._base import limits
 from ._base import validation as check
 from ._base.table import evenly_spaced
 from ._base.types import Floats
-from ._base.validation import enough, validate, whole
 from ._base.warn import no_warnings
 from .plotting import colors, plot
 from .plotting.charts import Chart, Curve
@@ -60,7 +59,7 @@ class DimensionEstimate:
         return plot.chart(what, ax=ax)
 
 
-@validate(X=check.table, random_state=check.seed)
+@check.validate(X=check.table, random_state=check.seed)
 def estimate(
     X: ArrayLike,
     *,
@@ -112,14 +111,14 @@ def estimate(
     """
     table = _standard_columns(np.asarray(X, dtype=np.float64))
     n, width = table.shape
-    enough(2)("X", table)
+    check.enough(2)("X", table)
     if width < limits.FEWEST_COLUMNS:
         raise ValueError(
             f"X must have at least {limits.FEWEST_COLUMNS} columns that vary, of which some are "
             f"held out, got {width}; the gap in a spectrum needs fewer (eigen.eigengap)"
         )
-    whole(2, width // 2)("n_folds", n_folds)
-    most = min(whole(1)("max_components", max_components), n - 1)
+    check.whole(2, width // 2)("n_folds", n_folds)
+    most = min(check.whole(1)("max_components", max_components), n - 1)
     rng = np.random.default_rng(random_state)
     fold = rng.permutation(width) % n_folds
     if similarity.are_ordered(table):

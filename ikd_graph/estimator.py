@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -39,14 +40,12 @@ from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
-from ._base.validation import few_rows, naming_rows, validate
 from ._base.warn import warn
 from ._columns_of_model import columns_of_model
 from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
-from .graph import CsrGraph
 from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
 from .plotting import colors, plot
@@ -261,7 +260,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @validate()
+    @check.validate()
     def fit(self, X: ArrayLike, y: Any = None) -> IKD:
         """Find the coordinates of the rows of X.
 
@@ -285,7 +284,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        with Stages(self.verbose) as stages, naming_rows(row_names(X)):
+        with Stages(self.verbose) as stages, check.naming_rows(row_names(X)):
             before = vars(self).copy()
             try:
                 self._fit(X, stages)
@@ -313,7 +312,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self.fit(X).embedding_
 
-    @validate()
+    @check.validate()
     def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
         """Place rows in the embedding, each by itself.
 
@@ -339,13 +338,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
-        with naming_rows(row_names(X)):
+        with check.naming_rows(row_names(X)):
             latent, _, std = self._place(self._read(X, self._request, new=True), errors=return_std)
         if return_std and (unknown := self._fitted.why_no_errors()):
             warn(f"the standard errors of all rows are NaN: {unknown}")
         return (latent, std) if return_std else latent
 
-    @validate()
+    @check.validate()
     def placement_residuals(self, X: ArrayLike) -> Floats:
         """How badly each row fits the rows of the fit.
 
@@ -366,7 +365,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._place(self._read(X, self._request, new=True))[1]
 
-    @validate()
+    @check.validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
         """Rows of X at given coordinates: the posterior mean of the Gaussian process.
 
@@ -390,14 +389,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If covariances or distances were given, which know no rows.
         """
-        check_is_fitted(self)
-        self._request.require_rows("inverse_transform")
-        points = self._read_points(Z)
-        with limit_threads(self.n_jobs):
-            rows, std = self._fitted.predict(points, with_errors=return_std)
+        with self._learnt("inverse_transform") as fitted:
+            rows, std = fitted.predict(self._read_points(Z), with_errors=return_std)
         return (rows, std) if return_std else rows
 
-    @validate()
+    @check.validate()
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log likelihood of a column of X, the rows being where `transform` puts them.
 
@@ -420,24 +416,22 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             As `inverse_transform` does, and where no row can be placed.
         """
-        check_is_fitted(self)
-        self._request.require_rows("score")
-        rows = self._read(X, self._request, new=True)
-        latent = self._place(rows)[0]
-        if isinstance(self._request.missing, missing.Impute):
-            rows = missing.fill(rows, self._rows)
-        placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
-        if not placed.size:
-            raise ValueError(
-                f"X must have a row that transform can place, got none of {len(rows)}; pass rows "
-                "like those of the fit"
-            )
-        placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
-        points = latent[placed].astype(np.float64)
-        with limit_threads(self.n_jobs):
-            return self._fitted.log_likelihood(rows[placed], points) / rows.shape[1]
+        with self._learnt("score") as fitted:
+            rows = self._read(X, self._request, new=True)
+            latent = self._place(rows)[0]
+            if isinstance(self._request.missing, missing.Impute):
+                rows = missing.fill(rows, self._rows)
+            placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+            if not placed.size:
+                raise ValueError(
+                    f"X must have a row that transform can place, got none of {len(rows)}; pass "
+                    "rows like those of the fit"
+                )
+            placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
+            points = latent[placed].astype(np.float64)
+            return fitted.log_likelihood(rows[placed], points) / rows.shape[1]
 
-    @validate()
+    @check.validate()
     def noise_model(self) -> gplvm.NoiseModel:
         """Signal and noise variance, kernel and log likelihood of the Gaussian process.
 
@@ -454,10 +448,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If covariances or distances were given, which know no rows.
         """
-        check_is_fitted(self)
-        self._request.require_rows("noise_model")
-        with limit_threads(self.n_jobs):
-            return self._fitted.noise_model()
+        with self._learnt("noise_model") as fitted:
+            return fitted.noise_model()
 
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
@@ -494,11 +486,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> len(IKD().fit(X).columns())
         20
         """
-        check_is_fitted(self)
-        with limit_threads(self.n_jobs):
+        with self._learnt():
             return columns_of_model(self, X, options)
 
-    @validate()
+    @check.validate()
     def loadings(self, Z: ArrayLike | None = None, columns: Any = None) -> Loadings:
         """Find which columns change where, in which direction, and how surely.
 
@@ -529,16 +520,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> IKD().fit(X).loadings(columns=[3, 7]).values.shape
         (60, 2, 2)
         """
-        check_is_fitted(self)
-        self._request.require_rows("loadings")
-        points = self._read_points(self.embedding_ if Z is None else Z)
-        kernels.differentiable("the kernel of the model", self.kernel_)
-        p = self.n_features_in_
-        names = np.array(getattr(self, "feature_names_in_", [f"x{k}" for k in range(p)]), object)
-        chosen = chosen_columns(columns, names)
-        with limit_threads(self.n_jobs):
-            posteriors = self._fitted.posteriors(chosen)
-            spread = self._fitted.spread()
+        with self._learnt("loadings") as fitted:
+            points = self._read_points(self.embedding_ if Z is None else Z)
+            kernels.differentiable("the kernel of the model", self.kernel_)
+            p = self.n_features_in_
+            usual = [f"x{k}" for k in range(p)]
+            names = np.array(getattr(self, "feature_names_in_", usual), object)
+            chosen = chosen_columns(columns, names)
+            posteriors, spread = fitted.posteriors(chosen), fitted.spread()
         return Loadings(points, tuple(names[chosen]), posteriors, spread)
 
     @plot.labels_are_color
@@ -650,15 +639,16 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
         """What the cliques, or sessions with other columns each, leave open between them."""
-        check_is_fitted(self, "embedding_")
-        solution, known = self._result.solution, self._fitted.computed
-        if "joints" not in known:
+
+        def found() -> Any:
             joints: Any = self._result.sessions
-            if joints is None and solution.solved is not None:
-                with limit_threads(self.n_jobs):
-                    joints = blockwise.joints(solution.solved, solution.embedding.coordinates)
-            known["joints"] = joints and joints.of_rows(self._inverse)
-        return known["joints"]
+            solved, embedding = self._result.solution.solved, self._result.solution.embedding
+            if joints is None and solved is not None:
+                joints = blockwise.joints(solved, embedding.coordinates)
+            return joints and joints.of_rows(self._inverse)
+
+        with self._learnt() as fitted:
+            return fitted.once("joints", found)
 
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
@@ -669,9 +659,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
-        check_is_fitted(self)
-        with limit_threads(self.n_jobs):
-            return np.asarray(self._fitted.standard_errors()[self._inverse])
+        with self._learnt() as fitted:
+            return fitted.standard_errors()[self._inverse]
 
     @property
     def fingerprint_(self) -> str:
@@ -682,19 +671,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
-        check_is_fitted(self)
-        with limit_threads(self.n_jobs):
-            return self._fitted.reliability(self.agreement_)
+        with self._learnt() as fitted:
+            return fitted.reliability(self.agreement_)
 
     @property
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
-        check_is_fitted(self, "embedding_")
-        computed = self._fitted.computed
-        if "own residuals" not in computed:
-            with limit_threads(self.n_jobs):
-                computed["own residuals"] = self._fitted.own_residuals()
-        return np.asarray(computed["own residuals"])
+        with self._learnt() as fitted:
+            return fitted.once("own residuals", fitted.own_residuals)
 
     @property
     def agreement_(self) -> float:
@@ -711,18 +695,31 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _of_columns(self, measure: Callable[[Facts, Request, bool], float]) -> float:
         """Return what parts of the columns say of the closed form, computed once."""
-        computed, plan, rows = self._fitted.computed, self.settings_, self._rows
+        plan, rows = self.settings_, self._rows
         if rows is None or missing.has_holes(rows):
             return np.nan
-        if measure.__name__ not in computed:
+
+        def measured() -> float:
             option = self._request.filled(
                 n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity,
                 refine=refine.Stress() if plan.strategy.uses_graph else None,
             )  # fmt: skip
-            with limit_threads(self.n_jobs):
-                facts = Facts(some_rows(rows, self._first))
-                computed[measure.__name__] = measure(facts, option, plan.model_based)
-        return float(computed[measure.__name__])
+            return measure(Facts(some_rows(rows, self._first)), option, plan.model_based)
+
+        with self._learnt() as fitted:
+            return fitted.once(measure.__name__, measured)
+
+    @contextmanager
+    def _learnt(self, what: str = "") -> Iterator[gplvm.FittedProcess]:
+        """Run a block with what was learnt, in the threads of the model.
+
+        Raise where nothing was, or no rows, if ``what`` is asked for of them.
+        """
+        check_is_fitted(self, "embedding_")
+        if what:
+            self._request.require_rows(what)
+        with limit_threads(self.n_jobs):
+            yield self._fitted
 
     # Input ----------------------------------------------------------------------------------------
 
@@ -917,9 +914,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if points.size and self._request.has_rows:
             rows = np.flatnonzero(np.isin(self._inverse, points))
             text = (
-                f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} {few_rows(rows)} "
-                f"from all others ({fraction:.0%} of its variance); look at the values, and drop "
-                "an error"
+                f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} "
+                f"{check.few_rows(rows)} from all others ({fraction:.0%} of its variance); look at "
+                "the values, and drop an error"
             )
             report = replace(report, warnings=(*report.warnings, text))
             warn(text)
@@ -995,7 +992,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             warn(
                 f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
                 "(all zero, constant, too far away for a number, or sharing fewer than "
-                f"{least or 1} columns with each) and get NaN: {few_rows(silent, X.shape[0])}"
+                f"{least or 1} columns with each) and get NaN: {check.few_rows(silent, X.shape[0])}"
             )
         return latent, residual, std
 
@@ -1019,7 +1016,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
     """First of every set of equal rows, and which of those each row is; all where pairs differ."""
     size, n = request.n_components, rows.shape[0]
     stress = request.refine if isinstance(request.refine, refine.Stress) else refine.Stress()
-    if isinstance(request.graph, CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
+    if isinstance(request.graph, graph.CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
         first = inverse = np.arange(n)
     else:
         first, inverse = similarity.unique_rows(rows)
@@ -1061,7 +1058,7 @@ def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> simila
     return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
 
 
-def _expand_graph(g: CsrGraph, first: Integers, inverse: Integers) -> CsrGraph:
+def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:
     """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
     if np.array_equal(first, np.arange(inverse.size)):
         return g

@@ -1,7 +1,5 @@
 """A fit with nothing left to choose: similarity -> graph -> closed form -> refinement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +12,7 @@ from ._base.progress import Stages
 from ._base.table import MappedRows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
-from .gplvm import CoreFit, SessionJoints
 from .graph import CsrGraph, Rule
-from .kernels import StationaryKernel
 from .plan import Plan
 from .refine import Likelihood, Stress
 from .similarity import PairwiseSimilarity, Similarity
@@ -40,13 +36,13 @@ class Result:
     settings: Plan
     similarity: Similarity
     solution: Solution  # the closed form
-    kernel: StationaryKernel  # of the coordinates
+    kernel: kernels.StationaryKernel  # of the coordinates
     graph: CsrGraph | None = None  # joined where it was to be
     labels: Integers | None = None  # (n,) component before anything was joined
     removed: Integers | None = None  # (m, 2) edges that were pruned
-    sessions: SessionJoints | None = None  # which sessions with other columns may be mirrored
+    sessions: gplvm.SessionJoints | None = None  # which sessions with other columns may be mirrored
     n_iter: int | None = None  # steps of the refinement, None without one
-    core: CoreFit | None = None  # the fit by likelihood
+    core: gplvm.CoreFit | None = None  # the fit by likelihood
     notes: dict[str, str] = field(default_factory=dict)  # what happened on the way
 
 

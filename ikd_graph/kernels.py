@@ -11,8 +11,6 @@ of a latent open, so it does not tell coordinates in the units of L: the true la
 for an orthogonal R, which must be known from elsewhere (a rigid fit to points of known place).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache

@@ -21,7 +21,6 @@ from ._base import limits
 from ._base import validation as check
 from ._base.dataset import is_missing
 from ._base.types import Floats, Integers
-from ._base.validation import validate
 from ._base.warn import warn
 from .blockwise import rigid_fit
 
@@ -82,7 +81,7 @@ def centered(values: Floats, axis: int | None = None) -> Floats:
     return in_unit(values - np.median(values, axis=0))
 
 
-@validate(scale=check.flag)
+@check.validate(scale=check.flag)
 def rigid_r2(true: ArrayLike, estimate: ArrayLike, *, scale: bool = False) -> float:
     """R² of an embedding after the best rotation or reflection and translation of its estimate.
 
@@ -169,7 +168,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     return _whole_r2(wanted, predicted) if varies else np.nan
 
 
-@validate(k=check.count, seed=check.seed)
+@check.validate(k=check.count, seed=check.seed)
 def knn_scores(
     Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
 ) -> Floats:
@@ -241,7 +240,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
 
-@validate(k=check.count, seed=check.seed, y=check.quantities)
+@check.validate(k=check.count, seed=check.seed, y=check.quantities)
 def decoding_r2(
     Z: ArrayLike,
     y: ArrayLike,

@@ -17,8 +17,6 @@ from . import blockwise as merging
 from . import cliques, covariance, eigen, geodesics, graph, kernels, strategies
 from ._base import validation as check
 from ._base.types import Floats, Reals
-from ._base.validation import validate
-from .graph import CsrGraph
 from .kernels import StationaryKernel
 from .similarity import VARIANCES
 
@@ -36,7 +34,7 @@ def _check_size(X: Reals, M: int, *_: object, **__: object) -> None:
     check.whole(1, len(X) - 1)("M", M)
 
 
-@validate(_check_size, **_RULES)
+@check.validate(_check_size, **_RULES)
 def algorithm_1(
     X: Reals,
     M: int,
@@ -78,7 +76,7 @@ def algorithm_1(
     return _latent(D, M)  # lines 5 and 6
 
 
-@validate(_check_size, **_RULES, s0=check.optional(check.fraction))
+@check.validate(_check_size, **_RULES, s0=check.optional(check.fraction))
 def blockwise(
     X: Reals,
     M: int,
@@ -129,7 +127,7 @@ def blockwise(
     return merging.merge_greedy(merging.largest_first(U), len(X), start=Z).coordinates
 
 
-@validate(_check_size, **_RULES, s0=check.optional(check.fraction))
+@check.validate(_check_size, **_RULES, s0=check.optional(check.fraction))
 def geodesic(
     X: Reals,
     M: int,
@@ -180,7 +178,7 @@ def _covariance(X: Reals, variance: str) -> Floats:
     return covariance.to_correlation(S, variance)  # line 3: s_ij / sigma^2
 
 
-def _thresholded(S: Floats, s0: float | None, f: StationaryKernel, N: int) -> CsrGraph:
+def _thresholded(S: Floats, s0: float | None, f: StationaryKernel, N: int) -> graph.CsrGraph:
     """Join the points whose covariance is above a threshold into a connected graph."""
     # Open: s0. Eq. 11 says that d_ij has the error O(|k_ij - s_ij|) / s_ij, and gives no number.
     s0 = graph.auto_threshold(N, f) if s0 is None else s0

@@ -17,7 +17,6 @@ from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN
-from .strategies import Strategy, check_landmarks
 
 __all__ = ["Candidate", "Plan", "Report", "Request"]
 
@@ -66,7 +65,7 @@ class Plan:
     """Settings of a fit with nothing left to choose."""
 
     n_components: int
-    strategy: Strategy
+    strategy: strategies.Strategy
     graph: Rule | CsrGraph | None
     kernel: StationaryKernel  # of the closed form, then of the result
     affinity: str
@@ -146,7 +145,7 @@ class Request:
     """Checked parameters of `IKD`: objects in place of names, "auto" where a fit has to choose."""
 
     n_components: int | Auto
-    strategy: Strategy | Auto
+    strategy: strategies.Strategy | Auto
     graph: Any  # Threshold, Neighbors, "auto" or a graph of the rows
     kernel: StationaryKernel | Auto
     affinity: str
@@ -161,9 +160,9 @@ class Request:
         return self.affinity not in GIVEN
 
     @property
-    def solver(self) -> Strategy:
+    def solver(self) -> strategies.Strategy:
         """The strategy, once it was chosen."""
-        assert isinstance(self.strategy, Strategy)
+        assert isinstance(self.strategy, strategies.Strategy)
         return self.strategy
 
     @classmethod
@@ -186,7 +185,7 @@ class Request:
             The message names the parameter, the rule and the cure.
         """
         size = auto_or(whole(1, cure="'auto' chooses"))("n_components", model.n_components)
-        check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
+        strategies.check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
         if not isinstance(model.verbose, bool):
             whole(0)("verbose", model.verbose)
         jobs("n_jobs", model.n_jobs)
@@ -194,7 +193,7 @@ class Request:
         drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         request = cls(
             n_components=size,
-            strategy=_object("strategy", model.strategy, Strategy),
+            strategy=_object("strategy", model.strategy, strategies.Strategy),
             graph=_graph(model.graph),
             kernel=auto_or(kernels.as_kernel)("kernel", model.kernel),
             affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
@@ -216,7 +215,7 @@ class Request:
             one_of(("auto", "correlation", "covariance"))("affinity", self.affinity)
             affinity = "correlation" if self.affinity == "auto" else self.affinity
             return replace(self, affinity=affinity)
-        on_pairs = isinstance(strategy, Strategy) and not strategy.uses_graph
+        on_pairs = isinstance(strategy, strategies.Strategy) and not strategy.uses_graph
         if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
             raise ValueError(
                 "strategy must be 'geodesic' or 'blockwise' for "

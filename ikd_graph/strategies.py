@@ -19,22 +19,12 @@ from sklearn.base import BaseEstimator
 
 from . import blockwise, cliques, eigen, geodesics
 from ._base import limits
+from ._base import validation as check
 from ._base.format import setting
 from ._base.types import Floats, Integers
-from ._base.validation import (
-    auto_or,
-    components,
-    fraction,
-    one_of,
-    optional,
-    validate,
-    validating,
-    whole,
-)
 from ._base.warn import warn
 from .blockwise import SolvedBlocks
 from .eigen import Embedding, principal_components
-from .geodesics import Paths
 from .graph import CsrGraph, check_graph
 from .kernels import StationaryKernel
 from .similarity import Similarity
@@ -70,7 +60,7 @@ class Solution(NamedTuple):
     residuals: Floats | None = None  # (n,) how far the cliques of a point disagree
     start_weight: float | None = None  # weight of the geodesic solution, all cliques having 1
     landmarks: Integers | None = None  # (l,) points that distances were measured from
-    paths: Paths | None = None  # the distances, for a refinement
+    paths: geodesics.Paths | None = None  # the distances, for a refinement
 
 
 class Strategy(BaseEstimator, ABC):
@@ -95,9 +85,9 @@ class Strategy(BaseEstimator, ABC):
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
         if isinstance(self.reference, (int, np.integer)) and not isinstance(self.reference, bool):
-            whole(0)("reference", self.reference)
+            check.whole(0)("reference", self.reference)
         else:
-            one_of(eigen.REFERENCES)("reference", self.reference)
+            check.one_of(eigen.REFERENCES)("reference", self.reference)
 
     @abstractmethod
     def solve(self, problem: Problem) -> Solution:
@@ -179,7 +169,7 @@ class Geodesic(Strategy):
 
     def check(self) -> None:
         """See `Strategy.check`."""
-        one_of(PATHS)("path", self.path)
+        check.one_of(PATHS)("path", self.path)
         super().check()
 
     def solve(self, problem: Problem) -> Solution:
@@ -199,14 +189,14 @@ class Geodesic(Strategy):
         return Solution(solution, landmarks=nodes, paths=paths)
 
 
-@validate(graph=check_graph)
+@check.validate(graph=check_graph)
 def geodesic_frame(graph: CsrGraph, kernel: StationaryKernel, n_components: int) -> Floats:
     """Distance-geodesic coordinates (n, M) that cliques are aligned to."""
-    components(graph.n_nodes)("n_components", n_components)
+    check.components(graph.n_nodes)("n_components", n_components)
     lengths = geodesics.distance_lengths(graph, kernel)
     count = min(_FRAME_LANDMARKS + n_components, graph.n_nodes)
     nodes, distances = geodesics.farthest_nodes(lengths, count)
-    paths = Paths.of(np.square(distances), nodes)
+    paths = geodesics.Paths.of(np.square(distances), nodes)
     return eigen.landmark_coordinates(
         nodes, paths.sq_distances, paths.counts, n_components
     ).coordinates
@@ -262,15 +252,15 @@ class Blockwise(Strategy):
     def check(self) -> None:
         """See `Strategy.check`."""
         if not callable(self.merge):
-            one_of(MERGES)("merge", self.merge)
+            check.one_of(MERGES)("merge", self.merge)
         if self.max_cliques is not None:
-            whole(1)("max_cliques", self.max_cliques)
+            check.whole(1)("max_cliques", self.max_cliques)
         if self.cliques is not None and not callable(self.cliques):
             raise ValueError(
                 "cliques must be None or a function of the graph that returns cliques, got "
                 f"{self.cliques!r}; {setting('max_cliques', 7)} limits their number"
             )
-        one_of(eigen.REFERENCES)("reference", self.reference)
+        check.one_of(eigen.REFERENCES)("reference", self.reference)
 
     def solve(self, problem: Problem) -> Solution:
         """See `Strategy.solve`; memory grows with edges and cliques: no landmarks are needed.
@@ -283,7 +273,7 @@ class Blockwise(Strategy):
         assert graph is not None
         n = graph.n_nodes
         if self.cliques is not None:
-            with validating():
+            with check.validating():
                 chosen = cliques.Cliques(self.cliques(graph), n)
             if not len(chosen):
                 raise ValueError(
@@ -321,7 +311,7 @@ def _merged_by(
     merge: Callable[[SolvedBlocks, int], ArrayLike], solved: SolvedBlocks, n_points: int
 ) -> Floats:
     """Coordinates that a caller's function makes of solved cliques."""
-    with validating():
+    with check.validating():
         points = np.array(merge(solved, n_points), dtype=np.float64)
     expected = (n_points, solved.coordinates.shape[1])
     if points.shape != expected or not np.isfinite(points).all():
@@ -422,10 +412,10 @@ def number_of_landmarks(
 def check_landmarks(n_landmarks: Any, n_components: int) -> None:
     """Raise unless ``n_landmarks`` is "auto", None, a number of points or a fraction of them."""
     if isinstance(n_landmarks, float):
-        fraction("n_landmarks", n_landmarks)
+        check.fraction("n_landmarks", n_landmarks)
     else:
-        rule = whole(n_components + 1, cure="'auto' chooses a number")
-        optional(auto_or(rule))("n_landmarks", n_landmarks)
+        rule = check.whole(n_components + 1, cure="'auto' chooses a number")
+        check.optional(check.auto_or(rule))("n_landmarks", n_landmarks)
 
 
 def _check_memory(problem: Problem) -> None:

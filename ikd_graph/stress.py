@@ -25,7 +25,6 @@ from . import _jit, geodesics
 from ._base.threads import block_rows, map_blocks, single_threaded_blas
 from ._base.types import Floats, Integers
 from ._base.validation import numbers, observations, one_of, table, validate
-from .geodesics import Paths
 from .graph import CsrGraph, check_graph, distance_variance
 from .kernels import StationaryKernel, as_kernel
 
@@ -133,7 +132,7 @@ def pairs_of(
     g: CsrGraph,
     kernel: StationaryKernel,
     n_observed: Counts,
-    paths: Paths,
+    paths: geodesics.Paths,
     weights: str,
     noise: Noise,
     unit: float,
@@ -287,7 +286,7 @@ def stress_of_paths(
     g: CsrGraph,
     kernel: StationaryKernel,
     n_observed: Counts,
-    paths: Paths,
+    paths: geodesics.Paths,
     weights: str,
     noise: Noise = None,
     max_iter: int = 60,

@@ -20,10 +20,6 @@ def no_warnings(beginning: str = "") -> Iterator[None]:
 def warn(message: str) -> None:
     """Warn at the innermost line outside this package."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _is_inside(frame.f_globals):
+    while frame.f_back and str(frame.f_globals.get("__name__")).split(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
-
-
-def _is_inside(names: dict[str, object]) -> bool:
-    return str(names.get("__name__")).partition(".")[0] in _INSIDE

@@ -12,7 +12,6 @@ from ._joints import KINDS, Joints, joints, mirror
 from ._joints import describe_open as describe_open
 from ._rigid import RigidMap, place_groups, proposals, residuals, rigid_fit
 from ._solve import SolvedBlocks, largest_first, solve, solved_blocks
-from ._solve import check_solved as check_solved
 
 __all__ = [
     "KINDS",

@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
-from .._base.validation import validate
 from ..cliques import Blocks, arrays
 from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
 from ._joints import join_blocks, spans
@@ -148,7 +147,7 @@ def weight_for(solved: SolvedBlocks, objective: float, anchor: Floats) -> float:
     return (objective / variance / _EQUAL_NOISE) ** 2 if variance > 0.0 else 0.0
 
 
-@validate(
+@check.validate(
     check_solved,
     check_start,
     n_points=check.optional(check.count),

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from .. import _jit
 from .._base import validation as check
 from .._base.types import Floats, Integers
-from .._base.validation import like, validate
 from ..cliques import Blocks
 from ._solve import SolvedBlocks, check_solved
 
@@ -25,10 +24,10 @@ class RigidMap(NamedTuple):
 
 
 def _check_pairs(source: Floats, target: Floats) -> None:
-    like("target", target)("source", source)
+    check.like("target", target)("source", source)
 
 
-@validate(_check_pairs, source=check.table, target=check.table)
+@check.validate(_check_pairs, source=check.table, target=check.table)
 def rigid_fit(source: ArrayLike, target: ArrayLike) -> RigidMap:
     """Rigid motion that brings points nearest to others in the least-squares sense.
 
@@ -86,7 +85,7 @@ def _nearest_rotation(cross: Floats, scale: float) -> Floats:
 
 
 def _check_groups(points: Floats, labels: Integers, frame: Floats) -> None:
-    like("frame", frame)("points", points)
+    check.like("frame", frame)("points", points)
     check.nodes_of(len(points))("labels", labels)
     if labels.size != len(points):
         raise ValueError(
@@ -95,7 +94,7 @@ def _check_groups(points: Floats, labels: Integers, frame: Floats) -> None:
         )
 
 
-@validate(_check_groups, points=check.table, labels=check.nodes, frame=check.table)
+@check.validate(_check_groups, points=check.table, labels=check.nodes, frame=check.table)
 def place_groups(points: Floats, labels: Integers, frame: Floats) -> Floats:
     """Move groups of points rigidly to where they are nearest to another embedding.
 
@@ -154,7 +153,7 @@ def check_places(solved: SolvedBlocks, coordinates: Floats, **_: object) -> None
         )
 
 
-@validate(check_places, coordinates=check.table)
+@check.validate(check_places, coordinates=check.table)
 def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     """Where each block would put its points, if it is fitted rigidly to coordinates.
 
@@ -185,7 +184,7 @@ def proposals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     return place_blocks(solved.blocks, solved.coordinates, solved.weights, points)[0]
 
 
-@validate(check_places, coordinates=check.table)
+@check.validate(check_places, coordinates=check.table)
 def residuals(solved: SolvedBlocks, coordinates: Floats) -> Floats:
     """How far blocks disagree with the place of each point, each block fitted rigidly.
 

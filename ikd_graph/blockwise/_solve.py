@@ -12,7 +12,6 @@ from .. import eigen
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
-from .._base.validation import few, finite, point_weights, record, table_of, validate
 from ..cliques import Blocks, Cliques, as_blocks, check_blocks
 from ..graph import CsrGraph, GraphLike, any_graph, distance_variance
 from ..kernels import StationaryKernel, as_kernel
@@ -52,19 +51,19 @@ class SolvedBlocks(NamedTuple):
 
 def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
-    record(SolvedBlocks, "blockwise.solve makes them")("solved", solved)
+    check.record(SolvedBlocks, "blockwise.solve makes them")("solved", solved)
     sizes = check_blocks("solved.blocks", solved.blocks, n_points or 2**31 - 1).sizes
     empty = np.flatnonzero(sizes < 1)
     if empty.size:
         raise ValueError(
-            f"blocks must hold at least one point each, got {empty.size} empty: {few(empty)}; "
-            "leave them out"
+            f"blocks must hold at least one point each, got {empty.size} empty: "
+            f"{check.few(empty)}; leave them out"
         )
     points = np.asarray(solved.coordinates)
-    table_of(solved.blocks.members.size)("solved.coordinates", points)
-    finite()("solved.coordinates", points)
+    check.table_of(solved.blocks.members.size)("solved.coordinates", points)
+    check.finite()("solved.coordinates", points)
     if points.size:
-        point_weights(points.shape[0])("solved.precision", np.asarray(solved.precision))
+        check.point_weights(points.shape[0])("solved.precision", np.asarray(solved.precision))
 
 
 def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> SolvedBlocks:
@@ -110,7 +109,7 @@ def solved_blocks(members: list[list[int]], coordinates: list[Floats]) -> Solved
     return SolvedBlocks(blocks, np.vstack(own), ones, np.maximum(values, 0.0), mass)
 
 
-@validate(
+@check.validate(
     graph=any_graph,
     kernel=as_kernel,
     n_components=check.count,
@@ -211,7 +210,7 @@ def solve(
     if bad.size:
         raise ValueError(
             f"blocks must be cliques of the graph, got {bad.size} with "
-            f"{int(n_missing.sum())} pairs that are not edges: blocks {few(bad)}; "
+            f"{int(n_missing.sum())} pairs that are not edges: blocks {check.few(bad)}; "
             "find them by cliques.cover or cliques.maximal_cliques on the same graph"
         )
     # Copies of a point are known exactly, but may not outvote everything else.
@@ -230,7 +229,7 @@ def _batches_of(sizes: Integers) -> list[Integers]:
     return batches
 
 
-@validate(check_solved)
+@check.validate(check_solved)
 def largest_first(solved: SolvedBlocks) -> SolvedBlocks:
     """Order blocks by their size and, of equals, by how far they reach.
 

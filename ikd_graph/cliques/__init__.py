@@ -6,7 +6,6 @@ from ._cover import in_large_clique as in_large_clique
 from ._describe import Communities, clique_graph, communities, overlaps, summary
 from ._describe import edge_weights as edge_weights
 from ._describe import incidence as incidence
-from ._export import FORMATS as FORMATS
 from ._export import edge_list, export
 from ._export import graph_text as graph_text
 from ._export import networkx_graph as networkx_graph

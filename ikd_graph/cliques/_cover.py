@@ -10,7 +10,6 @@ import numpy as np
 from .. import _jit
 from .._base import validation as check
 from .._base.types import Booleans, Indices, Integers
-from .._base.validation import validate
 from ..graph import (
     CsrGraph,
     GraphLike,
@@ -36,7 +35,7 @@ From 16 to all edges covered (71 to 130) the latent was equally good in 12 of 12
 and 1500 points; the cost is that of the members."""
 
 
-@validate(
+@check.validate(
     g=any_graph,
     min_size=check.whole(2, cure="take M + 2 for M latent dimensions"),
     max_cliques=check.optional(check.whole(1, cure="None is two a point")),
@@ -132,7 +131,7 @@ def _cover_points(g: CsrGraph, min_size: int) -> tuple[Integers, CsrGraph, Cover
     return names, g, state, order, join(batches)
 
 
-@validate(g=check_graph, min_size=check.whole(1))
+@check.validate(g=check_graph, min_size=check.whole(1))
 def in_large_clique(g: CsrGraph, min_size: int) -> Booleans:
     """Whether each point lies in a clique of at least ``min_size`` points, as `cover` finds them.
 
@@ -163,7 +162,7 @@ def in_large_clique(g: CsrGraph, min_size: int) -> Booleans:
     return is_inside
 
 
-@validate(g=any_graph, min_shared=check.optional(check.whole(1)))
+@check.validate(g=any_graph, min_shared=check.optional(check.whole(1)))
 def covering_cliques(g: GraphLike, *, min_shared: int | None = None) -> Cliques:
     """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
 

@@ -15,7 +15,6 @@ from .._base import validation as check
 from .._base.dataset import is_missing
 from .._base.threads import block_rows
 from .._base.types import Floats
-from .._base.validation import validate
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
 from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts, check_one_each
 
@@ -27,7 +26,7 @@ Numbers = NDArray[np.integer]
 AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
 
 
-@validate(g=any_edges, n_components=check.optional(check.whole(1)))
+@check.validate(g=any_edges, n_components=check.optional(check.whole(1)))
 def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) -> dict[str, Any]:
     """Describe a list of cliques of a graph in numbers.
 
@@ -103,7 +102,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     }
 
 
-@validate(min_overlap=check.count)
+@check.validate(min_overlap=check.count)
 def overlaps(cliques: AnyCliques, min_overlap: int = 1) -> sp.csr_matrix:
     """Count the points that cliques share.
 
@@ -352,7 +351,7 @@ class Communities(Cliques):
         }
 
 
-@validate(k=check.whole(2))
+@check.validate(k=check.whole(2))
 def communities(cliques: AnyCliques, k: int = 3, *, n_points: int | None = None) -> Communities:
     """Find communities by percolation of k-cliques (Palla, Derényi, Farkas and Vicsek 2005).
 

@@ -1,7 +1,5 @@
 """Graphs as files of other programs: GraphML, GEXF, and a list of edges."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +13,6 @@ from .. import graph as graphs
 from .._base.files import write_whole
 from .._base.types import Floats
 from .._base.validation import as_array, one_of, validate
-from ..graph import CsrGraph, check_graph
 from ._sequence import as_texts, check_one_each
 from ._stability import Stability
 
@@ -26,10 +23,10 @@ FORMATS = (".graphml", ".gexf", ".csv", ".tsv")
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
-@validate(g=check_graph)
+@validate(g=graphs.check_graph)
 def export(
     path: str | os.PathLike[str],
-    g: CsrGraph,
+    g: graphs.CsrGraph,
     *,
     names: Sequence[Any] | None = None,
     stability: Stability | None = None,
@@ -83,7 +80,7 @@ def export(
 
 
 def graph_text(
-    g: CsrGraph,
+    g: graphs.CsrGraph,
     ending: str,
     names: Sequence[Any] | None,
     stability: Stability | None,
@@ -105,7 +102,7 @@ def graph_text(
 
 
 def edge_list(
-    g: CsrGraph,
+    g: graphs.CsrGraph,
     *,
     names: Sequence[Any] | None = None,
     stability: Stability | None = None,
@@ -136,7 +133,7 @@ def edge_list(
 
 
 def networkx_graph(
-    g: CsrGraph,
+    g: graphs.CsrGraph,
     names: Sequence[Any] | None,
     stability: Stability | None,
     nodes: Mapping[str, ArrayLike],
@@ -169,7 +166,7 @@ def _text(value: Any) -> str:
     return _NOT_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", str(value))
 
 
-def _stability_of(g: CsrGraph, stability: Stability) -> Floats:
+def _stability_of(g: graphs.CsrGraph, stability: Stability) -> Floats:
     """Stability of each edge of the graph that it was estimated of."""
     other = stability.graph
     same = np.array_equal(other.indptr, g.indptr) and np.array_equal(other.indices, g.indices)

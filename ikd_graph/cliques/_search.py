@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from .. import _jit
 from .._base import validation as check
 from .._base.threads import map_blocks
-from .._base.validation import validate
 from .._base.warn import warn
 from ..graph import CsrGraph, GraphLike, any_edges, read_only
 from ._sequence import Blocks, Cliques, arrays, join
@@ -32,7 +31,7 @@ _SEARCH_STEPS = 100_000
 """Steps after which the search for a large enough clique of a point is given up."""
 
 
-@validate(
+@check.validate(
     g=any_edges,
     min_size=check.whole(1),
     limit=check.optional(check.whole(1, cure="None is all")),
@@ -103,7 +102,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     return Cliques.trusted(listed, g.n_nodes)
 
 
-@validate(g=any_edges, min_size=check.whole(1), chunk=check.whole(1))
+@check.validate(g=any_edges, min_size=check.whole(1), chunk=check.whole(1))
 def iter_cliques(g: GraphLike, min_size: int = 1, chunk: int = 1024) -> Iterator[NDArray[np.int32]]:
     """Yield the maximal cliques of a graph one by one, finding no more than is asked for.
 

@@ -16,7 +16,6 @@ from .. import graph as graphs
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
-from .._base.validation import validate, whole
 from ..covariance import correlation
 from ..graph import CsrGraph
 from ..similarity import are_ordered, effective_columns
@@ -74,7 +73,7 @@ class Stability:
         float
             Mean over null tables.
         """
-        whole(1)("size", size)
+        check.whole(1)("size", size)
         return self.expected_false.get(max(size, 2), 0.0)
 
     def weighted(self) -> CsrGraph:
@@ -118,7 +117,7 @@ class Stability:
         )
 
 
-@validate(
+@check.validate(
     X=check.table,
     n_resamples=check.whole(2),
     n_shifted=check.whole(1),
@@ -243,7 +242,7 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
     """Return the function that makes a graph of correlations, and the graph of these."""
     build = graph
     if isinstance(graph, Integral):
-        k = whole(1)("graph", graph)
+        k = check.whole(1)("graph", graph)
         build = partial(graphs.neighbors, k=min(k, len(corr) - 1))
     elif isinstance(graph, Real) and 0.0 < float(graph) < 1.0:
         build = partial(graphs.threshold, s0=float(graph))

@@ -15,7 +15,6 @@ from ._core import landmark_coordinates as landmark_coordinates
 from ._core import leading as leading
 from ._core import origin_weights as origin_weights
 from ._core import seeded_eigsh as seeded_eigsh
-from ._core import warn_flat as warn_flat
 from ._gap import eigengap, gap_ratios
 from ._principal import principal_components as principal_components
 

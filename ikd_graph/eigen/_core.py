@@ -17,7 +17,6 @@ from .._base import limits
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
-from .._base.validation import components, one_of, validate
 from .._base.warn import warn
 from ._axes import pinned
 
@@ -49,15 +48,15 @@ def _check_reference(sq_dist: Floats, reference: str | int = CENTER, **_: object
     is_index = isinstance(reference, Integral) and not isinstance(reference, bool)
     if not is_index or not -n <= int(reference) < n:
         more = f" or the index of a point (0 to {n - 1})"
-        one_of(REFERENCES, more)("reference", reference)
+        check.one_of(REFERENCES, more)("reference", reference)
 
 
 def _check_size(sq_dist: Floats, n_components: int, reference: str | int = CENTER) -> None:
-    components(len(sq_dist))("n_components", n_components)
+    check.components(len(sq_dist))("n_components", n_components)
     _check_reference(sq_dist, reference)
 
 
-@validate(_check_reference, sq_dist=check.square)
+@check.validate(_check_reference, sq_dist=check.square)
 def reference_index(sq_dist: Floats, reference: str | int) -> int:
     """Index of the reference point (Li & Wu 2024, Section 2.5).
 
@@ -112,7 +111,7 @@ def origin_weights(sq_dist: Floats, reference: str | int) -> Floats:
     return weights
 
 
-@validate(_check_reference, sq_dist=check.square, reference=check.whole(CENTER))
+@check.validate(_check_reference, sq_dist=check.square, reference=check.whole(CENTER))
 def gram_matrix(sq_dist: Floats, reference: int = CENTER) -> Floats:
     """Gram matrix of the points seen from the reference point (Li & Wu 2024, Eq. 4).
 
@@ -147,7 +146,7 @@ def inner_products(sq_dist: Floats, weights: Floats) -> Floats:
     return 0.5 * (offset[..., :, None] + offset[..., None, :] - sq_dist) - constant[..., None, None]
 
 
-@validate(_check_size, sq_dist=check.symmetric)
+@check.validate(_check_size, sq_dist=check.symmetric)
 def coordinates(
     sq_dist: Floats,
     n_components: int,

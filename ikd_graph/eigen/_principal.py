@@ -10,13 +10,12 @@ from .._base import limits
 from .._base import validation as check
 from .._base.threads import batches, block_rows
 from .._base.types import Floats
-from .._base.validation import validate
 from ..similarity import SparseRows
 from ._axes import pinned
 from ._core import CENTER, Embedding, seeded_eigsh, warn_flat
 
 
-@validate(n_components=check.count)
+@check.validate(n_components=check.count)
 def principal_components(rows: Any, n_components: int) -> Embedding:
     """Principal components of rows (n, q), dense or `SparseRows`; nothing of their size is made."""
     n, width = rows.shape

@@ -13,7 +13,6 @@ from .._base import limits
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
-from .._base.validation import nodes_of, validate
 from ..graph import CsrGraph, check_graph, to_sparse
 from ..kernels import StationaryKernel, as_kernel
 
@@ -22,7 +21,7 @@ Nodes = ArrayLike | None
 
 def _check_sources(g: CsrGraph, sources: Any = None, *_: Any, **__: Any) -> None:
     """Raise unless the sources are nodes of the graph."""
-    if sources is not None and nodes_of(g.n_nodes)("sources", sources).size == 0:
+    if sources is not None and check.nodes_of(g.n_nodes)("sources", sources).size == 0:
         raise ValueError(
             f"sources must be a list of one or more nodes, got {sources!r}; "
             "leave it out to start from all of them"
@@ -41,7 +40,7 @@ def check_lengths(g: CsrGraph, *_: Any, **__: Any) -> None:
 _SOURCES = check.optional(check.nodes)
 
 
-@validate(
+@check.validate(
     _check_sources,
     g=check_graph,
     kernel=as_kernel,
@@ -76,7 +75,7 @@ def distances(g: CsrGraph, kernel: StationaryKernel, sources: Nodes = None) -> F
     return shortest_distances(distance_lengths(g, kernel), sources)
 
 
-@validate(_check_sources, g=check_graph, sources=_SOURCES, keep_edges=check.flag)
+@check.validate(_check_sources, g=check_graph, sources=_SOURCES, keep_edges=check.flag)
 def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -> Floats:
     """Find the largest products of covariances along paths (paper, Section 2.4).
 
@@ -123,7 +122,7 @@ def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -
     return out
 
 
-@validate(g=check_graph, kernel=as_kernel)
+@check.validate(g=check_graph, kernel=as_kernel)
 def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     """Turn correlations into kernel distances sqrt(f^-1(s)), the lengths of edges.
 
@@ -152,7 +151,7 @@ def distance_lengths(g: CsrGraph, kernel: StationaryKernel) -> CsrGraph:
     return CsrGraph.trusted(g.indptr, g.indices, np.where(walkable, np.sqrt(sq_dist), np.inf))
 
 
-@validate(g=check_graph)
+@check.validate(g=check_graph)
 def covariance_lengths(g: CsrGraph) -> CsrGraph:
     """Turn correlations into -log s, so that the shortest path has the largest product.
 
@@ -180,7 +179,7 @@ def covariance_lengths(g: CsrGraph) -> CsrGraph:
     return CsrGraph.trusted(g.indptr, g.indices, lengths)
 
 
-@validate(check_lengths, _check_sources, g=check_graph, sources=_SOURCES)
+@check.validate(check_lengths, _check_sources, g=check_graph, sources=_SOURCES)
 def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
     """Find the smallest sums of lengths along paths.
 
@@ -233,7 +232,7 @@ def _check_count(g: CsrGraph, count: int) -> None:
     check.whole(1, max(g.n_nodes, 1))("count", count)
 
 
-@validate(check_lengths, _check_count, g=check_graph, count=check.count)
+@check.validate(check_lengths, _check_count, g=check_graph, count=check.count)
 def farthest_nodes(g: CsrGraph, count: int) -> tuple[Integers, Floats]:
     """Find nodes of a connected graph, each the farthest from those before it.
 

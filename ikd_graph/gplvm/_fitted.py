@@ -20,7 +20,7 @@ that row, measured with the same noise again, elsewhere than the fit did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -93,8 +93,14 @@ class FittedProcess:
     is_refined: bool = False
     is_local: bool = False  # whether the likelihood descended from the closed form alone
     is_linear: bool = False  # whether the points are a projection of the rows
-    random_state: Any = None
+    random_state: int | None = None
     computed: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what is kept under a name, computed when it is first asked for."""
+        if name not in self.computed:
+            self.computed[name] = compute()
+        return self.computed[name]
 
     @cached_property
     def has_holes(self) -> bool:
@@ -295,15 +301,8 @@ class FittedProcess:
         """Estimate how far the sampled rows are from the truth; None where that is not known."""
         if self.why_no_errors():
             return None
-        if "error bars" not in self.computed:
-            seed = self.random_state
-            self.computed["error bars"] = posterior(
-                self.process,
-                int(seed) if isinstance(seed, (int, np.integer)) else None,
-                optima=() if self.core is None else self.core.fit.optima,
-            )
-        bars: LatentPosterior = self.computed["error bars"]
-        return bars
+        seed, optima = self.random_state, () if self.core is None else self.core.fit.optima
+        return self.once("error bars", lambda: posterior(self.process, seed, optima=optima))
 
     def standard_errors(self) -> Floats:
         """Compute the standard errors of the distinct rows, (u, m)."""
@@ -341,12 +340,13 @@ class FittedProcess:
         if core is not None and core.core.size == self.first.size and self.model_based:
             fit = core.fit
             return NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
-        if "noise model" not in self.computed:
+
+        def fitted() -> NoiseModel:
             sample = self._conditioned
             table = self._centered(self.rows[self.first[sample]])
-            self.computed["noise model"] = fit_noise_model(self.points[sample], table, self.kernel)
-        model: NoiseModel = self.computed["noise model"]
-        return model
+            return fit_noise_model(self.points[sample], table, self.kernel)
+
+        return self.once("noise model", fitted)
 
     def predict(self, points: Floats, *, with_errors: bool = False) -> Prediction:
         """Predict rows of X at points; ``with_errors`` adds what error bars leave open.

@@ -23,7 +23,6 @@ from .._base import limits
 from .._base import validation as check
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Integers
-from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -361,7 +360,7 @@ def column_scores(
     return out
 
 
-@validate(rows=check.table, centered=check.flag)
+@check.validate(rows=check.table, centered=check.flag)
 def sample_covariance(rows: ArrayLike, centered: bool = True) -> Floats:
     """Covariance between points, S = X X^T / N, all that the likelihood sees of X.
 
@@ -395,7 +394,7 @@ def _check_points(latent: Floats, sample_cov: Floats, **_: object) -> None:
     check.table_of(len(sample_cov))("latent", latent)
 
 
-@validate(
+@check.validate(
     _check_points,
     latent=check.table,
     sample_cov=check.symmetric,
@@ -446,7 +445,7 @@ def log_likelihood(
     return -n_observed * SampleLikelihood(sample_cov)(latent, kernel, variance, noise).value
 
 
-@validate(
+@check.validate(
     _check_points,
     latent=check.table,
     sample_cov=check.symmetric,
@@ -538,7 +537,7 @@ class NoiseModel(NamedTuple):
     kernel: StationaryKernel  # with the length-scale of the embedding
 
 
-@validate(latent=check.table, kernel=as_kernel)
+@check.validate(latent=check.table, kernel=as_kernel)
 def fit_noise_model(
     latent: Floats, rows: NDArray[np.floating], kernel: StationaryKernel
 ) -> NoiseModel:

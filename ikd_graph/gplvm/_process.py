@@ -14,8 +14,6 @@ With s(x) alone and next to no noise, a point so far away that s(x) covers all o
 more likely than a good one.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,7 +27,6 @@ from .. import _jit
 from .._base import validation as check
 from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
-from .._base.validation import validate
 from ..kernels import StationaryKernel, as_kernel
 from ._likelihood import (
     centered_known,
@@ -143,7 +140,7 @@ class GaussianProcess:
     array([[1.23]])
     """
 
-    @validate(
+    @check.validate(
         _check_points,
         points=check.table,
         rows=check.table,
@@ -180,7 +177,7 @@ class GaussianProcess:
         """
         return known_log_likelihood(self.rows, self.points, self.kernel, self.variance, self.noise)
 
-    @validate(points=check.table)
+    @check.validate(points=check.table)
     def predict(self, points: Floats) -> Prediction:
         """Predict the rows of new points: the posterior given the training rows.
 
@@ -210,7 +207,7 @@ class GaussianProcess:
             std[batch] = np.sqrt(np.maximum(self.variance - explained, 0.0))
         return Prediction(mean, std)
 
-    @validate(point=check.line)
+    @check.validate(point=check.line)
     def gradient(self, point: Floats) -> Floats:
         """Differentiate the predicted row in every coordinate of a point.
 
@@ -227,7 +224,7 @@ class GaussianProcess:
         """
         return row_products(_features_at(self, point[None])[2][0], self._modes.rows)
 
-    @validate(rows=check.table)
+    @check.validate(rows=check.table)
     def observe(self, rows: NDArray[np.floating]) -> ObservedRows:
         """Compare new rows with the training rows, each independently of the others.
 
@@ -263,7 +260,7 @@ class GaussianProcess:
         sq_dist = cdist(values, training, "sqeuclidean") + outside[:, None]
         return ObservedRows(values, outside, sq_dist)
 
-    @validate(init=check.table)
+    @check.validate(init=check.table)
     def place(self, observed: ObservedRows, init: Floats) -> tuple[Floats, Floats]:
         """Place new rows at their points of maximum likelihood, each independently of the others.
 

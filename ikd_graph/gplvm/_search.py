@@ -31,11 +31,8 @@ from .._base import validation as check
 from .._base.table import MappedRows, evenly_spaced
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import validate
 from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
-from ..graph import CsrGraph
-from ..kernels import StationaryKernel
 from ..similarity import Correlations
 from ..stress import stress
 from ._descent import LEAST_NOISE, Clock, Objective, Optimum, anneal, converge, minimize
@@ -103,7 +100,7 @@ class LikelihoodFit(NamedTuple):
     """The maximum-likelihood embedding and what belongs to it."""
 
     latent: Floats  # (n, m), a local optimum, centered, along its principal axes
-    kernel: StationaryKernel  # with its fitted shape where that was free
+    kernel: kernels.StationaryKernel  # with its fitted shape where that was free
     variance: float  # signal variance, in the units of the covariance
     noise: float  # noise variance, in the units of the covariance
     log_likelihood: float  # of all columns
@@ -124,7 +121,7 @@ class CoreFit(NamedTuple):
 def local_optimum(
     sample_cov: Floats,
     latent: Floats,
-    kernel: StationaryKernel,
+    kernel: kernels.StationaryKernel,
     variances: tuple[float, float] | None = None,
 ) -> Model:
     """One descent: to the nearest optimum, or annealed as `likelihood` descends.
@@ -171,7 +168,7 @@ def _check_init(init: Floats, rows: Any = None, sample_cov: Any = None, **_: obj
     check.components(n)("n_components", init.shape[1])
 
 
-@validate(
+@check.validate(
     _check_init,
     sample_cov=check.symmetric,
     init=check.table,
@@ -183,7 +180,7 @@ def _check_init(init: Floats, rows: Any = None, sample_cov: Any = None, **_: obj
 def likelihood(
     sample_cov: ArrayLike,
     n_observed: int,
-    kernel: str | StationaryKernel = "squared_exponential",
+    kernel: str | kernels.StationaryKernel = "squared_exponential",
     *,
     init: ArrayLike,
     restarts: int = 0,
@@ -245,7 +242,7 @@ def likelihood(
     latent, clock = np.asarray(init, dtype=np.float64)[order], Clock(time_budget)
     names = kernels.KERNELS if isinstance(kernel, str) and kernel == "auto" else [kernel]
 
-    def fit_kernel(kernel: StationaryKernel) -> tuple[Objective, Optimum, float]:
+    def fit_kernel(kernel: kernels.StationaryKernel) -> tuple[Objective, Optimum, float]:
         """Optimum with the noise floor or without, and the value without."""
         floored = Objective(sample, kernel, latent.shape[1], clock, least_noise=floor)
         free = replace(floored, least_noise=LEAST_NOISE)
@@ -401,7 +398,7 @@ def report(
     )
 
 
-@validate(
+@check.validate(
     _check_init,
     rows=check.table,
     init=check.table,
@@ -413,7 +410,7 @@ def report(
 def local_likelihood(
     rows: ArrayLike,
     init: ArrayLike,
-    kernel: str | StationaryKernel = "rational_quadratic",
+    kernel: str | kernels.StationaryKernel = "rational_quadratic",
     *,
     centered: bool = True,
     max_iter: int = MAX_ITER,
@@ -495,7 +492,7 @@ def local_likelihood(
 
 
 def closed_form(
-    corr: Floats, n_components: int, kernel: StationaryKernel, n_observed: int
+    corr: Floats, n_components: int, kernel: kernels.StationaryKernel, n_observed: int
 ) -> Floats:
     """Geodesic solution on the threshold graph of correlations, after stress.
 
@@ -523,7 +520,7 @@ def closed_form(
 
 
 def random_closed_form(
-    corr: Floats, n_components: int, kernel: StationaryKernel, rng: np.random.Generator
+    corr: Floats, n_components: int, kernel: kernels.StationaryKernel, rng: np.random.Generator
 ) -> Floats:
     """Geodesic solution on a neighbor graph of correlations.
 
@@ -544,13 +541,13 @@ def random_closed_form(
     return _geodesic(g, n_components, kernel)
 
 
-def _neighbor_graph(similarity: Correlations, n_neighbors: int) -> CsrGraph:
+def _neighbor_graph(similarity: Correlations, n_neighbors: int) -> graph.CsrGraph:
     """Return a connected graph."""
     g = graph.neighbors(similarity, min(n_neighbors, similarity.n_samples - 1))
     return graph.join(g, similarity).graph
 
 
-def _geodesic(g: CsrGraph, n_components: int, kernel: StationaryKernel) -> Floats:
+def _geodesic(g: graph.CsrGraph, n_components: int, kernel: kernels.StationaryKernel) -> Floats:
     """Return closed form of the geodesic distances of a graph."""
     sq_dist = geodesics.best_paths(g, kernel, "distance").sq_distances
     return eigen.coordinates(sq_dist, n_components).coordinates

@@ -3,8 +3,6 @@
 The smooth functions are those of a map alone, so that all columns share them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -35,7 +35,6 @@ from .. import covariance
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import validate
 from ..blockwise import rigid_fit
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
 from ._process import JITTER, GaussianProcess, freshness, row_products
@@ -61,7 +60,7 @@ class LatentPosterior(NamedTuple):
         return np.sqrt(np.einsum("imm->im", self.covariances))
 
 
-@validate(random_state=check.seed, n_simulations=check.count)
+@check.validate(random_state=check.seed, n_simulations=check.count)
 def posterior(
     process: GaussianProcess,
     random_state: int | None = None,

@@ -19,7 +19,6 @@ from .._base.format import count, format_number
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
-from .._base.validation import naming_rows, validate
 from .._base.warn import warn
 from ..kernels import StationaryKernel, differentiable
 from ..plotting import charts, plot
@@ -279,7 +278,7 @@ class OnMap(NamedTuple):
         return self._replace(columns=columns, rows=self.rows[on], smooth=smooth)
 
 
-@validate(
+@check.validate(
     Z=check.table,
     kernel=check.optional(differentiable),
     errors=check.optional(check.quantities),
@@ -511,7 +510,7 @@ def read_columns(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, N
     level = X.level - X.level.mean() if isinstance(X, ScaledRows) else None
     given = as_table(X.values if isinstance(X, ScaledRows) else X, accept_sparse="csc")
     values, p = given.values, given.values.shape[1]
-    with naming_rows(given.row_names):
+    with check.naming_rows(given.row_names):
         check_known(values, "X", "fill them in, or drop those rows or columns")
     check.magnitude()("X", values.data if sp.issparse(values) else values)
     if values.shape[0] != n_rows:

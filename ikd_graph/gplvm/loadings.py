@@ -29,7 +29,6 @@ from .._base.format import count
 from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
-from .._base.validation import validate
 from ..kernels import RationalQuadratic, StationaryKernel, differentiable
 from ..plotting import charts, plot
 from ._posterior import ColumnPosterior
@@ -281,7 +280,7 @@ class Loadings:
             yield _Block(at, one.columns, values[..., None], variances[..., None], np.zeros(1))
 
 
-@validate(
+@check.validate(
     Z=check.table,
     points=check.optional(check.table),
     kernel=check.optional(differentiable),

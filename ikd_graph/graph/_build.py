@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from .._base import validation as check
 from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.types import Floats, Indices, Integers
-from .._base.validation import validate
 from .._base.warn import warn
 from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, fewer_than
 from ._csr import above, from_edges, mirrored, strongest
@@ -20,7 +19,7 @@ WEIGHT_FLOOR = FLOOR
 """Least weight of an edge that is there whatever its correlation: a neighbor or a bridge."""
 
 
-@validate(corr=as_similarity, s0=check.fraction)
+@check.validate(corr=as_similarity, s0=check.fraction)
 def threshold(corr: Any, s0: float) -> CsrGraph:
     """Keep the pairs whose correlation exceeds a threshold (paper, Section 2.4).
 
@@ -47,7 +46,7 @@ def threshold(corr: Any, s0: float) -> CsrGraph:
     return pairs_above(as_similarity("corr", corr), s0)
 
 
-@validate(
+@check.validate(
     corr=check.symmetric, s0=check.fraction, sign=check.one_of(("absolute", "positive", "negative"))
 )
 def signed_threshold(corr: Any, s0: float, sign: str = "absolute") -> CsrGraph:
@@ -94,7 +93,7 @@ def signed_threshold(corr: Any, s0: float, sign: str = "absolute") -> CsrGraph:
     return g
 
 
-@validate(corr=as_similarity, mutual=check.flag)
+@check.validate(corr=as_similarity, mutual=check.flag)
 def neighbors(corr: Any, k: int, *, mutual: bool = False) -> CsrGraph:
     """Join each point to the points most correlated with it.
 

@@ -13,7 +13,6 @@ from .._base import validation as check
 from .._base.as_table import is_dask
 from .._base.rounding import SINGLE
 from .._base.types import Floats, Integers
-from .._base.validation import distinct, validate
 from ..similarity import stored_pairs
 from ._record import CsrGraph, check_graph
 
@@ -32,10 +31,10 @@ def _check_edges(n: int, low: Integers, high: Integers, weights: Floats) -> None
             f"edge, got {low.size}, {high.size} and {weights.size}; give each edge once, its "
             "smaller node in low"
         )
-    distinct("edges", low * n + high)
+    check.distinct("edges", low * n + high)
 
 
-@validate(
+@check.validate(
     _check_edges,
     n=check.whole(0, 2**31),
     low=check.nodes,
@@ -70,7 +69,7 @@ def from_edges(n: int, low: Integers, high: Integers, weights: Floats) -> CsrGra
     return mirrored(n, low, high, weights)
 
 
-@validate(g=check_graph)
+@check.validate(g=check_graph)
 def edges(g: CsrGraph) -> tuple[Integers, Integers, Floats]:
     """List each edge once, the smaller node first, in order.
 
@@ -99,7 +98,7 @@ def edges(g: CsrGraph) -> tuple[Integers, Integers, Floats]:
     return g.rows[once], g.indices[once].astype(np.int64), g.weights[once]
 
 
-@validate(g=check_graph, s0=check.number)
+@check.validate(g=check_graph, s0=check.number)
 def above(g: CsrGraph, s0: float) -> CsrGraph:
     """Keep the edges of a graph whose weight exceeds a threshold.
 
@@ -128,7 +127,7 @@ def above(g: CsrGraph, s0: float) -> CsrGraph:
     return CsrGraph.trusted(indptr, g.indices[keep], g.weights[keep])
 
 
-@validate(g=check_graph, k=check.whole(1))
+@check.validate(g=check_graph, k=check.whole(1))
 def strongest(g: CsrGraph, k: int) -> CsrGraph:
     """Keep the edges that are among the k strongest of one of their ends.
 
@@ -163,10 +162,10 @@ def strongest(g: CsrGraph, k: int) -> CsrGraph:
 
 def _check_some(g: CsrGraph, nodes: Integers) -> None:
     check.nodes_of(g.n_nodes)("nodes", nodes)
-    distinct("nodes", nodes)
+    check.distinct("nodes", nodes)
 
 
-@validate(_check_some, g=check_graph, nodes=check.nodes)
+@check.validate(_check_some, g=check_graph, nodes=check.nodes)
 def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     """Keep some nodes and the edges among them.
 
@@ -198,7 +197,7 @@ def subgraph(g: CsrGraph, nodes: NDArray[np.integer]) -> CsrGraph:
     )
 
 
-@validate(a=check_graph, b=check_graph)
+@check.validate(a=check_graph, b=check_graph)
 def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     """Keep the edges of either graph; where both have an edge the weight of ``a`` stays.
 
@@ -230,7 +229,7 @@ def union(a: CsrGraph, b: CsrGraph) -> CsrGraph:
     return first_of_each(a.n_nodes, *map(np.concatenate, both))
 
 
-@validate(g=check_graph)
+@check.validate(g=check_graph)
 def component_labels(g: CsrGraph) -> Integers:
     """Label the connected components in the order of their smallest nodes.
 
@@ -446,7 +445,7 @@ def as_pairs(X: Any) -> Any:
     return frame_by_name(X)
 
 
-@validate(g=check_graph)
+@check.validate(g=check_graph)
 def to_sparse(g: CsrGraph) -> sp.csr_array:
     """Return the graph as a sparse array, explicit zeros kept, nothing on the diagonal.
 
@@ -473,7 +472,7 @@ def to_sparse(g: CsrGraph) -> sp.csr_array:
     return sp.csr_array(arrays, shape=(g.n_nodes, g.n_nodes))
 
 
-@validate(g=check_graph)
+@check.validate(g=check_graph)
 def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
     """Return the graph for networkx, the correlation of an edge in its attribute ``weight``.
 

@@ -11,8 +11,6 @@ from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
-from .._base.validation import validate
-from ..kernels import StationaryKernel
 from ._build import pairs_above
 from ._csr import edges, from_edges
 from ._record import CsrGraph
@@ -26,10 +24,10 @@ _CANDIDATES = np.linspace(similarity.FLOOR, _MOST, 500)
 _proportion = check.real("lie in [0, 1]", lambda x: 0.0 <= x <= 1.0)
 
 
-@validate(n_observed=check.optional(check.positive), noise_fraction=_proportion)
+@check.validate(n_observed=check.optional(check.positive), noise_fraction=_proportion)
 def auto_threshold(
     n_observed: float | None,
-    kernel: StationaryKernel | str = "squared_exponential",
+    kernel: kernels.StationaryKernel | str = "squared_exponential",
     noise_fraction: float = 0.0,
 ) -> float:
     r"""Threshold above which a correlation is signal, and the distance it stands for is known.
@@ -78,7 +76,7 @@ def auto_threshold(
 
 
 def distance_variance(
-    corr: Floats, kernel: StationaryKernel, n_observed: float | NDArray[np.integer]
+    corr: Floats, kernel: kernels.StationaryKernel, n_observed: float | NDArray[np.integer]
 ) -> Floats:
     r"""Compute the sampling variance of the distances of correlations in (0, 1) (paper, Eq. 11).
 
@@ -90,7 +88,7 @@ def distance_variance(
         return covariance.sampling_variance(corr, n_observed) / (4.0 * sq_dist * slope**2)
 
 
-@validate(n_observed=check.positive, rate=check.fraction)
+@check.validate(n_observed=check.positive, rate=check.fraction)
 def sure_threshold(n_observed: float, rate: float) -> float:
     """Correlation that unrelated rows exceed at a rate.
 
@@ -127,7 +125,7 @@ def sure_threshold(n_observed: float, rate: float) -> float:
     return t / (free + t * t) ** 0.5
 
 
-@validate(X=check.table, fdr=check.fraction)
+@check.validate(X=check.table, fdr=check.fraction)
 def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) -> CsrGraph:
     r"""Join the pairs of rows whose correlation is significantly positive.
 

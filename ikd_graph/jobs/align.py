@@ -6,8 +6,6 @@ rows are embedded separately and merged by rigid motions on these (`ikd_graph.bl
 returns coordinates by session, and says which sessions nothing fixes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +24,6 @@ from .._base.format import count, setting
 from .._base.types import Floats, Integers
 from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import no_warnings, warn
-from ..blockwise import RigidMap
 from ..estimator import IKD
 from ..model_selection import AGREED
 from ..plotting import plot
@@ -93,7 +90,7 @@ class AlignedSessions:
     names: tuple[str, ...]
     _sessions: tuple[_Session, ...]
     _groups: tuple[_Group, ...]
-    _moves: tuple[RigidMap, ...]  # of each group into the frame
+    _moves: tuple[blockwise.RigidMap, ...]  # of each group into the frame
 
     def __repr__(self) -> str:
         groups = count(len(self.groups), "group")
@@ -451,7 +448,7 @@ def _merged(
     moves = []
     for group, each, scale in zip(groups, own, scales, strict=True):
         move = blockwise.rigid_fit(each.to_numpy(), points[each.index])
-        moves.append(RigidMap(scale * move.rotation, move.translation))
+        moves.append(blockwise.RigidMap(scale * move.rotation, move.translation))
         if (kinds := group.model.fixed_) is not None:
             less = (kinds == "free") | ((kinds == "mirrored") & (fixed[each.index] == "fixed"))
             fixed[each.index[less]] = kinds[less]

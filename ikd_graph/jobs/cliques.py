@@ -1,7 +1,5 @@
 """A look at cliques: what they hold, how they overlap, where they agree, what chance would give."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,11 +19,10 @@ from .. import blockwise, cliques, graph
 from .._base import limits
 from .._base.as_table import as_table
 from .._base.dataset import NO_LABEL
-from .._base.files import write_whole
 from .._base.format import count, format_number, in_columns, listed, setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
-from .._base.validation import naming_rows, one_of, whole
+from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
 from ..covariance import correlation
@@ -33,7 +30,6 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..plotting import charts, plot
-from ..plotting.charts import Chart, Names
 from ..plotting.colors import Paint, paint
 from ..similarity import GIVEN, compare, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
@@ -410,10 +406,10 @@ class CliqueInspection:
         pathlib.Path
             The file written.
         """
-        ending = one_of(cliques.FORMATS)("the end of path", Path(path).suffix.lower())
-        return write_whole(path, self.exported(ending))
+        names, stability, nodes = self._described()
+        return cliques.export(path, self.graph, names=names, stability=stability, nodes=nodes)
 
-    def chart(self) -> Chart:
+    def chart(self) -> charts.Chart:
         """Describe the picture: cliques as discs, joined where they share points.
 
         They lie where the embedding has their members, of a graph as springs have them, and have
@@ -437,7 +433,7 @@ class CliqueInspection:
             plane = np.column_stack([self.model.embedding_, np.zeros(n)])[:, :2]
             at = [plane[self.cliques[node]].mean(axis=0) for node in nodes]
             named = plot.names_of_points(self.data.row_names)
-            names = Names(plane, [*named.values()], dots=True) if named else None
+            names = charts.Names(plane, [*named.values()], dots=True) if named else None
         points: dict[str, Any] = {"hover": [self._said(node) for node in nodes]}
         if self.stability is not None:
             points["opacity"] = 0.1 + charts.OPACITY * self.stability.of_cliques[nodes]

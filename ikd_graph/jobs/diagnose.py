@@ -1,7 +1,5 @@
 """What an embedding can be worth: chance, significant correlations, agreement of halves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,10 +24,7 @@ from .._base.types import Floats, Integers
 from .._base.warn import no_warnings, warn
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
-from ..missing import Pairwise
-from ..model_selection import ENOUGH_COLUMNS, SUPPORTED, Moments, describe_effective_columns
 from ..plotting import charts, colors, plot
-from ..plotting.charts import Bars, Chart, Curve
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
 from ..strategies import Blockwise
 from .chance import LEVEL, ChanceTest, chance_test
@@ -139,7 +134,7 @@ class Diagnosis:
     held_out_r2: float
     reliability: float
     noise_fraction: float
-    moments: Moments
+    moments: model_selection.Moments
     parameters: dict[str, Any]
     reasons: dict[str, str]
     rows: Integers = field(repr=False, compare=False)
@@ -176,7 +171,7 @@ class Diagnosis:
     @property
     def halves_disagree(self) -> bool:
         """Whether two halves of the columns do not support the same embedding."""
-        return self.agreement < SUPPORTED
+        return self.agreement < model_selection.SUPPORTED
 
     @property
     def trust(self) -> Trust:
@@ -238,7 +233,9 @@ class Diagnosis:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
         texts["chance"] = str(self.chance)
         if self.n_effective < self.n_observed - self.n_removed:
-            texts["columns"] = describe_effective_columns(self.n_observed, self.n_effective)
+            texts["columns"] = model_selection.describe_effective_columns(
+                self.n_observed, self.n_effective
+            )
         texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
         if self.n_trusted:
             texts["trusted"] = (
@@ -250,7 +247,7 @@ class Diagnosis:
             mean = f"rows correlate by {self.mean_correlation:.2f} in the mean"
             texts["shared"] = f"{mean} (levels of columns, a market, a season)"
         texts |= {"similarity": self.similarity, "graph": self.graph}
-        if self.n_effective >= ENOUGH_COLUMNS:
+        if self.n_effective >= model_selection.ENOUGH_COLUMNS:
             seem = "look" if self.moments.fit_the_model else "do not look"
             texts["model"] = f"the rows {seem} like samples of a Gaussian process"
         if np.isfinite(self.noise_fraction):
@@ -264,23 +261,24 @@ class Diagnosis:
         steps = 1e3
         return float(np.floor(steps * self.trusted_correlations[-1]) / steps)
 
-    def chart(self) -> Chart:
+    def chart(self) -> charts.Chart:
         """Describe the correlations of all pairs against chance."""
         edges, numbers = np.array(self.correlation_edges), np.array(self.correlation_counts, float)
         at = 0.5 * (edges[1:] + edges[:-1])
         # The correlation of unrelated rows has a beta distribution from -1 to 1.
         free = 0.5 * max(self.n_effective - 2.0, 1.0)
         chance = np.diff(beta.cdf(edges, free, free, -1.0, 2.0)) * numbers.sum()
-        return Chart(
+        chance = np.where(chance >= 0.5, chance, np.nan)
+        return charts.Chart(
             "correlations of all pairs of points, and those expected by chance (line)",
             "correlation", "pairs",
-            curves=(Curve("chance", at, np.where(chance >= 0.5, chance, np.nan), colors.SECOND),),
-            bars=(Bars(at, numbers, name="pairs of points", width=0.8 * (at[1] - at[0])),),
+            curves=(charts.Curve("chance", at, chance, colors.SECOND),),
+            bars=(charts.Bars(at, numbers, name="pairs of points", width=0.8 * (at[1] - at[0])),),
             log_y=True,
             mark=(self._least, f"significant from {self._least:.2g}") if self.n_trusted else None,
         )  # fmt: skip
 
-    def map(self, names: Sequence[str] = (), color: Any = None) -> Chart:
+    def map(self, names: Sequence[str] = (), color: Any = None) -> charts.Chart:
         """Describe the embedding of the default fit, with its significantly correlated pairs.
 
         Parameters
@@ -359,7 +357,7 @@ def diagnose(
     *,
     fdr: float = 0.01,
     n_removed: int = 0,
-    missing: str | Pairwise = "error",
+    missing: str | holes.Pairwise = "error",
     random_state: int | None = 0,
     verbose: int = 0,
 ) -> Diagnosis:
@@ -463,10 +461,10 @@ def diagnose(
     return replace(diagnosis, tried=tried, warnings=texts)
 
 
-def _without_holes(table: Any, rule: str | Pairwise) -> tuple[str, Any, Integers]:
+def _without_holes(table: Any, rule: str | holes.Pairwise) -> tuple[str, Any, Integers]:
     """Return what is known of a table with holes, its largest whole block, its rows."""
     asked = holes.get(rule)
-    if asked is not None and not isinstance(asked, Pairwise):
+    if asked is not None and not isinstance(asked, holes.Pairwise):
         raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
     pairwise = setting("missing", "pairwise")
     cure = f"pass {pairwise}, which examines a block without any, or fill them in"

@@ -13,7 +13,6 @@ from .. import cliques, graph
 from .._base.progress import progress_bar
 from .._base.types import Floats
 from .._base.validation import fraction, one_of, whole
-from ..graph import CsrGraph
 from ..similarity import AFFINITIES, GIVEN, Similarity, compare
 
 __all__ = ["threshold_scan"]
@@ -79,7 +78,7 @@ def threshold_scan(
     return table
 
 
-def _connected_up_to(g: CsrGraph) -> float:
+def _connected_up_to(g: graph.CsrGraph) -> float:
     """Weakest edge of the strongest spanning tree of a graph, 0 if it is not connected."""
     # Lengths stay positive: what is not stored is no edge.
     lengths = sp.csr_matrix((2.0 - g.weights, g.indices, g.indptr), shape=(g.n_nodes,) * 2)
@@ -87,7 +86,7 @@ def _connected_up_to(g: CsrGraph) -> float:
     return min(2.0 - float(tree.max(initial=1.0)), 1.0) if tree.size == g.n_nodes - 1 else 0.0
 
 
-def _counts(g: CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:
+def _counts(g: graph.CsrGraph, size: int, limit: int) -> tuple[int, int, int, float, float, float]:
     """Edges, components, largest component, cliques, largest clique and coverage of a graph."""
     sizes = np.bincount(graph.component_labels(g))
     listed = list(itertools.islice(cliques.iter_cliques(g, 2), limit + 1))

@@ -24,7 +24,6 @@ from .._base.rounding import SINGLE
 from .._base.table import dense_rows, evenly_spaced, some_rows
 from .._base.types import Floats
 from ..gplvm import MOST_WORK, work_of
-from ..graph import Threshold
 from ..plan import Candidate, Report, Request
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
@@ -141,7 +140,7 @@ def _of_values(values: Any, choice: Choice) -> None:
     choice.take("the table behind given values is not known", refine=None)
 
 
-def _exact_rule(cov: Floats, request: Request) -> Threshold | None:
+def _exact_rule(cov: Floats, request: Request) -> graph.Threshold | None:
     """Return the graph of covariances that are exactly those of the kernel, else None.
 
     Some points are solved in M dimensions by the closed form of all pairs: the coordinates have to
@@ -161,7 +160,7 @@ def _exact_rule(cov: Floats, request: Request) -> Threshold | None:
     # Of the smallest covariances, and of too many, none is needed.
     crowded = float(np.quantile(corr, 1.0 - min(_MOST_NEIGHBORS / n, 1.0)))
     s0 = min(graph.auto_threshold(None), max(covariance.FLOOR, crowded))
-    return Threshold(s0, n_neighbors=MIN_NEIGHBORS)
+    return graph.Threshold(s0, n_neighbors=MIN_NEIGHBORS)
 
 
 def _of_holes(facts: Facts, choice: Choice) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import colors
 from .charts import MANY, OPACITY, Bars, Chart, Curve, Names, Points
-from .colors import Paint
 
 escape = partial(_escape, quote=False)
 """Text that plotly takes for no markup; it shows quotes as they are."""
@@ -73,7 +72,7 @@ def figure(chart: Chart) -> dict[str, Any]:
     return {"data": traces + [_curve(curve) for curve in chart.curves], "layout": layout}
 
 
-def _paint(points: Points, paint: Paint) -> list[Trace]:
+def _paint(points: Points, paint: colors.Paint) -> list[Trace]:
     """Return a trace for each class, or one of a quantity and one of what has no value."""
     if not paint.is_quantity:
         traces, codes = [], paint.codes(len(points.at))
@@ -132,7 +131,7 @@ def _named(names: Names) -> Trace:
     return _dots(points, np.full(len(names.at), True), colors.MUTED) | {"zorder": 2}
 
 
-def _menu(paints: Sequence[Paint], n_traces: Sequence[int]) -> dict[str, Any]:
+def _menu(paints: Sequence[colors.Paint], n_traces: Sequence[int]) -> dict[str, Any]:
     """Menu of the columns that can color points, each by some of the traces."""
     owner = np.repeat(np.arange(len(paints)), n_traces)
     buttons = [

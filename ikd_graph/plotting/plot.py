@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from importlib import import_module
 from io import BytesIO
 from itertools import product
@@ -20,7 +20,6 @@ from scipy.spatial.distance import cdist
 from .._base import validation as check
 from .._base.files import write_whole
 from .._base.types import Floats
-from .._base.validation import validate
 from .._base.warn import warn
 from . import charts, colors
 from .charts import Bars, Chart, Names, Points
@@ -74,7 +73,7 @@ def axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
     return _axes_of_new("figure", "Figure", width, height)
 
 
-@validate(dpi=RESOLUTION)
+@check.validate(dpi=RESOLUTION)
 def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
     """Save the figure of an Axes, whole or not at all.
 
@@ -93,10 +92,10 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
         The file written.
     """
     form = Path(path).suffix.lstrip(".").lower() or "png"
-    return write_whole(path, partial(_draw, ax, form, dpi))
+    return write_whole(path, image(ax, dpi, form))
 
 
-@validate(dpi=RESOLUTION)
+@check.validate(dpi=RESOLUTION)
 def image(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
     """Draw the figure of an Axes as PNG, or in another format, in memory.
 
@@ -115,12 +114,7 @@ def image(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
         What a file of that format holds.
     """
     out = BytesIO()
-    _draw(ax, form, dpi, out)
-    return out.getvalue()
-
-
-def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
-    """Draw a figure without empty margins, and say in one line which letters no font has."""
+    # Which letters no font has is said in one line.
     with warnings.catch_warnings(record=True) as heard:
         warnings.filterwarnings("always", "Glyph")
         figure_of(ax).savefig(out, format=form, dpi=dpi, facecolor="white", bbox_inches="tight")
@@ -130,6 +124,7 @@ def _draw(ax: Axes, form: str, dpi: int, out: Any) -> None:
             f"the picture lacks {len(missing)} letters of some names, because no font that "
             "matplotlib knows has them; install one, such as Noto Sans CJK"
         )
+    return out.getvalue()
 
 
 def drawing_axes(ax: Axes | None, *size: float) -> Axes:
@@ -505,7 +500,7 @@ def _names_of(Z: ArrayLike, points: Mapping[int, str] | Iterable[int] | None) ->
 
 
 @labels_are_color
-@validate(n_columns=check.count)
+@check.validate(n_columns=check.count)
 def small_multiples(
     panels: Mapping[str, ArrayLike],
     color: Any = None,
@@ -682,7 +677,7 @@ def arrows(ax: Axes, Z: ArrayLike, directions: ArrayLike, names: Sequence[str]) 
 
 
 @labels_are_color
-@validate(n=check.count)
+@check.validate(n=check.count)
 def gradients(
     Z: ArrayLike,
     values: ArrayLike,

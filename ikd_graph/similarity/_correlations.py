@@ -12,7 +12,6 @@ from .._base.format import setting
 from .._base.rounding import SINGLE, rounding
 from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Floats, Reals
-from .._base.validation import validate
 from .._base.warn import warn
 
 FLOOR = 1e-3
@@ -26,7 +25,7 @@ def _dense_or_sparse(name: str, value: Any) -> Any:
 VARIANCES = ("each", "mean")
 
 
-@validate(cov=_dense_or_sparse, variance=check.one_of(VARIANCES))
+@check.validate(cov=_dense_or_sparse, variance=check.one_of(VARIANCES))
 def to_correlation(cov: Any, variance: str = "each") -> Any:
     """Divide a covariance by the variances of its points.
 
@@ -101,7 +100,7 @@ def standard_deviations(cov: Any) -> Floats:
     return np.sqrt(np.where(variances > 0.0, variances, 1.0))
 
 
-@validate(corr=check.square)
+@check.validate(corr=check.square)
 def clip_correlations(corr: Floats) -> Floats:
     """Correlations lifted into (0, 1], where every kernel can be inverted.
 
@@ -146,7 +145,7 @@ def clip_correlations(corr: Floats) -> Floats:
     return lifted
 
 
-@validate(corr=check.numbers, n_observed=check.count)
+@check.validate(corr=check.numbers, n_observed=check.count)
 def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     """Compute the sampling variance of a correlation from ``n_observed`` independent dimensions.
 
@@ -173,7 +172,7 @@ def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / np.asarray(n_observed)
 
 
-@validate(X=check.quantities)
+@check.validate(X=check.quantities)
 def column_units(X: Reals) -> Floats:
     """Compute the standard deviation of what is known of columns, infinite for one value.
 
@@ -221,7 +220,7 @@ def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
     return mean * unit, np.sqrt(squares / count) * unit, largest
 
 
-@validate(rows=check.table)
+@check.validate(rows=check.table)
 def gram(rows: Reals) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
 
@@ -254,7 +253,7 @@ def symmetric_matrix(block_of: Callable[[int, int], Reals], n: int) -> Floats:
     return out
 
 
-@validate(X=check.table, centered=check.flag)
+@check.validate(X=check.table, centered=check.flag)
 def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
     """Sample covariance between rows (Li & Wu 2024, Alg. 1, line 2).
 

@@ -7,7 +7,6 @@ from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.table import evenly_spaced
 from .._base.types import Floats
-from .._base.validation import validate
 from ._scaled import centered_rows
 
 _MOST_ROWS = 1000
@@ -17,7 +16,7 @@ _GRID = 2000  # points of the density of Marchenko and Pastur
 _PASSES = 2  # after which units of columns that differ by a hundred make no rows correlate
 
 
-@validate(X=check.table)
+@check.validate(X=check.table)
 def effective_columns(X: ArrayLike, *, n_removed: int = 0) -> float:
     r"""Estimate how many independent columns have correlations that scatter as those of X do.
 
@@ -89,7 +88,7 @@ def _mean_product(rows: Floats) -> float:
     return float((rows.sum(axis=0) ** 2 - (rows**2).sum(axis=0)).sum()) / (n * (n - 1))
 
 
-@validate(X=check.table, nuisance=check.table)
+@check.validate(X=check.table, nuisance=check.table)
 def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
     """Rows less what other rows explain of them, by least squares with an intercept.
 
@@ -126,7 +125,7 @@ def regress_out(X: ArrayLike, nuisance: ArrayLike) -> Floats:
     return rows - (rows @ basis.T) @ basis
 
 
-@validate(X=check.table)
+@check.validate(X=check.table)
 def remove_mean_row(X: ArrayLike) -> Floats:
     """Rows less what their mean explains of them: a market, a season, a global signal.
 

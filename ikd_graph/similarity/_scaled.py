@@ -12,7 +12,6 @@ from .._base.rounding import rounding
 from .._base.table import SparseTable
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Booleans, Floats, Integers, Reals
-from .._base.validation import check_rows_vary, check_varies, validate
 from .._base.warn import warn
 from ._correlations import column_moments
 
@@ -71,7 +70,7 @@ def _rows(name: str, value: Any) -> Any:
     return value if isinstance(value, SparseTable) else check.table(name, value)
 
 
-@validate(X=_rows, affinity=check.one_of(("correlation", "cosine")), allow_flat=check.flag)
+@check.validate(X=_rows, affinity=check.one_of(("correlation", "cosine")), allow_flat=check.flag)
 def unit_rows(
     X: Any, affinity: str = "correlation", *, allow_flat: bool = False, dtype: Any = np.float64
 ) -> Any:
@@ -158,7 +157,7 @@ def _kept_flat(spread: Floats, affinity: str, allow_flat: bool) -> Booleans:
     """Rows without spread, (n,), which are an error or get the spread 1, with a warning."""
     flat = spread == 0.0
     if flat.all() or not allow_flat:
-        check_rows_vary(spread, affinity)
+        check.check_rows_vary(spread, affinity)
     elif flat.any():
         # Equal rows reach this as one.
         few = "1 row of X does" if flat.sum() == 1 else f"{int(flat.sum())} rows of X do"
@@ -187,7 +186,7 @@ class EuclideanRows(NamedTuple):
         return (X - self.origin) / self.units / self.scale
 
 
-@validate(X=_rows, standardized=check.flag)
+@check.validate(X=_rows, standardized=check.flag)
 def euclidean_rows(X: Any, *, standardized: bool = False, dtype: Any = np.float64) -> EuclideanRows:
     r"""Rows and half their squared lengths, which make 1 - \|x_i - x_j\|² / (2 σ²).
 
@@ -228,7 +227,7 @@ def euclidean_rows(X: Any, *, standardized: bool = False, dtype: Any = np.float6
     """
     n, p = X.shape
     if not isinstance(X, SparseTable):
-        check_varies(X)
+        check.check_varies(X)
     origin, deviation, largest = column_moments(X)
     units = np.where(deviation > rounding(largest), deviation, np.inf)
     units = units if standardized else np.ones(p)
