@@ -394,7 +394,7 @@ def run_demo(arguments: argparse.Namespace) -> None:
     files: dict[str, Any] = {"scores.csv": rows.to_csv(index=False)}
     files["picture.png"], files["report.html"] = common.drawings(
         arguments, lambda ax: result.plot(ax), "demo_page", result, steps=[step],
-        size=result.figure_size,
+        size=(16.0, 7.2),
     )  # fmt: skip
     record = {
         "scores": rows.to_dict("records"),

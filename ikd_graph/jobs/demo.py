@@ -15,7 +15,7 @@ from .._base.warn import no_warnings
 from ..datasets import Dataset, figure_eight, surface
 from ..estimator import IKD
 from ..plotting import plot
-from ..plotting.colors import CLASSES, INK, MUTED, Paint, paint_points
+from ..plotting.colors import CLASSES, MUTED, Paint, paint_points
 from .baselines import PEERS, embed
 from .chance import ChanceTest, chance_test
 from .cliques import CliqueInspection, inspect_cliques
@@ -41,8 +41,8 @@ class Panel(NamedTuple):
 
     Z: Floats  # (n, 2)
     paint: Paint
-    caption: str
-    errors: Floats | None  # standard errors of the coordinates, (n, 2)
+    caption: str = ""
+    errors: Floats | None = None  # standard errors of the coordinates, (n, 2)
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Demo:
     ----------
     tables : dict of str to Dataset
         "curve" and "surface", whose latent is known, and "noise", which has none.
-    models : dict of str to IKD
-        The default fit of each.
     embeddings : dict of str to dict of str to (n, 2) float64
-        Of each table by method, turned onto the default one; the last is the truth.
+        Of each table by method, turned onto the default one; where it is known, the truth is last.
+    errors : dict of str to (n, 2) float64
+        Standard errors of the default embedding of each table.
     cliques : CliqueInspection
         Of the curve.
     chance : ChanceTest
@@ -64,13 +64,13 @@ class Demo:
     """
 
     tables: Mapping[str, Dataset]
-    models: Mapping[str, IKD]
     embeddings: Mapping[str, Mapping[str, Floats]]
+    errors: Mapping[str, Floats]
     cliques: CliqueInspection
     chance: ChanceTest
 
     def to_pandas(self) -> pd.DataFrame:
-        """Make a table with a row for each method and each table that has a truth."""
+        """Make a table of R² with the truth: a row for each table that has one, and method."""
         rows = [
             (name, method, metrics.affine_r2(data.latent, Z))
             for name, data in self.tables.items()
@@ -83,7 +83,7 @@ class Demo:
     def coverage(self) -> float:
         """Fraction of the true coordinates that intervals of 95 % hold."""
         gaps = [
-            np.abs(methods["truth"] - methods["IKD"]) / self.models[name].standard_errors_
+            np.abs(methods["truth"] - methods["IKD"]) / self.errors[name]
             for name, methods in self.embeddings.items()
             if "truth" in methods
         ]
@@ -98,42 +98,40 @@ class Demo:
             scores = ", ".join(f"{row.method} {row.r2:.2f}" for row in rows.itertuples())
             texts.append(f"A {name} behind {size} noisy columns, R² with the truth: {scores}.")
         sizes, chance = self.cliques.cliques.sizes, self.cliques.expected_false or {}
-        verdict = "nothing to see" if self.chance.is_noise else "something"
         return [
             *texts,
             f"Error bars: intervals of 95 % hold {100.0 * self.coverage:.0f} % of the true "
             "coordinates.",
             f"Cliques of the curve: {sizes.size} groups of rows that all correlate, the largest of "
             f"{sizes[0]}; unrelated rows have {chance.get(int(sizes[0]), 0.0):.2g} of that size.",
-            f"Noise: {verdict} (p value {self.chance.p_value:.2g}), whatever its maps show.",
+            f"Noise: {self._verdict}, whatever its maps show.",
         ]
 
-    def panels(self, name: str) -> dict[str, Panel]:
-        """Return what is drawn of a table, by title."""
-        data, rows = self.tables[name], self.to_pandas()
-        known = data.latent is not None
-        paint = paint_points(data) if known else Paint(palette=(MUTED,))
-        r2 = rows[rows["table"] == name].set_index("method")["r2"]
-        below = {method: f"R² {value:.2f}" for method, value in r2.items()}
-        if not known:
-            below = {"IKD": f"nothing to see (p = {self.chance.p_value:.2g})"}
-        panels = {
-            method: Panel(Z, paint, below.get(method, ""), None)
-            for method, Z in self.embeddings[name].items()
-        }
-        if known:
-            panels["IKD"] = panels["IKD"]._replace(errors=self.models[name].standard_errors_)
-        if name == "curve":
-            panels["cliques"] = self._largest_cliques()
-        return panels
+    @property
+    def _verdict(self) -> str:
+        """What is to be seen in the noise."""
+        what = "nothing to see" if self.chance.is_noise else "something"
+        return f"{what} (p = {self.chance.p_value:.2g})"
 
-    def _largest_cliques(self) -> Panel:
-        """Return the curve with its largest cliques in colors, those that share few points."""
-        of_rows = np.zeros(self.cliques.graph.n_nodes, dtype=np.intp)
+    def panels(self) -> dict[str, Panel]:
+        """Return every embedding by its title, table by table, as many of each."""
+        r2 = self.to_pandas().set_index(["table", "method"])["r2"]
+        panels = {}
+        for name, data in self.tables.items():
+            known = data.latent is not None
+            paint = paint_points(data) if known else Paint(palette=(MUTED,))
+            for method, Z in self.embeddings[name].items():
+                caption = f"R² {r2[name, method]:.2f}" if (name, method) in r2 else ""
+                panels[f"{name}: {method}"] = Panel(Z, paint, caption)
+            best = panels[f"{name}: IKD"]
+            bars = best._replace(errors=self.errors[name])
+            panels[f"{name}: IKD"] = bars if known else best._replace(caption=self._verdict)
+        of_rows = np.zeros(_ROWS, dtype=np.intp)
         for k, row in enumerate(self.cliques.largest(8).index, 1):
             of_rows[self.cliques.cliques[row]] = k
         paint = Paint("clique", of_rows, ("",) * 9, (MUTED, *CLASSES[:8]))
-        return Panel(self.embeddings["curve"]["IKD"], paint, "the largest in colors", None)
+        Z = self.embeddings["curve"]["IKD"]
+        return {**panels, "curve: cliques": Panel(Z, paint, "the largest in colors")}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every embedding of every table, with error bars, and the cliques of the curve.
@@ -146,27 +144,16 @@ class Demo:
         Returns
         -------
         matplotlib Axes
-            The first of the noise.
+            The first picture.
         """
-        ax = plot.drawing_axes(ax, *self.figure_size)
-        figure, n_columns = plot.figure_of(ax), max(len(self.panels(name)) for name in self.tables)
-        grid = plot.subplot_of(ax).subgridspec(len(self.tables), 1)
-        for cell, name in zip(grid, self.tables, strict=True):
-            panels = self.panels(name)
-            first = plot.small_multiples(
-                {title: panel.Z for title, panel in panels.items()},
-                {title: panel.paint for title, panel in panels.items()},
-                captions={title: panel.caption for title, panel in panels.items()},
-                errors={title: panel.errors for title, panel in panels.items()},
-                n_columns=n_columns, ax=figure.add_subplot(cell),
-            )  # fmt: skip
-            first.set_ylabel(f"{name[:1].upper()}{name[1:]}", color=INK)
-        return first
-
-    @property
-    def figure_size(self) -> tuple[float, float]:
-        """Width and height of the figure in inches."""
-        return 2.0 * len(self.panels("curve")), 2.4 * len(self.tables)
+        Z, paints, captions, errors = (
+            dict(zip(self.panels(), each, strict=True))
+            for each in zip(*self.panels().values(), strict=True)
+        )
+        n_columns = len(self.embeddings["curve"])
+        return plot.small_multiples(
+            Z, paints, captions=captions, errors=errors, n_columns=n_columns, ax=ax
+        )
 
 
 def demo(verbose: int = 0) -> Demo:
@@ -185,38 +172,41 @@ def demo(verbose: int = 0) -> Demo:
     noise = Dataset(np.random.default_rng(0).normal(size=(_ROWS, 200)), name="noise")
     curve, plane = (make(_ROWS, noise=_NOISE) for make in (figure_eight, surface))
     tables = {"curve": curve, "surface": plane, "noise": noise}
-    models, embeddings = {}, {}
+    embeddings, errors = {}, {}
     with Stages(verbose) as stages, no_warnings():
         for name, data in tables.items():
             with stages(name):
-                models[name] = IKD(2).fit(data.X)
-                embeddings[name] = _embeddings(data, models[name].embedding_)
+                model = IKD(2, n_jobs=1).fit(data.X)
+                errors[name] = model.standard_errors_
+                embeddings[name] = _embeddings(data, model.embedding_)
         with stages("cliques"):
-            found = inspect_cliques(tables["curve"])
-        with stages("chance"):
-            chance = chance_test(noise.X)
-    return Demo(tables, models, embeddings, found, chance)
+            found = inspect_cliques(curve, n_jobs=1)
+    return Demo(tables, embeddings, errors, found, chance_test(noise.X))
 
 
 def _embeddings(data: Dataset, Z: Floats) -> dict[str, Floats]:
     """Embeddings by the titles of their methods, and the truth, turned onto a default one."""
     every = {"IKD": Z}
     for name in OURS:
-        every[name] = IKD(2, strategy=name, refine=None).fit_transform(data.X)
+        every[name] = IKD(2, strategy=name, refine=None, n_jobs=1).fit_transform(data.X)
+    every |= _peers(data)
+    if data.latent is not None:
+        every["truth"] = data.latent
+    return {title: metrics.aligned(each, Z - Z.mean(axis=0)) for title, each in every.items()}
+
+
+def _peers(data: Dataset) -> dict[str, Floats]:
+    """Embeddings by peers that are installed, of each the better by the truth, if there is one."""
+    best: dict[str, Floats] = {}
     for group in OTHERS:
         found = {
             PEERS[name].title: embed(name, data.X).value
             for name in (group if data.latent is not None else group[:1])
             if find_spec(PEERS[name].module)
         }
-        if found:
-            best = max(found, key=lambda title: _r2(data, found[title]))
-            every[best] = found[best]
-    if data.latent is not None:
-        every["truth"] = data.latent
-    return {title: metrics.aligned(each, Z - Z.mean(axis=0)) for title, each in every.items()}
-
-
-def _r2(data: Dataset, Z: Floats) -> float:
-    """R² of the truth, 0 where there is none."""
-    return 0.0 if data.latent is None else metrics.affine_r2(data.latent, Z)
+        if data.latent is not None and found:
+            scores = {title: metrics.affine_r2(data.latent, Z) for title, Z in found.items()}
+            title = max(scores, key=scores.__getitem__)
+            found = {title: found[title]}
+        best |= found
+    return best
