@@ -5,8 +5,8 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 
 def inline(writer, node):
-    """Write a formula within a line, from which the comma after it does not break away."""
-    writer.body.append(f"{tex2mathml(node.astext())}\N{WORD JOINER}")
+    """Write a formula within a line."""
+    writer.body.append(tex2mathml(node.astext()))
     raise nodes.SkipNode
 
 

@@ -435,8 +435,10 @@ WIDE = """
 const inside = e => e && e.tagName !== 'ARTICLE'
     && (['auto', 'scroll', 'hidden'].includes(getComputedStyle(e).overflowX)
         || inside(e.parentElement));
-return [...document.querySelectorAll('article *')].filter(
-    e => e.getBoundingClientRect().right > innerWidth + 1 && !inside(e)).map(e => e.outerHTML)"""
+return [...document.querySelectorAll('article *')].filter(e => {
+    const box = e.getBoundingClientRect();
+    return box.width && (box.left < -1 || box.right > innerWidth + 1) && !inside(e);
+}).map(e => e.outerHTML)"""
 
 
 @on_the_site

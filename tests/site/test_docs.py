@@ -174,7 +174,7 @@ def test_what_programs_are_told_to_call_is_there(guide):
     known = {"ikd_graph": ikd_graph, "IKD": IKD, "model": model, "found": found, "print": print}
     known |= {"settings_": model.settings_}
     commands = build_parser()._subparsers._group_actions[0].choices
-    words = {*commands, *AFFINITIES}
+    words = {"ikd-graph", *commands, *AFFINITIES}
     codes = re.findall(r"`([^`]+)`", (DOCS / guide).read_text())
     assert len(codes) > 20
     for code in codes:
