@@ -388,7 +388,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
 def run_demo(arguments: argparse.Namespace) -> None:
     """Compare methods where the truth is known, show cliques, and look at noise alone."""
     common.check_outputs(arguments)
-    result = demo(arguments.verbose)
+    result = demo(bool(arguments.verbose))
     step = "Your own table:", f"{PROG} embed mydata.csv --output results"
     rows = result.to_pandas()
     files: dict[str, Any] = {"scores.csv": rows.to_csv(index=False)}

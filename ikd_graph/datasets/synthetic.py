@@ -226,7 +226,7 @@ def gplvm_data(
     return Dataset(X=X, latent=points, name=f"{name}_N{n_features}")
 
 
-@validate(n_samples=check.count)
+@validate(n_samples=check.count, seed=check.random_state)
 def figure_eight(
     n_samples: int = 150, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
 ) -> Dataset:

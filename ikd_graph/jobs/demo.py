@@ -156,13 +156,13 @@ class Demo:
         )
 
 
-def demo(verbose: int = 0) -> Demo:
+def demo(verbose: bool = False) -> Demo:
     """Compare methods on a curve and a surface behind noise, and look at noise alone.
 
     Parameters
     ----------
-    verbose : int
-        1 shows a line for each stage.
+    verbose : bool
+        Whether a line is shown for each stage.
 
     Returns
     -------
