@@ -125,8 +125,8 @@ def _peer(
 ) -> Peer:
     """Peer by an estimator of a module with the interface of scikit-learn."""
 
-    def run(X: Floats, n_components: int, seed: int) -> NDArray[Any]:
-        options = {**settings, "random_state": seed} if seeded else settings
+    def run(X: Floats, n_components: int, seed: int, **options: Any) -> NDArray[Any]:
+        options = {**settings, **({"random_state": seed} if seeded else {}), **options}
         kind = getattr(importlib.import_module(module), name)
         return kind(n_components=n_components, **options).fit_transform(X)
 
@@ -143,13 +143,6 @@ PEERS: dict[str, Peer] = {
     "classical_mds": _peer("classical MDS", _MANIFOLD, "ClassicalMDS", seeded=False),
     "tsne": Peer("t-SNE", "", "sklearn", tsne),
     "umap": _peer("UMAP", "umap", "UMAP", "umap-learn", n_jobs=1),
-    # Methods that compare rows by their distance unless they are told otherwise.
-    "isomap_correlation": _peer(
-        "Isomap (correlation)", _MANIFOLD, "Isomap", seeded=False, metric="correlation"
-    ),
-    "umap_correlation": _peer(
-        "UMAP (correlation)", "umap", "UMAP", "umap-learn", n_jobs=1, metric="correlation"
-    ),
     "pacmap": _peer("PaCMAP", "pacmap", "PaCMAP", "pacmap"),
     "phate": _peer("PHATE", "phate", "PHATE", "phate", n_jobs=1, verbose=0),
 }

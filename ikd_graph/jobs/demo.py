@@ -23,8 +23,8 @@ from .cliques import CliqueInspection, inspect_cliques
 __all__ = ["RULE", "Demo", "demo"]
 
 OURS = ("blockwise", "geodesic", "eigen")
-OTHERS = (("pca",), ("isomap", "isomap_correlation"), ("umap", "umap_correlation"))
-"""Strategies, and peers that are compared with them: of each group the best by the truth."""
+OTHERS = ("pca", "isomap", "umap")
+"""Strategies, and peers that are compared with them."""
 
 RULE = (
     "R²: of the true coordinates, after an affine map. IKD is the default, of which blockwise, "
@@ -196,17 +196,17 @@ def _embeddings(data: Dataset, Z: Floats) -> dict[str, Floats]:
 
 
 def _peers(data: Dataset) -> dict[str, Floats]:
-    """Embeddings by peers that are installed, of each the better by the truth, if there is one."""
+    """Embeddings by peers that are installed, by default or with the metric nearer to a truth."""
     best: dict[str, Floats] = {}
-    for group in OTHERS:
-        found = {
-            PEERS[name].title: embed(name, data.X).value
-            for name in (group if data.latent is not None else group[:1])
-            if find_spec(PEERS[name].module)
-        }
-        if data.latent is not None and found:
-            scores = {title: metrics.affine_r2(data.latent, Z) for title, Z in found.items()}
-            title = max(scores, key=scores.__getitem__)
-            found = {title: found[title]}
-        best |= found
+    for name in OTHERS:
+        peer, truth = PEERS[name], data.latent
+        if not find_spec(peer.module):
+            continue
+        tried = {peer.title: embed(name, data.X).value}
+        if truth is not None and name != "pca":
+            by_metric = embed(name, data.X, metric="correlation").value
+            tried[f"{peer.title} (correlation)"] = by_metric
+            r2 = {title: metrics.affine_r2(truth, Z) for title, Z in tried.items()}
+            tried = {title: Z for title, Z in tried.items() if r2[title] == max(r2.values())}
+        best |= tried
     return best
