@@ -20,16 +20,27 @@ from ikd_graph import cliques, covariance, graph, kernels, metrics
 from ikd_graph.datasets import fixed_latent, gplvm_data
 from ikd_graph.jobs.baselines import timed
 
-EMBEDDINGS = ("ikd", "geodesic_stress", "umap", "opentsne", "pacmap", "isomap", "pca")
+EMBEDDINGS = {
+    "ikd": {},
+    "geodesic_stress": {},
+    "umap": {"metric": "cosine"},
+    "opentsne": {"metric": "cosine"},
+    "pacmap": {"distance": "angular"},
+    "isomap": {"metric": "cosine"},
+    "pca": {},
+}
+"""Methods, and the setting by which a peer compares the directions of rows, if it has one."""
 
 
-def embedding(method, n_samples):
+def embedding(method, n_samples, cosine=False):
     """5-NN accuracy of a second fit of Fashion-MNIST in the plane."""
     data = dataset("fashion_mnist", n_samples)
-    fit(method, data.X[:300], 2, 0)
+    named = EMBEDDINGS[method] if cosine else {}
+    for X in (data.X[:300], data.X):
+        done = fit(method, X, 2, 0, **named)
     return rows(
         {"task": "embed images", "size": n_samples},
-        {method: fit(method, data.X, 2, 0)},
+        {f"{method}, cosine" if cosine else method: done},
         lambda Z: {"score": metrics.knn_accuracy(Z, data.y, seed=0)},
     )
 
@@ -109,6 +120,9 @@ def tasks(quick, _):
         partial(function, method, size)
         for function, names, counts in zip(work, methods, sizes, strict=True)
         for method, size in product(names, counts)
+    ] + [
+        partial(embedding, method, size, cosine=True)
+        for method, size in product(filter(EMBEDDINGS.get, EMBEDDINGS), sizes[0])
     ]
 
 
@@ -133,7 +147,7 @@ EXPERIMENT = Experiment(
     command="python -m benchmarks.peers",
     notes=(
         "embed images: Fashion-MNIST in the plane, size is the number of images, mean is the 5-NN "
-        "accuracy; a second fit, one thread",
+        "accuracy; a second fit, one thread; peers by their default and by the cosine of rows",
         "latent: the paper's medium latent (T = 100, M = 3), size is N, mean is R2 after an affine "
         "alignment",
         "maximal cliques: of a thresholded correlation graph, size is the number of points, mean "

@@ -92,13 +92,13 @@ def fit(method, X, n_components, seed, *, kernel=None, form="fig4", **changes):
     """Fit a method, timed, after a first call on a few points that pays for compilation.
 
     ``kernel`` goes to all methods that have one but ``ikd``, which is the default call,
-    ``changes`` to ``IKD``; ``form`` says which figure the published form is that of.
+    ``changes`` to ``IKD`` or the peer; ``form`` says which figure the published form is that of.
     """
     one_of(METHODS)("methods", method)
     _warm_up(method)
     if method in PEERS:
         own = {"kernel": kernel} if method == "gplvm" else {}
-        done = baselines.embed(method, X, n_components, seed, **own)
+        done = baselines.embed(method, X, n_components, seed, **own, **changes)
         if "is not installed" in done.failure:
             raise ImportError(f"{method} {done.failure}")
         return Fit(done.value, _cost(done))

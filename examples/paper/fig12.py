@@ -20,7 +20,8 @@ def draw(table, path):
     panels = {}
     for t in table.trials:
         done = embedded("digits", t["method"], 2, t["kernel"], None if size > 150 else size)
-        title = f"{t['kernel'].replace('_', ' ')}\n{t['method']}"
+        form = "centered" if "centered" in t["method"] else "as the text has it"
+        title = f"{t['kernel'].replace('_', ' ')}\n{form}"
         panels[title] = (done.coordinates, f"5-NN {t['ordered']:.3f}")
     return pictures(panels, data.y, path)
 

@@ -198,7 +198,7 @@ def subplot_of(ax: Axes) -> Any:
 
 
 def shortened(name: str, longest: int = 32) -> str:
-    """Return a name that leaves workspace for the picture, its end cut off where it is long.
+    """Return a name that leaves space for the picture, its end cut off where it is long.
 
     Examples
     --------

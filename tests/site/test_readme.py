@@ -13,6 +13,8 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 PROSE = re.sub(r"^```.*?^```|^\|.*?$|^!.*?$|^#.*?$", "", TEXT, flags=re.S | re.M)
 PROSE = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", PROSE)
 NUMBERS = json.loads((ROOT / "docs" / "static" / "readme" / "numbers.json").read_text())
+PEERS = ("t-SNE", "Isomap", "UMAP", "PCA")
+METHODS = ("IKD", *PEERS)
 PICTURES = re.findall(r"^!\[([^]]*)\]\(([^)]+)\)$", TEXT, re.M)
 
 
@@ -42,39 +44,51 @@ def test_each_job_has_a_picture_a_command_and_a_page():
         assert re.search(r"^```sh\nikd-graph \w+ mydata.csv", job, re.M)
 
 
-def test_the_figures_are_those_of_committed_files_and_there_are_no_others():
-    record = (ROOT / "docs" / "decisions" / "009-error-bars.md").read_text(encoding="utf-8")
-    rows = {
-        name: [float(cell) for cell in cells.split(" | ")]
-        for name, cells in re.findall(r"^\| (all|sd 0\.[36]) \| (\d+ \| .*) \|$", record, re.M)
+def decision(name, rows):
+    """Figures of the rows of a record, by their heads."""
+    record = (ROOT / "docs" / "decisions" / name).read_text(encoding="utf-8")
+    return {
+        head: [float(cell.rstrip("%")) for cell in cells.split(" | ")]
+        for head, cells in re.findall(rf"^\| ({rows}) \| (\d.*) \|$", record, re.M)
     }
-    at_50, at_95 = rows["all"][1], rows["all"][4]  # of intervals of 50 and 95 %
-    small = min(rows["sd 0.3"][4], rows["sd 0.6"][4])
-    eights, growth, noise = (NUMBERS[each] for each in ("eights", "states, growth", "noise"))
+
+
+def test_the_figures_are_those_of_committed_files_and_there_are_no_others():
+    bars = decision("009-error-bars.md", "all|N 1000")
+    null = decision("010-is-it-real.md", "all 2000")
+    at_50, at_95, least = bars["all"][1], bars["all"][4], bars["N 1000"][4]
+    eights, growth = (NUMBERS[each] for each in ("eights", "states, growth"))
     n_rows, n_columns = eights["rows, columns"]
-    peers = ("t-SNE", "Isomap", "UMAP", "PCA")
+    closed = NUMBERS["eights, closed forms"]
     digits = [NUMBERS["digits, 5-NN"][name] for name in ("UMAP", "IKD")]
     incomes = NUMBERS["states, incomes"]["UMAP"]["best"]
-    words = re.sub(r"`[^`]*`|TMLR 2024|\d+ % intervals", "", PROSE)
+    words = re.sub(r"`[^`]*`|TMLR 2024|\d+ % intervals|x86", "", PROSE)
     assert re.findall(r"\d[\d.]*\d|\d", words) == [
-        f"{n_columns}", f"{n_rows}", f"{max(eights[name]['settings'] for name in peers)}",
-        f"{eights['tables']}", f"{eights['IKD']['mean']:.3f}",
-        *(f"{eights[name][each]:.3f}" for name in peers for each in ("default, mean", "mean")),
+        f"{n_columns}", f"{n_rows}",
+        f"{eights['tables']}", f"{max(eights[name]['settings'] for name in PEERS)}",
         f"{eights['tables']}", f"{100 * eights['held by 95 %']:.0f}",
-        f"{noise['tables']}", f"{noise['below 0.05']}", "0.05",
+        "2000", f"{null['all 2000'][1]:.1f}", "0.05",
+        *(f"{closed[name]:.3f}" for name in ("geodesic", "blockwise")),
         f"{growth['UMAP']['least']:.2f}", f"{growth['UMAP']['most']:.2f}",
         f"{growth['p value']:.3g}", f"{growth['agreement of halves']:.2f}", f"{incomes:.2f}",
-        *(f"{100 * each:.0f}" for each in digits),
-        *(f"{100 * each:.0f}" for each in (at_95, small, at_50)),
+        *(f"{100 * each:.0f}" for each in (*digits, at_95, least, at_50)),
     ]  # fmt: skip
+    assert max(abs(NUMBERS["states, incomes"][name]["default"]) for name in METHODS) < 0.1
 
 
-def test_the_table_of_states_is_that_of_the_numbers():
-    cells = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \|", TEXT, re.M)
-    growth = NUMBERS["states, growth"]
-    assert {name for name, *_ in cells} == {"IKD", "Isomap", "PCA", "UMAP", "t-SNE"}
-    for name, *written in cells:
-        assert written == [f"{growth[name][each]:.2f}" for each in ("default", "best")]
+def test_the_tables_are_those_of_the_numbers():
+    eights, states = re.findall(
+        r"^\| by default \| (.*) \|\n\| at best \| - \| (.*) \|$", TEXT, re.M
+    )
+    heads = re.findall(r"^\| R².*? \| (IKD .*) \|$", TEXT, re.M)
+    assert heads == [" | ".join(METHODS)] * 2
+    for written, part, keys, digits in (
+        (eights, "eights", ("default, mean", "mean"), 3),
+        (states, "states, growth", ("default", "best"), 2),
+    ):
+        for text, names, key in zip(written, (METHODS, PEERS), keys, strict=True):
+            found = (NUMBERS[part][name][key] for name in names)
+            assert text == " | ".join(f"{value:.{digits}f}" for value in found)
 
 
 @pytest.mark.slow
