@@ -939,9 +939,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if value < gplvm.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
-                "standard errors are large (standard_errors_), so that at most neighborhoods can "
-                "be read, not the arrangement; measure more columns, or average rows that belong "
-                "together"
+                "standard errors are large (standard_errors_); measure more columns, or average "
+                "rows that belong together"
             )
         return report.explain(notes)
 

@@ -92,7 +92,10 @@ class Row(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How much better the first of two methods scores, by a paired test; printed, a clause."""
+    """How much better the first of two methods scores, by a paired test.
+
+    Printed, it is a clause that names the method with the higher score first.
+    """
 
     first: str
     second: str
@@ -114,7 +117,8 @@ class Difference(NamedTuple):
         if self.better:
             worse = self.second if self.better == self.first else self.first
             return f"{self.better} is better than {worse} by {gap}"
-        pair = f"{self.first} and {self.second}"
+        higher, lower = (self.first, self.second)[:: 1 if self.mean >= 0.0 else -1]
+        pair = f"{higher} and {lower}"
         if self.better == "":
             width = LEAST if abs(self.mean) + self.half_width < LEAST else TIE
             return f"{pair}: no difference that matters (within {width:g})"
@@ -196,10 +200,11 @@ class Comparison:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The first two strategies on a graph, or else the best strategy and the best other."""
+        """The first two strategies on a graph, the best strategy and the best other, or the best."""
         ours = [title for title in self.titles if title.endswith(("blockwise", "geodesic"))]
-        pair = ours[:2] if len(ours) > 1 else self.best
-        return (pair[0], pair[1]) if len(pair) > 1 else None
+        rows = sorted(self.rows_at(self.levels[0]), key=lambda row: -row.score)
+        choices = (ours, self.best, [row.title for row in rows])
+        return next(((pair[0], pair[1]) for pair in choices if len(pair) > 1), None)
 
     @property
     def best(self) -> tuple[str, ...]:

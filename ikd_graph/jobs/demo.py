@@ -28,8 +28,9 @@ OTHERS = ("pca", "isomap", "umap")
 
 RULE = (
     "R²: of the true coordinates, after an affine map. IKD is the default, of which blockwise, "
-    "geodesic and eigen are the closed forms alone. Of Isomap and UMAP the better of their default "
-    "and metric='correlation' is shown."
+    "geodesic and eigen are the closed forms alone. Of Isomap, and UMAP if it is installed, the "
+    "better of their default and metric='correlation' is shown. Noise has 1.5 standard deviations "
+    "of a column. Rings are one standard error, colors the place along the truth."
 )
 """What is compared, in sentences."""
 
@@ -94,16 +95,17 @@ class Demo:
         """Say what was found, in five sentences."""
         texts = []
         for name, rows in self.to_pandas().groupby("table"):
-            size = self.tables[str(name)].n_features
+            data = self.tables[str(name)]
+            size = f"{data.n_features} noisy columns of {data.n_samples} rows"
             scores = ", ".join(f"{row.method} {row.r2:.2f}" for row in rows.itertuples())
-            texts.append(f"A {name} behind {size} noisy columns, R² with the truth: {scores}.")
+            texts.append(f"A {name} behind {size}, R² with the truth: {scores}.")
         sizes, chance = self.cliques.cliques.sizes, self.cliques.expected_false or {}
         return [
             *texts,
             f"Error bars: intervals of 95 % hold {100.0 * self.coverage:.0f} % of the true "
             "coordinates.",
-            f"Cliques of the curve: {sizes.size} groups of rows that all correlate, the largest of "
-            f"{sizes[0]}; unrelated rows have {chance.get(int(sizes[0]), 0.0):.2g} of that size.",
+            f"Cliques of the curve: {sizes.size} groups of {sizes[-1]} to {sizes[0]} rows that all "
+            f"correlate; unrelated rows have {chance.get(int(sizes[0]), 0.0):.2g} of {sizes[0]}.",
             f"Noise: {self._verdict}, whatever its maps show.",
         ]
 
@@ -131,7 +133,7 @@ class Demo:
             of_rows[self.cliques.cliques[row]] = k
         paint = Paint("clique", of_rows, ("",) * 9, (MUTED, *CLASSES[:8]))
         Z = self.embeddings["curve"]["IKD"]
-        return {**panels, "curve: cliques": Panel(Z, paint, "the largest in colors")}
+        return {**panels, "curve: cliques": Panel(Z, paint, "the 8 largest in colors")}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every embedding of every table, with error bars, and the cliques of the curve.
@@ -146,9 +148,9 @@ class Demo:
         matplotlib Axes
             The first picture.
         """
+        panels = {title.replace(": ", "\n"): panel for title, panel in self.panels().items()}
         Z, paints, captions, errors = (
-            dict(zip(self.panels(), each, strict=True))
-            for each in zip(*self.panels().values(), strict=True)
+            dict(zip(panels, each, strict=True)) for each in zip(*panels.values(), strict=True)
         )
         n_columns = len(self.embeddings["curve"])
         return plot.small_multiples(

@@ -78,17 +78,21 @@ class Trust(NamedTuple):
                 )
             beyond = "the order of the rows" if ordered else "chance"
             return f"there is nothing to see beyond {beyond}"
-        both = "two halves of the columns give"
-        if self.agreement < SUPPORTED:
-            return f"at most neighborhoods can be read, not the arrangement: {both} different ones"
-        if self.agreement < AGREED or self.reliability < TRUSTED:
+        both, large = "two halves of the columns give", "its standard errors are large"
+        if self.is_weak:
+            why = f"{both} different ones" if self.agreement < SUPPORTED else large
+            return f"at most neighborhoods can be read, not the arrangement: {why}"
+        if self.reliability < TRUSTED:
+            return f"the arrangement can be read roughly: {large}"
+        if self.agreement < AGREED:
             return f"the arrangement can be read roughly: {both} similar ones"
         return f"the arrangement can be read: {both} the same one"
 
     @property
     def is_weak(self) -> bool:
         """Whether something should be improved before the map is believed."""
-        return self.found_nothing or not self.agreement >= SUPPORTED
+        low = self.reliability < SUPPORTED or not self.agreement >= SUPPORTED
+        return self.found_nothing or low
 
     @property
     def found_nothing(self) -> bool:

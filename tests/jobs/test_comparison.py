@@ -414,7 +414,9 @@ def test_no_line_contradicts_another(name):
         first, second = (result.row(title, level).score for title in (better, worse))
         assert first - second == pytest.approx(float(gap), abs=0.0006)
     for level, test in zip(result.levels, result.tests, strict=True):
-        names = f"{test.first} and {test.second}"
+        names = " and ".join(
+            sorted((test.first, test.second), key=lambda title: -result.row(title, level).score)
+        )
         said = f"t noise {level:g} {names}: no difference that matters"
         assert (said in text) == (test.better == "")
         said = rf"t noise {level:g} {names}: (too few columns for a test|cannot be told apart)"
