@@ -7,6 +7,7 @@ import numpy as np
 
 from . import model_selection, refine
 from ._base import limits
+from ._base.format import setting
 from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ._base.types import Booleans, Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
@@ -26,9 +27,9 @@ def columns_of_model(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelev
         rows = model._rows
         if has_holes(rows):
             raise ValueError(
-                "columns must have a value in every row, got a table with "
-                f"{int(np.isnan(rows).sum())} missing values, which missing='pairwise' left "
-                "unknown; pass those columns that have no holes, or fit with missing='impute'"
+                f"columns must have a value in every row, got {int(np.isnan(rows).sum())} missing "
+                f"values, which {setting('missing', 'pairwise')} left unknown; pass those columns "
+                f"that have no holes, or fit with {setting('missing', 'impute')}"
             )
         X = _as_compared(rows, AFFINITIES[model.settings_.affinity])
         own["names"] = getattr(model, "feature_names_in_", None)

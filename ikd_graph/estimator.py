@@ -34,7 +34,7 @@ from ._base import limits
 from ._base import validation as check
 from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names
 from ._base.files import write_whole
-from ._base.format import printable
+from ._base.format import printable, setting
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
@@ -199,9 +199,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out
         columns.
     agreement_ : float
-        Procrustes R² between embeddings of two halves of the columns, the mean of three splits:
-        whether the arrangement is there. NaN with too few columns, with holes, or without columns.
-        Computed when asked for where the fit did not need it, as is `held_out_r2_`.
+        Procrustes R² between embeddings of two halves of the columns, the mean of three splits, or
+        that of the first if it is above 0.8: whether the arrangement is there. NaN with too few
+        columns, with holes, or without columns. Computed when asked for where the fit did not need
+        it, as is `held_out_r2_`.
     held_out_r2_ : float
         R² of a quarter of the columns, predicted by the ten nearest rows in the embedding of the
         others, the mean over four quarters: what the map predicts. NaN as `agreement_`.
@@ -753,7 +754,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         values, steps = table.values, getattr(self, "preprocessor_", None)
         if new and steps is not None:
             values = steps.apply(table.dense).astype(values.dtype, copy=False)
-        ways = "pass missing='pairwise' (nothing is filled in) or 'impute', or drop those rows"
+        fit = f"fit the model with {setting('missing', 'pairwise')} (nothing is filled in)"
+        ways = f"{fit} or {setting('missing', 'impute')}, or fill or drop those rows"
         cure = ways if has_rows else "a scipy sparse matrix stores only the pairs that are known"
         check_known(values, "Input X", cure, holes=request.missing is not None)
         # What is small next to the rows of the fit is placed alone as it is among others.

@@ -44,7 +44,7 @@ def _discard_stale(cache_folder: str, source_folder: str) -> None:
     for index in Path(cache_folder).glob("*.nbi"):
         index.unlink(missing_ok=True)
     stamp.write_text(digest.hexdigest())
-    _log.info("compiling, once on this machine, 10 to 25 s (ikd-graph warm does it ahead)")
+    _log.info("compiling, once for this installation, 10 to 25 s (ikd-graph warm does it ahead)")
 
 
 def _forgive_files(cache: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .._base.progress import Stages
 from .console import ended_gently, plain_messages, print_error, release_streams
-from .parser import STDOUT, build_parser
+from .parser import STDOUT, build_parser, flags_of
 
 __all__ = ["main"]
 
@@ -21,7 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     written: list[Path] = []
     try:
         arguments = build_parser().parse_args(typed)
-        flags, arguments.typed, arguments.written = arguments.flags, typed, written
+        # What another command takes is spelled as there.
+        flags = arguments.flags = flags_of("embed") | arguments.flags
+        arguments.typed, arguments.written = typed, written
         # One JSON object and nothing else.
         arguments.quiet |= arguments.json == STDOUT
         arguments.verbose = int(not arguments.quiet)

@@ -36,7 +36,7 @@ from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
 from .console import PROG, write_lines
-from .objects import method_parameters, plain_settings, read_object, used_settings
+from .objects import method_parameters, plain_settings, read_object
 from .parser import flags_of
 
 
@@ -57,15 +57,16 @@ def run_embed(arguments: argparse.Namespace) -> None:
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
     kept = {"n_components": model.n_components_, **common.typed_values(arguments, "missing")}
+    others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     trust = Trust.of(model, _chance(data, arguments))
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = [
-        (text, common.paste_command(arguments, name, kept))
-        for name, text in (
-            ("diagnose", "What would improve it:"),
-            ("compare", "How other methods do on the same data:"),
-            ("cliques", "What the cliques of the graph are, and where they disagree:"),
+        (text, common.paste_command(arguments, name, kept | own))
+        for name, text, own in (
+            ("diagnose", "What would improve it:", {}),
+            ("compare", "How other methods do on the same data:", others),
+            ("cliques", "What the cliques of the graph are, and where they disagree:", {}),
         )
         # Not every method takes tables with holes.
         if kept.keys() <= flags_of(name).keys()
@@ -117,8 +118,10 @@ def _chance(data: Dataset, arguments: argparse.Namespace) -> ChanceTest | None:
 
 def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
     """Return the embedding as a command with nothing left to choose."""
-    settings = {**method_parameters(vars(arguments)), **used_settings(model)}
-    return common.paste_command(arguments, "embed", settings)
+    typed = method_parameters(vars(arguments))
+    # "auto" is one kernel of the closed form.
+    used = {**model.settings_.parameters(), "kernel": typed.get("kernel", "auto")}
+    return common.paste_command(arguments, "embed", typed | used)
 
 
 def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -140,7 +143,7 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
     rows += [(title or "labels", format_scores(values)) for title, values in scores.items()]
     rows.append(("fingerprint", model.fingerprint_))
     rows.append(("time", format_seconds(sum(model.stage_times_.values()))))
-    return [f"  {size}", *common.settings_lines(model), *in_columns(rows, "  ")]
+    return [f"  {line}" for line in (size, *str(model.settings_).splitlines(), *in_columns(rows))]
 
 
 def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
@@ -173,9 +176,12 @@ def run_place(arguments: argparse.Namespace) -> None:
     """
     model = IKD.load(arguments.model)
     columns = tuple(getattr(model, "feature_names_in_", ()))
+    arguments.flags["columns"] = f"the model {arguments.model}"
     data = common.read_data(arguments, columns=columns, keep_missing=True)
-    X = data.frame[[*columns]] if columns else data.X
-    Z, errors = model.transform(X, return_std=True)
+    X = data.frame.filter(columns) if columns else data.X
+    with no_warnings("the standard errors of all rows"):
+        # The details say why a model has none.
+        Z, errors = model.transform(X, return_std=True)
     with no_warnings():
         # The transform has told which rows cannot be placed.
         residuals = model.placement_residuals(X)
@@ -195,10 +201,10 @@ def run_place(arguments: argparse.Namespace) -> None:
         )  # fmt: skip
 
     table = common.coordinates_csv(model, Z, data, errors, residual=residuals)
-    files: dict[str, Any] = {"placed.csv": table}
-    files["placed.png"], _ = common.drawings(arguments, draw)
+    files = {"placed.csv": table, "placed.png": common.drawings(arguments, draw)[0]}
     done = "; ".join(getattr(model, "preprocessor_", RowSteps()).steps())
     lines = [f"  as in the model  {done}"] if done else []
+    lines += [f"  {why}" for why in model.settings_.reasons.values() if "no standard errors" in why]
     step = ("To place them again:", common.typed_command(arguments))
     record = {"model": str(arguments.model)} | ({} if fit is None else fit._asdict())
     common.finish(arguments, data, files, answer, lines, step, record)
@@ -342,9 +348,8 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    lines = common.settings_lines(view.model)
-    lines += in_columns(view.facts().items(), "  ")
-    lines += [f"- {sentence}" for sentence in advice]
+    lines = [*str(view.model.settings_).splitlines(), *in_columns(view.facts().items())]
+    lines = [f"  {line}" for line in lines] + [f"- {sentence}" for sentence in advice]
     result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
     answer = [*view.answer, *common.truth_lines(data, view.model.embedding_)]
     common.finish(arguments, data, files, answer, lines, step, result)

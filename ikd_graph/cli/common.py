@@ -25,7 +25,7 @@ from ..metrics import affine_r2
 from ..plotting import plot
 from ..report.page import share_plotly
 from .console import PROG, print_error, write_lines
-from .objects import plain_settings, settings_flags, used_settings
+from .objects import plain_settings, settings_flags
 from .parser import STDOUT, flags_of
 
 
@@ -77,8 +77,8 @@ def typed_command(arguments: argparse.Namespace) -> str:
 
 def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping[str, Any]) -> str:
     """Return a command on the data typed, read alike, with some settings."""
-    read = typed_values(arguments, *vars(Reading()))
-    words = settings_flags(flags_of(command), {**read, **settings})
+    kept = typed_values(arguments, *vars(Reading()), "output")
+    words = settings_flags(flags_of(command), {**kept, **settings})
     return shlex.join([PROG, command, str(arguments.data), *words])
 
 
@@ -127,11 +127,6 @@ def truth_lines(data: Dataset, Z: Floats, rows: Any = slice(None)) -> list[str]:
         return []
     true = data.latent[rows]
     return [f"R² with the {true.shape[1]} true coordinates: {affine_r2(true, Z):.3f} (affine)."]
-
-
-def settings_lines(model: IKD) -> list[str]:
-    """Return settings of a fit, with the reason for each and what to beware of."""
-    return [f"  {line}" for line in str(model.settings_).splitlines()]
 
 
 def write_outputs(
@@ -207,7 +202,7 @@ def coordinates_csv(
 
 def fit_record(model: IKD) -> dict[str, Any]:
     """Return settings and reasons of a fit, for JSON."""
-    settings = {**used_settings(model), "kernel": model.settings_.kernel}
+    settings = {**model.settings_.parameters(), "kernel": model.settings_.kernel}
     return {"settings": plain_settings(settings), "reasons": dict(model.settings_.reasons)}
 
 

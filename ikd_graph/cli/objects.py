@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from .. import graph
@@ -11,7 +12,7 @@ from ..estimator import IKD
 from ..plan import CLASSES
 from .parser import METHOD, read_value, split
 
-_DEFAULTS = IKD().get_params(deep=False)
+_DEFAULTS = {**IKD().get_params(deep=False), "output": Path()}
 
 
 def read_object(name: str, value: Any) -> Any:
@@ -111,13 +112,6 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in settings.items()
         if not (isinstance(value, str) and value == "auto")
     }
-
-
-def used_settings(model: IKD) -> dict[str, Any]:
-    """Return parameters with nothing left to choose; "auto" is one kernel of the closed form."""
-    used = model.settings_.parameters()
-    used.pop("kernel", None)
-    return used
 
 
 def as_flags(flags: Mapping[str, str]) -> Spelling:

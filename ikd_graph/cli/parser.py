@@ -138,7 +138,6 @@ def _add_reading(parser: argparse.ArgumentParser, changing: bool) -> None:
     add = group.add_argument
     add("--labels", help="columns or arrays of labels; the first colors the points", **_NAMES)
     add("--index", metavar="NAME", help="column with the names of the rows")
-    add("--columns", help="columns to keep; * and ? stand for any letters", **_NAMES)
     add("--drop", help="columns to leave out", **_NAMES)
     add("--transpose", action="store_true", help="exchange rows and columns of the file")
     add("--header", metavar="LINE", help="line of the names of the columns (1, 2, ...), or none")
@@ -149,6 +148,7 @@ def _add_reading(parser: argparse.ArgumentParser, changing: bool) -> None:
     add("--key", metavar="NAME", help="array of an archive, layer of an .h5ad file")
     if not changing:
         return
+    add("--columns", help="columns of numbers to keep; * and ? stand for any letters", **_NAMES)
     add("--impute", choices=("mean", "median"), help="what fills missing cells of a column")
     add("--transform", choices=("sqrt", "log1p"), help="function of every value, as for counts")
     add("--scale", nargs="?", choices=("standard", "robust"), const="standard",

@@ -47,7 +47,7 @@ class Reading:
     index : str, int or None
         Column of the row names, by name or position.
     columns, drop : tuple of str
-        Columns to keep and to leave out; ``*`` and ``?`` stand for any letters.
+        Columns of numbers to keep, and any to leave out; ``*`` and ``?`` stand for any letters.
     sep : str or None
         Separator between the cells, also "tab" or "space"; by default found.
     decimal : {".", ","}

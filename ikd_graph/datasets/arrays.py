@@ -129,9 +129,11 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path, reading: Readin
         name: each.ravel() for name, each in others.items()
         if each.shape in ((n_points,), (n_points, 1), (1, n_points)) and each.dtype.kind in "biufUS"
     }  # fmt: skip
+    unused = listed(f"{name} {shapes[name]}" for name in others if name not in beside)
     return from_array(
         path.name, X, key, extra.get("row_names", ()), extra.get("feature_names", ()),
-        beside=beside, header="feature_names" if "feature_names" in extra else "none",
+        beside=beside, notes=(f"left out: {unused}",) * (len(others) > len(beside)),
+        header="feature_names" if "feature_names" in extra else "none",
     )  # fmt: skip
 
 

@@ -266,9 +266,9 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
     for option, patterns in fits.items():
         absent[option] = [each for each, columns in patterns.items() if not columns], names
     problems = [
-        f"{setting(option)} must name columns of {table.file}: "
-        f"{listed(valid or [f'0 to {len(own) - 1} (no header)'])}; got no "
-        f"{listed(map(repr, lost))}{suggest(lost[0], valid)}"
+        f"{setting(option)} asks for {listed(map(repr, lost))}, which {table.file} lacks; it has "
+        f"{listed(valid or [f'columns 0 to {len(own) - 1} (no header)'])}"
+        f"{suggest(lost[0], {*valid} - {*reading.columns})}"
         for option, (lost, valid) in absent.items()
         if lost
     ]
@@ -276,18 +276,16 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
         raise TableError(table.file, problems)
     dropped = {c for columns in fits["drop"].values() for c in columns}
     labels = labels or _usual_labels(table, dropped)
-    if reading.columns:
-        dropped |= {*own} - {c for columns in fits["columns"].values() for c in columns}
     if index is None and 0 not in dropped and 0 not in labels and names_rows(table):
         index = 0
-    used = {*labels, index}
-    features = [c for c in own if c not in used and c not in dropped]
-    words = {c: texts for c in features if (texts := words_of(table.frame.iloc[:, c]))}
+    others = {*own}.difference(labels, [index], dropped)
+    words = {c: texts for c in others if (texts := words_of(table.frame.iloc[:, c]))}
     if not labels and len(words) == 1:
         # Words that come again label the points.
         labels = [c for c, texts in words.items() if len({*texts}) < len(texts)]
-        features = [c for c in features if c not in labels]
-    return Choice(features, labels, index, sorted(dropped - used))
+    kept = {c for columns in fits["columns"].values() for c in columns} or others
+    features = sorted((others & kept).difference(labels))
+    return Choice(features, labels, index, sorted({*own}.difference(features, labels, [index])))
 
 
 def _usual_labels(table: Table, dropped: set[int]) -> list[int | str]:

@@ -200,7 +200,7 @@ class Comparison:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The first two strategies on a graph, the best strategy and the best other, or the best."""
+        """The first two strategies on a graph, the best strategy and best other, or the best."""
         ours = [title for title in self.titles if title.endswith(("blockwise", "geodesic"))]
         rows = sorted(self.rows_at(self.levels[0]), key=lambda row: -row.score)
         choices = (ours, self.best, [row.title for row in rows])

@@ -228,7 +228,7 @@ class Diagnosis:
             Name and sentence, in the order to read them.
         """
         texts = {"known pairs": self.known} if self.known else {}
-        texts["data"] = f"{self.n_points} points with {self.n_observed} features each"
+        texts["data"] = f"{self.n_points} points of {self.n_observed} columns"
         if self.n_used < self.n_points:
             texts["data"] += f"; {self.n_used} points, chosen at random, were examined"
         texts["chance"] = str(self.chance)
@@ -569,7 +569,7 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
             gains = r2(step.settings) - usual
             error = 2.0 * float(gains.std() * np.sqrt(gains.size))
             gain = Difference(step.words, "the default fit", 0.0, float(gains.sum()), error)
-            words = f"{str(gain).capitalize()} in R² of held-out features"
+            words = f"{str(gain).capitalize()} in R² of held-out columns"
             told.append((gain, step._replace(words=words)))
     return tuple(told)
 

@@ -85,11 +85,12 @@ def _scores(result: Comparison) -> page.Block:
 
 
 def _noise(result: Comparison) -> list[page.Block]:
-    """Scores against noise, each draw a value."""
+    """Scores against noise with their standard errors."""
     if len(result.levels) < 2:
         return []
-    levels = result.levels
-    runs = {name: [result.row(name, level).values for level in levels] for name in result.titles}
-    chart = charts.noise_curves(levels, runs, SCORES[result.measure])
-    caption = "The mean with one standard deviation; click a name to hide it."
-    return [page.figures(page.drawing(chart, caption=caption))]
+    table = result.to_pandas().pivot(index="noise", columns="title")
+    means, errors = table["score"][result.titles], table["error"].fillna(0.0)
+    chart = charts.noise_curves(result.levels, means, SCORES[result.measure])
+    curves = tuple(c._replace(errors=errors[c.name].to_numpy()) for c in chart.curves)
+    caption = "The mean with its standard error; click a name to hide it."
+    return [page.figures(page.drawing(chart._replace(curves=curves), caption=caption))]

@@ -24,11 +24,11 @@ from . import page
 from .page import DrawnPoints
 
 _EMBEDDING_NOTE = (
-    "Ellipses, where the columns look like samples of a Gaussian process, are one standard error; "
-    "of many points the uncertain ones are pale. A point says its row and, of up to 4000 rows, the "
-    "columns that are farthest from their means, in standard deviations (sd). Draw a rectangle to "
-    "zoom; click a name to hide it; the lasso chooses rows to save."
+    "A point says its row and, of up to 4000 rows, the columns that are farthest from their means, "
+    "in standard deviations (sd). Draw a rectangle to zoom; click a name to hide it; the lasso "
+    "chooses rows to save."
 )
+_ERRORS_NOTE = "Ellipses are one standard error; of many points the uncertain ones are pale. "
 _ARROWS_NOTE = (
     " Arrows from the point under the cursor show the columns that change most there, at most "
     "three and each longer than two standard errors: the way in which a column rises, and by how "
@@ -125,7 +125,7 @@ def _made(model: IKD, n_features: int) -> str:
     n_points, n_dims = model.embedding_.shape
     seconds = sum(model.stage_times_.values())
     return (
-        f"{count(n_points, 'point')} of {count(n_features, 'feature')} embedded in "
+        f"{count(n_points, 'point')} of {count(n_features, 'column')} embedded in "
         f"{count(n_dims, 'dimension')} by the {model.settings_.strategy.name} strategy in "
         f"{format_seconds(seconds)}."
     )
@@ -179,7 +179,8 @@ def _pictures(model: IKD, drawn: DrawnPoints, errors: Any, note: str) -> page.Bl
         return drawn.scatter(Z, *drawn.paints, title=title, dims=dims, errors=error_bars)
 
     main = chart(f"embedding of {drawn.data.name}")
-    drawings = [page.drawing(main, caption=_EMBEDDING_NOTE + note + drawn.note, size="main")]
+    caption = _ERRORS_NOTE * (errors is not None) + _EMBEDDING_NOTE + note + drawn.note
+    drawings = [page.drawing(main, caption=caption, size="main")]
     if m > 2:
         solid = chart("in three dimensions", range(3))
         drawings.append(page.drawing(solid, "In three dimensions", size="main"))

@@ -91,7 +91,7 @@ from small import _jit
 def test_a_first_process_says_that_it_compiles_and_a_second_is_silent(small_package):
     path = str(small_package.parent)
     said = [run("-c", NOTICE, PYTHONPATH=path).stderr for _ in range(2)]
-    assert said[0].count("compiling, once on this machine") == 1
+    assert said[0].count("compiling, once for this installation") == 1
     assert said[1] == ""
 
 
@@ -165,7 +165,7 @@ def test_nothing_is_left_to_compile_after_warm(tmp_path):
     first = command("warm", NUMBA_CACHE_DIR=str(tmp_path))
     assert first.returncode == 0, first.stderr
     assert first.stdout.startswith("What fits use is compiled (")
-    assert "note: compiling, once on this machine" in first.stderr
+    assert "note: compiling, once for this installation" in first.stderr
     again = command("warm", NUMBA_CACHE_DIR=str(tmp_path))
     assert again.stderr == "ikd_graph: loading ...\n"
     for strategy in ("auto", "geodesic", "blockwise"):

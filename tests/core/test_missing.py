@@ -289,7 +289,7 @@ def test_diagnose_says_how_many_pairs_are_known():
 def test_columns_of_a_table_with_holes_are_asked_for():
     X, _, whole = table()
     model = IKD(1, missing="pairwise", refine=None).fit(X)
-    with pytest.raises(ValueError, match=rf"got a table with {np.isnan(X).sum()} missing values"):
+    with pytest.raises(ValueError, match=rf"got {np.isnan(X).sum()} missing values"):
         model.columns()
     assert len(model.columns(whole[:, :8], null="permute")) == 8
     filled = IKD(1, missing="impute", refine=None).fit(X)

@@ -189,7 +189,10 @@ def test_the_published_form_of_fig_2_reaches_what_was_published(mapping, line):
     assert abs(row["r2_affine"] - line) < 0.01
 
 
-@pytest.mark.skipif("IKD_GRAPH_PUBLISHED" not in os.environ, reason="needs the published trials")
+@pytest.mark.skipif(
+    "IKD_GRAPH_PUBLISHED" not in os.environ,
+    reason="needs the published trials, whose folder IKD_GRAPH_PUBLISHED names",
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_published_form_gives_the_published_values_on_the_published_samples():
     module = importlib.import_module("paper.paired")

@@ -413,7 +413,7 @@ BAD = {
     "embed TABLE --components 99": "--components must be .* less than the number of points",
     "embed TABLE --components two": "--components must be an integer",
     "embed TABLE --strategy eigen:reference=far": "reference must be one of",
-    "embed TABLE --labels nothing": "--labels must name columns of table.csv",
+    "embed TABLE --labels nothing": "--labels asks for 'nothing', which table.csv lacks",
     "embed TABLE --affinity precomputed": "must be square",
     "embed TABLE --affinity hellinger": "for --affinity hellinger, .* use --affinity cosine",
     "embed TABLE --affinity shared_neighbors --strategy eigen": "for --affinity shared_neighbors",

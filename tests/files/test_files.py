@@ -113,15 +113,15 @@ REFUSED = [
     ("t.csv", "1,2.5,3\n,,\n7,8,9\n", {}, "got 3 missing cell.* row 2, column '0'"),
     ("t.csv", "1,2," + "9" * 140_000 + "\n", {}, "field larger than"),
     # What was asked for is not there.
-    ("t.csv", CLEAN, {"labels": ("c",)}, "labels must name columns of t.csv: a, b; got no 'c'"),
-    ("t.csv", CLEAN, {"labels": (5,)}, "labels must name columns of t.csv: a, b; got no 5"),
-    ("u.csv", "1,2\n3,4\n", {"labels": (5,)}, "0 to 1 .no header.; got no 5"),
-    ("t.csv", "ab,ac\n1,2\n4,5\n", {"drop": ("z?",)}, "drop must name columns .*; got no 'z."),
+    ("t.csv", CLEAN, {"labels": ("c",)}, "labels asks for 'c', which t.csv lacks; it has a, b"),
+    ("t.csv", CLEAN, {"labels": (5,)}, "labels asks for 5, which t.csv lacks; it has a, b"),
+    ("u.csv", "1,2\n3,4\n", {"labels": (5,)}, "asks for 5, .* it has columns 0 to 1 .no header."),
+    ("t.csv", "ab,ac\n1,2\n4,5\n", {"drop": ("z?",)}, "drop asks for 'z.', which t.csv lacks"),
     ("t.csv", CLEAN, {"key": "X"}, "key must not be given for t.csv"),
     ("t.csv", "a,b\n1,-2\n3,4\n", {"transform": "sqrt"}, r"sqrt. must be defined .* -2"),
     ("t.csv", "a,b\n1,-1\n3,4\n", {"transform": "log1p"}, r"log1p. must be defined .* -1"),
-    ("t.npz", {"X": np.eye(3)}, {"labels": ("c",)}, "0 to 2 .no header.; got no 'c'"),
-    ("t.npy", np.eye(3), {"labels": ("c",)}, "0 to 2 .no header.; got no 'c'"),
+    ("t.npz", {"X": np.eye(3)}, {"labels": ("c",)}, "for 'c', .* 0 to 2 .no header."),
+    ("t.npy", np.eye(3), {"labels": ("c",)}, "for 'c', .* 0 to 2 .no header."),
     ("t.npz", {"X": np.eye(3)}, {"sep": ";"}, "sep must not be given for t.npz"),
     ("t.csv", CLEAN, {"sheet": "x"}, "sheet must not be given for t.csv"),
     ("t.csv", CLEAN, {"header": 3}, "header must be the number of a line of t.csv with a table"),
@@ -171,8 +171,10 @@ def test_arrays_bring_names_and_labels(write):
         "X": table,
         "labels": np.array(["b", "a", "b", "b"]),
         "feature_names": np.array(["u", "v", "w"]),
+        "both": np.zeros((4, 2)),
     }
     data = datasets.load(write("t.npz", arrays))
+    assert "left out: both (4, 2)" in data.notes
     assert data.y.tolist() == [1, 0, 1, 1]
     assert (data.label_names, data.feature_names) == (("a", "b"), ("u", "v", "w"))
 
@@ -233,7 +235,7 @@ def test_matlab_files_of_both_formats(write, save):
     data = datasets.load(path, reading=Reading(labels=("place.position",), key="spikes"))
     np.testing.assert_array_equal(data.X, COUNTS)
     np.testing.assert_array_equal(data.y, POSITION)
-    with pytest.raises(ValueError, match=r"labels must name .*place\.position.*; got no 'both'"):
+    with pytest.raises(ValueError, match=r"labels asks for 'both', .*place\.position"):
         datasets.load(path, reading=Reading(labels=("both",), key="spikes"))
 
 
