@@ -176,7 +176,7 @@ def tsne(X, n_components, seed, start=None):
     return model.fit_transform(X)
 
 
-def umap(X, n_components, seed, start=None):
+def umap(X, n_components, seed, start=None, **options):
     """UMAP, from its spectral start or one of one's own."""
     import umap
 
@@ -184,16 +184,18 @@ def umap(X, n_components, seed, start=None):
     if start is not None:
         begin = np.asarray(start, dtype=np.float32)
         init = 10.0 * begin / np.abs(begin).max()
-    model = umap.UMAP(n_components=n_components, init=init, random_state=seed, n_jobs=1)
+    options |= {"n_components": n_components, "init": init, "random_state": seed, "n_jobs": 1}
+    model = umap.UMAP(**options)
     return model.fit_transform(X)
 
 
-def opentsne(X, n_components, seed):
+def opentsne(X, n_components, seed, **options):
     """t-SNE of openTSNE, in the plane."""
     import openTSNE
 
     perplexity = min(30.0, (len(X) - 1) / 3.0)
-    model = openTSNE.TSNE(n_components, perplexity=perplexity, random_state=seed, n_jobs=1)
+    options |= {"perplexity": perplexity, "random_state": seed, "n_jobs": 1}
+    model = openTSNE.TSNE(n_components, **options)
     return model.fit(X)
 
 
