@@ -19,8 +19,9 @@ DOCS = ROOT / "docs"
 MEASURED = {
     "columns": {"docs/decisions/016-columns-of-a-map.md": "3 10"},
     "peers": {
-        "benchmarks/peers/results/peers.md": "5.7 0.679 0.7 0.727 13.0 0.735 13.5 0.773 0.991 0.4 "
-        "0.2 0.686 0.002 0.007 0.006 0.030",
+        "benchmarks/peers/results/peers.md": "2.6 0.649 "
+        "4.0 0.639 1.0 0.731 21.2 0.739 15.9 0.785 "
+        "0.991 0.9 0.3 0.686 0.003 0.008 0.008 0.039",
         "benchmarks/initialize.md": "0.161 0.160 0.210 0.212 0.879 0.436 0.487 0.562 0.456 0.909",
     },
     "mathematics": {"docs/decisions/018-one-variance.md": ".738 .844"},
