@@ -176,6 +176,7 @@ def run_place(arguments: argparse.Namespace) -> None:
     """
     model = IKD.load(arguments.model)
     columns = tuple(getattr(model, "feature_names_in_", ()))
+    # Nobody typed the columns that may be missing: the model asks for them.
     arguments.flags["columns"] = f"the model {arguments.model}"
     data = common.read_data(arguments, columns=columns, keep_missing=True)
     X = data.frame.filter(columns) if columns else data.X

@@ -26,15 +26,16 @@ OURS = ("blockwise", "geodesic", "eigen")
 OTHERS = ("pca", "isomap", "umap")
 """Strategies, and peers that are compared with them."""
 
+_ROWS, _NOISE = 120, 1.5  # standard deviations of what noise is added to
+
 RULE = (
     "R²: of the true coordinates, after an affine map. IKD is the default, of which blockwise, "
     "geodesic and eigen are the closed forms alone. Of Isomap, and UMAP if it is installed, the "
-    "better of their default and metric='correlation' is shown. Noise has 1.5 standard deviations "
-    "of a column. Rings are one standard error, colors the place along the truth."
+    "better of their default and metric='correlation' is shown. The noise of a column has "
+    f"{_NOISE:g} times the standard deviation of its signal. Rings are one standard error, colors "
+    "the place along the truth."
 )
 """What is compared, in sentences."""
-
-_ROWS, _NOISE = 120, 1.5  # standard deviations of what noise is added to
 
 
 class Panel(NamedTuple):

@@ -213,6 +213,7 @@ def test_standard_output_is_one_json_object(command, table, tmp_path, capsys):
     assert record["data"]["labels"][0]["classes"] == ["high", "low"]
     assert sorted(record["outputs"]) == sorted(str(path) for path in out.iterdir())
     assert shlex.split(record["again"])[:2] == ["ikd-graph", "embed"]
+    assert f"--output {out}" in record["again"]
     assert ("neighbors:k=9" in record["again"]) == (command != "diagnose")
     if command == "embed":
         assert record["settings"]["graph"].startswith("neighbors:k=9")

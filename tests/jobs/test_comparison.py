@@ -152,6 +152,7 @@ def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
         ([-0.05, -0.06, -0.05, -0.06], "geodesic"),
         ([0.001, -0.001, 0.002, 0.0], ""),
         ([0.3, -0.2, 0.1, 0.2], None),
+        ([-0.3, 0.2, -0.1, -0.2], None),
         ([0.008, 0.008, 0.008, 0.0081], ""),
     ],
 )
@@ -164,10 +165,25 @@ def test_a_verdict_follows_from_the_interval_and_the_sentence_from_the_verdict(g
     assert ("no difference that matters (within 0.0" in said) == (better == "")
     assert ("cannot be told apart" in said) == (better is None)
     assert "too few columns" not in said
+    if not better:
+        higher = ["Geodesic and blockwise", "Blockwise and geodesic"][int(np.mean(gaps) >= 0.0)]
+        assert said.startswith(f"{higher}: ")
     if better:
         assert said.startswith(f"{better.capitalize()} is better than")
     # The page and the text begin with the same sentence.
     assert str(result).startswith(said)
+
+
+def test_of_peers_alone_the_two_best_are_tested():
+    scores = {"pca": 0.1, "umap": 0.5, "isomap": 0.4}
+    (row, _) = made([[0.5] * 4], [[0.5] * 4]).rows
+    rows = [
+        row._replace(title=name, method=name, score=value, values=np.full((1, 4), value))
+        for name, value in scores.items()
+    ]
+    result = replace(made([[0.5] * 4], [[0.5] * 4]), rows=rows)
+    assert result.pair == ("umap", "isomap")
+    assert result.answer[0].startswith("Umap is better than isomap by 0.100")
 
 
 def test_draws_of_noise_are_a_paired_t_test():

@@ -44,6 +44,22 @@ def test_the_verdict_is_what_is_there(tables):
     )
 
 
+@pytest.mark.parametrize(
+    ("agreement", "reliability", "said"),
+    [
+        (0.9, 0.9, "the arrangement can be read: two halves of the columns give the same one"),
+        (0.9, 0.5, "the arrangement can be read roughly: its standard errors are large"),
+        (0.9, 0.2, "at most neighborhoods can be read, not the arrangement: its standard errors"),
+        (0.5, 0.9, "the arrangement can be read roughly: two halves of the columns give similar"),
+        (0.2, 0.2, "at most neighborhoods can be read, not the arrangement: two halves"),
+    ],
+)
+def test_the_verdict_names_the_number_that_limits_it(agreement, reliability, said):
+    found = Trust(None, agreement, 0.5, reliability, 100)
+    assert found.verdict.startswith(said)
+    assert found.is_weak == ("at most" in said)
+
+
 @pytest.mark.parametrize("settings", [{"refine": "stress"}, {"refine": None}, {"graph": 8}])
 def test_no_setting_hides_the_numbers(tables, settings):
     named = {"affinity": "euclidean", "strategy": "geodesic", **settings}
