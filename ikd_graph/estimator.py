@@ -697,7 +697,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _of_columns(self, measure: Callable[[Facts, Request, bool], float]) -> float:
         """Return what parts of the columns say of the closed form, computed once."""
         plan, rows = self.settings_, self._rows
-        if rows is None or missing.has_holes(rows):
+        if rows is None:
             return np.nan
 
         def measured() -> float:
@@ -705,7 +705,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity,
                 refine=refine.Stress() if plan.strategy.uses_graph else None,
             )  # fmt: skip
-            return measure(Facts(some_rows(rows, self._first)), option, plan.model_based)
+            facts = Facts(some_rows(rows, self._first), True, _least_shared(rows, self._request))
+            return measure(facts, option, plan.model_based)
 
         with self._learnt() as fitted:
             return fitted.once(measure.__name__, measured)
@@ -810,7 +811,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             first, inverse = _distinct_rows(rows, request)
             distinct = some_rows(rows, first)
             distinct = distinct if request.has_rows else distinct[:, first]
-            facts = Facts(distinct, request.has_rows, missing.has_holes(rows))
+            facts = Facts(distinct, request.has_rows, _least_shared(rows, request))
             report = resolve(facts, _with_reference(request, inverse), stages)
             for text in report.warnings:
                 warn(text)
@@ -1045,11 +1046,17 @@ def _with_reference(request: Request, inverse: Integers) -> Request:
     return replace(request, strategy=type(strategy)(**own))
 
 
-def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
-    """Similarity of rows, of those with holes over the columns that both have."""
+def _least_shared(rows: Any, request: Request) -> int | None:
+    """Columns that a known pair of rows with holes shares; None of rows without."""
     rule = request.missing
     if isinstance(rule, missing.Pairwise) and missing.has_holes(rows):
-        least = rule.least(rows.shape[1])
+        return rule.least(rows.shape[1])
+    return None
+
+
+def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
+    """Similarity of rows, of those with holes over the columns that both have."""
+    if (least := _least_shared(rows, request)) is not None:
         pairwise = PairwiseSimilarity(AFFINITIES[plan.affinity], rows, least)
         pairwise.check_groups(names)
         return pairwise

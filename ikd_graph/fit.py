@@ -13,9 +13,10 @@ from ._base.table import MappedRows
 from ._base.types import Floats, Integers
 from ._base.warn import warn
 from .graph import CsrGraph, Rule
+from .missing import filled_rows
 from .plan import Plan
 from .refine import Likelihood, Stress
-from .similarity import PairwiseSimilarity, Similarity
+from .similarity import PairwiseSimilarity, Precomputed, Similarity
 from .strategies import Problem, Solution
 
 __all__ = ["Result", "fit"]
@@ -132,16 +133,19 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     """Return a result of largest likelihood of the rows, or of their known entries."""
     plan, similarity = result.settings, result.similarity
     if isinstance(similarity, PairwiseSimilarity):
-        if likelihood.fit_shape or likelihood.descent == "local":
-            raise ValueError(
-                "refine.Likelihood must have fit_shape=False and annealed descents for rows with "
-                f"holes, got {likelihood!r}; {setting('missing', 'impute')} fills the holes"
+        annealed = not likelihood.fit_shape and likelihood.descent != "local"
+        if annealed and not similarity.affinity.euclidean and gplvm.likelihood_of_entries(rows):
+            table = gplvm.centered_known(similarity.modeled(rows))
+            latent, n_iter, joints = gplvm.search_mirrored(
+                result.coordinates, table, result.kernel, likelihood.time_budget
             )
-        table = gplvm.centered_known(similarity.modeled(rows))
-        latent, n_iter, joints = gplvm.search_mirrored(
-            result.coordinates, table, result.kernel, likelihood.time_budget
-        )
-        return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
+            return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
+        if not similarity.known.all():
+            raise ValueError(
+                "refine.Likelihood must have fit_shape=False and annealed descents where pairs of "
+                f"rows are unknown, got {likelihood!r}; {setting('missing', 'impute')} fills holes"
+            )
+        rows, similarity = filled_rows(rows, plan.affinity, plan.model_based)
     core = likelihood.run(
         result.coordinates / similarity.unit,
         MappedRows(rows, similarity.modeled),
@@ -194,7 +198,7 @@ def _connected_graph(
     else:
         g = rule.build(similarity)
         if rule.prune:
-            given = similarity.rows is None
+            given = isinstance(similarity, Precomputed)
             support = None if given else graph.neighbor_graph(similarity, _N_SUPPORT)
             g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)

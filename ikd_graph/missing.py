@@ -15,7 +15,7 @@ from sklearn.impute import KNNImputer
 from ._base import limits
 from ._base.types import Reals
 from ._base.validation import few, few_rows, one_of, whole
-from .similarity import column_moments
+from .similarity import RowSimilarity, column_moments, compare
 
 __all__ = ["Impute", "Pairwise"]
 
@@ -91,7 +91,9 @@ def check_holes(X: Reals) -> None:
 
 
 def fill(X: Reals, table: Reals) -> Reals:
-    """Rows (b, p) with missing values filled in from the rows (n, p) of a table, each by itself.
+    """Rows (b, p) with missing values filled in from the rows (n, p) of a table.
+
+    New rows are filled each by itself, those of the table together.
 
     Distances are those over the columns that both rows have, scaled to all columns
     (`sklearn.impute.KNNImputer`; docs/decisions/015-unknown-pairs.md). A row without a value
@@ -101,8 +103,15 @@ def fill(X: Reals, table: Reals) -> Reals:
     holes = np.isnan(X)
     # Distances are differences of products: in double precision, without a level.
     level = column_moments(table)[0]
-    imputer = KNNImputer(weights="distance").fit(table - level)
-    for row in np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1)):
-        complete = imputer.transform(X[row : row + 1] - level)[0] + level
-        filled[row, holes[row]] = complete[holes[row]]
+    imputer = KNNImputer(weights="distance", keep_empty_features=True).fit(table - level)
+    rows = np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1))
+    for batch in [rows] if X is table and rows.size else rows[:, None]:
+        complete = imputer.transform(X[batch] - level) + level
+        filled[batch] = np.where(holes[batch], complete, X[batch])
     return filled
+
+
+def filled_rows(X: Reals, affinity: str, model_based: bool) -> tuple[Reals, RowSimilarity]:
+    """Rows with holes filled in from one another, (n, p), and how they compare."""
+    filled = fill(X, X)
+    return filled, compare(filled, affinity, counts=True, model_based=model_based)  # type: ignore

@@ -9,10 +9,6 @@ from pathlib import Path
 SOLVED_WHOLE = 2000
 """All pairs have distances: .15 s. Beyond, distances are measured from landmarks."""
 
-ALL_EDGES = 1000
-"""Samples of the model of which every pair above the threshold is an edge: of 3000 there may be a
-million. Beyond, a point keeps its strongest edges."""
-
 LANDMARKS = 300
 """Landmarks, or fifty for each coordinate where these are more: as near to the truth as all pairs
 (docs/decisions/020-fast-at-every-size.md)."""

@@ -136,6 +136,7 @@ def are_counts(rows: Any) -> bool:
     value rare. Pixels, ratings, incomes and deep counts are measurements.
     """
     some = some_rows(rows, evenly_spaced(rows.shape[0], limits.SAMPLED))
+    some = some if isinstance(some, SparseTable) else some[~np.isnan(some)]
     whole = whole_multiples(some)
     if whole is None or not whole.size or whole.min() < 0.0 or whole.max() <= 2.0:
         return False

@@ -16,7 +16,6 @@ sum over the groups; complete data are one group.
 from ._descent import NESTED_NOISE as NESTED_NOISE
 from ._descent import nested_latents as nested_latents
 from ._fitted import FittedProcess as FittedProcess
-from ._likelihood import MOST_WORK as MOST_WORK
 from ._likelihood import (
     LikelihoodGradient,
     NoiseModel,
@@ -29,7 +28,7 @@ from ._likelihood import (
     sample_covariance,
 )
 from ._likelihood import centered_known as centered_known
-from ._likelihood import work_of as work_of
+from ._likelihood import likelihood_of_entries as likelihood_of_entries
 from ._process import JITTER, GaussianProcess, ObservedRows, Prediction, freshness
 from ._search import CoreFit as CoreFit
 from ._search import LikelihoodFit as LikelihoodFit

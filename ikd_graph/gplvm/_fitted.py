@@ -36,6 +36,7 @@ from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Floats, Integers
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
+from ..missing import fill, filled_rows
 from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
 from ._likelihood import (
     NoiseModel,
@@ -109,11 +110,8 @@ class FittedProcess:
 
     def why_no_errors(self) -> str:
         """Say why there are no standard errors; nothing where there are."""
-        if self.has_holes:
-            return (
-                "they need rows without holes, and pairs of these share different columns; fixed_ "
-                "says which rows may lie elsewhere"
-            )
+        if isinstance(self.similarity, PairwiseSimilarity) and not self.similarity.known.all():
+            return "they need all pairs of rows; fixed_ says which rows may lie elsewhere"
         if self.rows is None:
             return "they need the rows, and values between points were given"
         if self.is_local:
@@ -139,7 +137,7 @@ class FittedProcess:
     def process(self) -> GaussianProcess:
         """The process of the sampled rows as they were compared."""
         points, rows = self.points[self.sample], self._compared(self.sample)
-        centered = self.similarity.centers_rows
+        centered = self._compares.centers_rows
         if self.core is not None:
             variance, noise = self.core.fit.variance, self.core.fit.noise
         else:
@@ -166,8 +164,8 @@ class FittedProcess:
                 continue
             latent[at], residual[at] = fitted._place(part, verbose)
             if errors:
-                compared = fitted.similarity.modeled(dense_rows(part))
-                std[at] = fitted._errors_of(compared, latent[at])
+                part = fill(part, self.rows) if self.has_holes else dense_rows(part)
+                std[at] = fitted._errors_of(fitted._compares.modeled(part), latent[at])
         return latent, residual, std
 
     def _parts(self, rows: Any, least: int | None) -> Iterator[tuple[FittedProcess, Integers, Any]]:
@@ -290,7 +288,7 @@ class FittedProcess:
     def _placing_process(self) -> GaussianProcess | None:
         """The process that places new rows; None where the embedding is not one of it."""
         settled = self.is_refined and (self.is_local or not self.why_no_errors())
-        if not settled or self.rows.shape[1] < limits.FEWEST_COLUMNS:
+        if not settled or self.has_holes or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return None
         whole = self.core is not None or self.sample.size == self.first.size
         return self.process if whole else None
@@ -302,7 +300,14 @@ class FittedProcess:
         if self.why_no_errors():
             return None
         seed, optima = self.random_state, () if self.core is None else self.core.fit.optima
-        return self.once("error bars", lambda: posterior(self.process, seed, optima=optima))
+
+        def estimated() -> LatentPosterior:
+            bars = posterior(self.process, seed, optima=optima)
+            # What was filled in is no information.
+            known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
+            return LatentPosterior(bars.covariances / known, bars.factor, known * bars.free_columns)
+
+        return self.once("error bars", estimated)
 
     def standard_errors(self) -> Floats:
         """Compute the standard errors of the distinct rows, (u, m)."""
@@ -424,8 +429,24 @@ class FittedProcess:
 
     def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""
-        rows = dense_rows(some_rows(self.rows, self.first[numbers]))
-        return np.asarray(self.similarity.modeled(rows), dtype=np.float64)
+        if self._filled is None:
+            rows = dense_rows(some_rows(self.rows, self.first[numbers]))
+        else:
+            rows = self._filled[0][numbers]
+        return np.asarray(self._compares.modeled(rows), dtype=np.float64)
+
+    @cached_property
+    def _filled(self) -> tuple[Floats, Similarity] | None:
+        """Distinct rows with their holes filled in, and how these compare; None of whole ones."""
+        if not self.has_holes:
+            return None
+        name = self.similarity.affinity.name
+        return filled_rows(dense_rows(self.rows[self.first]), name, self.model_based)
+
+    @property
+    def _compares(self) -> Similarity:
+        """How rows without holes, or with what was filled in, compare."""
+        return self.similarity if self._filled is None else self._filled[1]
 
 
 def _sq_distances(similarities: Floats) -> Floats:

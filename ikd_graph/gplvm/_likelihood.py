@@ -29,7 +29,7 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 
 _LOG_SCALES = (-4.0, 1.5)  # the logarithmic line on which the length-scale is chosen
 
-MOST_WORK = 5e7
+_MOST_WORK = 5e7
 """Sum over groups of columns of the cubed number of rows up to which a likelihood is maximized: one
 evaluation takes about 30 ms there."""
 
@@ -86,6 +86,11 @@ def work_of(known: NDArray[np.bool_]) -> float:
     """Sum over groups of columns of the cubed number of rows that have them."""
     first = np.unique(np.packbits(known, axis=0), axis=1, return_index=True)[1]
     return float((known[:, first].sum(axis=0).astype(np.float64) ** 3).sum())
+
+
+def likelihood_of_entries(rows: NDArray[np.floating]) -> bool:
+    """Whether the likelihood of the known entries of rows can be maximized in seconds."""
+    return work_of(np.isfinite(rows)) <= _MOST_WORK
 
 
 def centered_known(rows: NDArray[np.floating]) -> Floats:

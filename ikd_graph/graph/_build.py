@@ -10,7 +10,7 @@ from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.types import Floats, Indices, Integers
 from .._base.warn import warn
 from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, fewer_than
-from ._csr import above, from_edges, mirrored, strongest
+from ._csr import edges, mirrored, strongest
 from ._record import CsrGraph
 
 SIGNS = {"absolute": np.abs, "positive": np.positive, "negative": np.negative}
@@ -130,7 +130,7 @@ def neighbors(corr: Any, k: int, *, mutual: bool = False) -> CsrGraph:
     return neighbor_graph(similarity, k, mutual=mutual)
 
 
-def pairs_above(similarity: Similarity, s0: float) -> CsrGraph:
+def pairs_above(similarity: Similarity, s0: float, most: int | None = None) -> CsrGraph:
     """Graph of the pairs whose similarity exceeds a threshold.
 
     Parameters
@@ -139,16 +139,27 @@ def pairs_above(similarity: Similarity, s0: float) -> CsrGraph:
         How points are compared; where it is a graph, 0 takes all that is stored.
     s0 : float
         Weights must exceed it.
+    most : int, optional
+        Keep the edges that are among so many strongest of one of their ends; all by default.
 
     Returns
     -------
     CsrGraph
         Its edges are those pairs.
     """
+    if most is not None:
+        low, high, weights = edges(neighbor_graph(similarity, most))
+    elif isinstance(similarity, SparsePrecomputed):
+        low, high, weights = similarity.edges()
+    else:
+        low, high, weights = _pairs_of_blocks(similarity, s0)
+    shown = weights > similarity.least_edge(low, high, s0)
+    return mirrored(similarity.n_samples, low[shown], high[shown], weights[shown])
+
+
+def _pairs_of_blocks(similarity: Similarity, s0: float) -> tuple[Integers, Integers, Floats]:
+    """Ends and weights, (m,), of the pairs above a threshold, from blocks of similarities."""
     n = similarity.n_samples
-    if isinstance(similarity, SparsePrecomputed):
-        g = from_edges(n, *similarity.edges())
-        return above(g, s0) if s0 else g
     size = block_rows(n)
     batches: list[Any] = [None] * -(-n // size)
 
@@ -160,7 +171,7 @@ def pairs_above(similarity: Similarity, s0: float) -> CsrGraph:
     map_blocks(collect, n, size)
     low, high, weights = (np.concatenate(column) for column in zip(*batches, strict=True))
     # Rounding takes the correlation of duplicates a little above 1.
-    return mirrored(n, low, high, np.minimum(weights, 1.0))
+    return low, high, np.minimum(weights, 1.0)
 
 
 def neighbor_graph(similarity: Similarity, k: int, *, mutual: bool = False) -> CsrGraph:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._base.validation import auto_or, flag, fraction, number, one_of, whole
+from .._base.validation import auto_or, flag, fraction, number, one_of, optional, whole
 from .._base.warn import warn
 from ..similarity import SEARCHES, Similarity
 from ._build import neighbor_graph, pairs_above
@@ -72,6 +72,10 @@ class Threshold(Rule):
     n_neighbors : int or None
         Also join each point to so many nearest neighbors, whatever the threshold. None is 6 where
         ``s0`` is "auto", which keeps every point in the graph, else none.
+    strongest : int or None
+        Of the pairs above the threshold keep those that are among so many strongest of one of their
+        ends. None is 150 where ``s0`` is "auto", so that graphs of many points stay sparse, else
+        all.
     prune : "auto" or bool
         Remove short-circuit edges, see `graph.prune`. "auto" does so in graphs of rows, where
         values are not trusted as estimates of the kernel.
@@ -97,6 +101,7 @@ class Threshold(Rule):
     disconnected: str = "join"
     fdr: float | None = None
     n_removed: int = 0
+    strongest: int | None = None
 
     def check(self) -> None:
         """Raise ValueError where a parameter breaks its rule."""
@@ -106,8 +111,8 @@ class Threshold(Rule):
             fraction("fdr", self.fdr)
             if self.s0 != "auto":
                 raise ValueError(f"s0 must be 'auto' where fdr is given, got {self.s0!r}; name one")
-        if self.n_neighbors is not None:
-            whole(1)("n_neighbors", self.n_neighbors)
+        for name in ("n_neighbors", "strongest"):
+            optional(whole(1))(name, getattr(self, name))
         super().check()
 
     @property
@@ -119,7 +124,7 @@ class Threshold(Rule):
     def build(self, similarity: Similarity) -> CsrGraph:
         """See `Rule.build`."""
         if self.fdr is None:
-            g = pairs_above(similarity, number("s0", self.s0))
+            g = pairs_above(similarity, number("s0", self.s0), self.strongest)
         else:
             rows, affinity = similarity.rows, similarity.affinity
             if affinity.over_pairs != "correlation" or not isinstance(rows, np.ndarray):

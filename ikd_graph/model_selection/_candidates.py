@@ -70,7 +70,7 @@ def candidates(facts: Facts, request: Request) -> list[Request]:
     """
     names: tuple[str, ...] = (request.affinity,)
     if request.affinity == "auto":
-        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.rows))
+        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.whole))
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = names or ("correlation",)
         # Counts have one unit and a variance that grows with the mean: roots of proportions.
@@ -79,8 +79,10 @@ def candidates(facts: Facts, request: Request) -> list[Request]:
     if not isinstance(request.strategy, str):
         strategies = (request.strategy,)
     elif request.graph == "auto" and request.kernel == "auto" and request.refine in ("auto", None):
-        # What has no graph is not tried where something on a graph was asked for.
-        strategies = (Linear(), Geodesic())
+        # What has no graph is not tried where something on a graph was asked for, or is needed.
+        strategies = (Linear(), Geodesic()) if facts.knows_all_pairs else strategies
+    # Which representation is the best does not hang on whether the map is refined.
+    request = replace(request, refine=request.refine or "auto")
     return [
         request.filled(
             strategy=strategy, affinity=name, refine=Stress() if strategy.uses_graph else None

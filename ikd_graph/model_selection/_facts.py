@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from .. import covariance
+from .. import covariance, missing
 from .._base import limits
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
-from .._base.types import Floats, Integers, Reals
+from .._base.types import Booleans, Floats, Integers, Reals
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
 
@@ -36,34 +36,48 @@ class Facts:
 
     rows: Any  # (n, p) table, NaN where a value stays unknown, or (n, n) values between points
     has_rows: bool = True
-    has_holes: bool = False
+    least: int | None = None  # columns that a known pair of rows shares, where there are holes
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether rows are compared over the columns that they share."""
+        return self.least is not None
 
     @cached_property
-    def block(self) -> Any:
-        """The table, or its largest part without holes."""
-        return self.rows[np.ix_(*complete_block(self.rows))] if self.has_holes else self.rows
+    def knows_all_pairs(self) -> bool:
+        """Whether every two rows share columns enough to be compared."""
+        if self.least is None:
+            return True
+        known = np.isfinite(self.rows).astype(np.float32)
+        return bool((known @ known.T).min() >= self.least)
+
+    @property
+    def whole(self) -> Any:
+        """The table; of one with holes its sample, filled in."""
+        return self.sample if self.has_holes else self.rows
 
     @cached_property
     def moments(self) -> Moments:
-        """How well the columns, those of the block, fit the model."""
-        return moments(self.block)
+        """How well the columns fit the model."""
+        return moments(self.rows)
 
     def fit_the_model(self, fewest: int = ENOUGH_COLUMNS) -> bool:
         """Whether so many columns are independent, and look like samples of the model."""
         # No more are independent than there are.
-        enough = self.block.shape[1] >= fewest
+        enough = self.rows.shape[1] >= fewest and not self.are_counts
         return enough and self.moments.is_plausible and self.moments.n_effective >= fewest
 
     @cached_property
     def are_counts(self) -> bool:
         """Whether the table holds small counts."""
-        return are_counts(self.block)
+        return are_counts(self.rows)
 
     @cached_property
     def sample(self) -> Floats:
-        """Rows and columns that candidates are compared on, dense."""
+        """Rows and columns that candidates are compared on, dense and without holes."""
         chosen = some_rows(self.rows, sampled(self.rows.shape[0]))
-        return dense_rows(some_columns(chosen))
+        chosen = dense_rows(some_columns(chosen))
+        return missing.fill(chosen, chosen) if self.has_holes else chosen
 
     @property
     def predicted(self) -> Floats:
@@ -103,6 +117,8 @@ class Moments(NamedTuple):
 def moments(X: Any) -> Moments:
     """Compare a table, or a random sample of 2000 rows, with samples of a Gaussian process.
 
+    Missing values, NaN, count for nothing.
+
     Examples
     --------
     >>> import numpy as np
@@ -111,36 +127,44 @@ def moments(X: Any) -> Moments:
     True
     """
     n_observed, counts = X.shape[1], are_counts(X)
-    centered, squares = _centered(X)
-    if not squares.size:
+    centered, holes = _centered(X)
+    if not len(centered):
         return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, counts)
     effective = covariance.effective_columns(centered)
+    # Of the columns each row has its own.
+    own, known = effective * (1.0 - float(holes.mean())), np.count_nonzero(~holes, axis=1)
+    squares = np.einsum("ij,ij->i", centered, centered)
     rows = centered / np.sqrt(squares)[:, None]
+    squares /= known
     # Variances of two rows have the squared correlation of the rows.
     related = (rows @ rows.T) ** 2
     related -= related.mean(axis=0)
     related -= related.mean(axis=1, keepdims=True)
     scatter = max(float(np.trace(related)), _LEAST_SCATTER * len(rows))
-    expected = float(np.sqrt(2.0 / effective * scatter / len(rows)))
+    expected = float(np.sqrt(2.0 / own * scatter / len(rows)))
     spread = float(squares.std() / squares.mean()) / expected
     # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
     free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     # Levels of columns have a kurtosis of their own, and hide that of the rows.
-    about_mean = doubly_centered_rows(centered)
-    gaps = [_kurtosis(each, effective) for each in (rows, about_mean) if each.any()]
+    about_mean = doubly_centered_rows(_with_levels(centered, holes))
+    gaps = [_kurtosis(each, known, own) for each in (rows, about_mean) if each.any()]
     gap, error = max(gaps, key=lambda each: abs(each[0]) / each[1])
     return Moments(n_observed, spread, gap, effective, error, counts, limit)
 
 
-def _kurtosis(rows: Floats, effective: float) -> tuple[float, float]:
-    """Mean kurtosis of unit rows less that of normal ones, and its standard error."""
-    rows = rows[rows.any(axis=1)]
+def _kurtosis(rows: Floats, known: Integers, effective: float) -> tuple[float, float]:
+    """Mean kurtosis of unit rows less that of normal ones, and its standard error.
+
+    ``known`` (n,) are the values of each row, ``effective`` how many of them are independent.
+    """
+    varying = rows.any(axis=1)
+    rows, known = rows[varying], known[varying]
     n, width = rows.shape
     small = rows.T @ rows if width < n else rows @ rows.T
     # Correlated rows repeat one another: 1 / shared of them count as independent.
     shared = float(np.einsum("ij,ij->", small, small)) / n**2
-    kurtosis = width * float(np.einsum("ij,ij->", rows**2, rows**2)) / n
+    kurtosis = float(np.einsum("i,ij,ij->", known, rows**2, rows**2)) / n
     error = max(0.08, float(np.sqrt(24.0 * shared / effective)))
     return kurtosis - 3.0 * (effective - 1.0) / (effective + 1.0), error
 
@@ -151,7 +175,7 @@ def has_significant_correlation(X: Any) -> bool:
     Columns are standardized before: their levels make all rows correlate, and are no structure.
     Two by the largest correlation of all pairs, all by the largest eigenvalue of their
     correlations, which of unrelated rows follows the law of Tracy and Widom (Johnstone, Annals of
-    Statistics 2001), at a level of 5 % for each.
+    Statistics 2001), at a level of 5 % for each. Missing values, NaN, count for nothing.
 
     Examples
     --------
@@ -163,13 +187,15 @@ def has_significant_correlation(X: Any) -> bool:
     >>> model_selection.has_significant_correlation(noise.cumsum(axis=0))
     True
     """
-    rows = doubly_centered_rows(_centered(X)[0], scaled=True)
+    centered, holes = _centered(X)
+    rows = doubly_centered_rows(_with_levels(centered, holes), scaled=True)
     rows = rows[rows.any(axis=1)]
     n = len(rows)
     # Two rows are each other's opposite about their mean.
     if n < 3:
         return False
-    width = covariance.effective_columns(rows)
+    effective, known = covariance.effective_columns(rows), 1.0 - float(holes.mean())
+    width = known * effective
     corr = rows @ rows.T
     np.fill_diagonal(corr, -1.0)
     # Unrelated rows correlate by -1 / (n - 1) about their mean: as differences of Fisher's z.
@@ -177,7 +203,7 @@ def has_significant_correlation(X: Any) -> bool:
     largest = (largest + 1.0 / (n - 1)) / (1.0 + largest / (n - 1))
     if largest > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
         return True
-    if width < rows.shape[1]:
+    if effective < rows.shape[1]:
         # The law is that of independent columns.
         return False
     # The mean of each row and that of all rows are taken off: a degree of freedom less, either way.
@@ -188,20 +214,28 @@ def has_significant_correlation(X: Any) -> bool:
     return bool(value > roots.sum() ** 2 + _TRACY_WIDOM * spread)
 
 
-def _centered(X: Any) -> tuple[Floats, Floats]:
-    """Rows that vary, of at most 2000 at random, less their means, and their sums of squares.
+def _centered(X: Any) -> tuple[Floats, Booleans]:
+    """Rows that vary, of at most 2000 at random, less their means, and what of them is missing.
 
-    They are divided by the largest value, so that no square overflows.
+    They are divided by the largest value, so that no square overflows; what is missing is zero.
     """
     if X.shape[0] > limits.SAMPLED:
         X = X[np.random.default_rng(0).choice(X.shape[0], limits.SAMPLED, replace=False)]
     X = dense_rows(some_columns(X))
-    scale = float(np.abs(X).max(initial=0.0)) or 1.0
-    centered = X / scale
-    centered -= centered.mean(axis=1, keepdims=True)
-    squares = np.einsum("ij,ij->i", centered, centered)
-    varying = squares > 1e-20 * X.shape[1]
-    return centered[varying], squares[varying]
+    holes = np.isnan(X)
+    centered = np.where(holes, 0.0, X)
+    centered /= float(np.abs(centered).max(initial=0.0)) or 1.0
+    n_known = X.shape[1] - np.count_nonzero(holes, axis=1)
+    centered -= (centered.sum(axis=1) / np.maximum(n_known, 1))[:, None]
+    centered[holes] = 0.0
+    varying = np.einsum("ij,ij->i", centered, centered) > 1e-20 * X.shape[1]
+    return centered[varying], holes[varying]
+
+
+def _with_levels(centered: Floats, holes: Booleans) -> Floats:
+    """Centered rows with the mean of its column where a value is missing: none about the mean."""
+    n_known = len(centered) - np.count_nonzero(holes, axis=0)
+    return np.where(holes, centered.sum(axis=0) / np.maximum(n_known, 1), centered)
 
 
 def complete_block(rows: Reals) -> tuple[Integers, Integers]:

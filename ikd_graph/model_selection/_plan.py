@@ -22,16 +22,9 @@ from ._facts import Facts
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
 
-CLIQUE_NEIGHBORS = 150
-"""The same among many samples of the model where cliques are sought, which find less in fewer
-(docs/decisions/020-fast-at-every-size.md)."""
-
-MIN_NEIGHBORS = 6
-"""Neighbors of a point in a threshold graph: what keeps every point in it."""
-
-_BLOCKWISE_FLOOR, _FLOOR_FROM = 0.15, 2000
-"""Least automatic threshold of blockwise, and the independent columns from which it holds
-(docs/decisions/014-threshold.md)."""
+MIN_NEIGHBORS, STRONGEST = 6, 150
+"""Neighbors of a point in a threshold graph, which keep every point in it, and its strongest edges,
+which keep a graph of many points sparse (docs/decisions/014-threshold.md)."""
 
 
 @dataclass
@@ -70,8 +63,8 @@ def make_plan(facts: Facts, choice: Choice) -> Plan:
     assert size != "auto"
     assert request.refine != "auto"
     euclidean = compares_distances(request.affinity)
-    # Of rows with holes correlations are all that is known.
-    by_value = choice.model_based or (facts.has_holes and not euclidean)
+    # Where pairs are unknown, those that are known differ in what they are worth.
+    by_value = choice.model_based or not (euclidean or facts.knows_all_pairs)
     rule = _graph(facts, choice, by_value, euclidean) if strategy.uses_graph else None
     refine = request.refine
     if isinstance(refine, Stress) and refine.weights == "auto":
@@ -102,9 +95,8 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rul
         return Threshold(0.0, prune=False)
     if choice.model_based:
         why = "correlations estimate the kernel of the model, so that small ones are left out"
-        k = CLIQUE_NEIGHBORS if choice.settings.solver.name == "blockwise" else N_NEIGHBORS
-        choice.take(why, graph=Threshold() if rows.shape[0] <= limits.ALL_EDGES else Neighbors(k))
-    elif by_value and rows.shape[0] <= limits.DOUBLE:
+        choice.take(why, graph=Threshold())
+    elif by_value:
         choice.take("a pair is an edge where its own columns show it", graph=Threshold())
     why = "the order of similarities is more reliable than their values"
     choice.take(why, graph=Neighbors())
@@ -116,27 +108,27 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rul
         free, width = _effective_columns(facts, affinity, rule.n_removed), rows.shape[1]
         if free is not None and free < width - rule.n_removed and not facts.has_holes:
             choice.reasons["columns"] = describe_effective_columns(width, free)
-        s0 = _threshold(facts, choice.settings, free, euclidean)
-        rule = rule.replace(s0=s0, n_neighbors=rule.n_neighbors or MIN_NEIGHBORS, n_removed=0)
+        rule = rule.replace(
+            s0=_threshold(facts, choice.settings, free, euclidean),
+            n_neighbors=rule.n_neighbors or MIN_NEIGHBORS,
+            strongest=rule.strongest or STRONGEST,
+            n_removed=0,
+        )
     if isinstance(rule, Rule) and rule.prune == "auto":
-        complete = facts.has_rows and not facts.has_holes
-        rule = rule.replace(prune=complete and not by_value and not by_fdr)
+        rule = rule.replace(prune=facts.has_rows and not by_value and not by_fdr)
     return rule
 
 
 def _threshold(facts: Facts, request: Request, free: float | None, euclidean: bool) -> float:
     """Threshold of similarities that stand for so many independent columns."""
     if request.kernel == "auto" or euclidean or facts.has_holes:
-        s0 = graph.auto_threshold(free)
-    else:
-        noise = 0.0
-        if free is not None:
-            few = evenly_spaced(facts.rows.shape[0], limits.SIZED)
-            table = AFFINITIES[request.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
-            noise = covariance.noise_fraction(table, free)
-        s0 = graph.auto_threshold(free, request.kernel, noise)
-    floored = request.solver.name == "blockwise" and free is not None and free >= _FLOOR_FROM
-    return max(s0, _BLOCKWISE_FLOOR) if floored else s0
+        return graph.auto_threshold(free)
+    noise = 0.0
+    if free is not None:
+        few = evenly_spaced(facts.rows.shape[0], limits.SIZED)
+        table = AFFINITIES[request.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
+        noise = covariance.noise_fraction(table, free)
+    return graph.auto_threshold(free, request.kernel, noise)
 
 
 def _effective_columns(facts: Facts, affinity: str, n_removed: int) -> float | None:

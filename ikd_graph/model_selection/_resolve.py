@@ -5,8 +5,9 @@ compared by correlations and refined by the likelihood. Any other table is compa
 representations: as it is, columns standardized, or rows standardized; counts by the roots of their
 proportions. The one is taken whose closed form, made without a quarter of the columns, predicts
 these best. Its refinement is stress, or the likelihood where two halves of the columns, embedded
-separately, do not support the closed form. Rows with holes, and values between points that were
-given, leave no columns to hold out: what they are solved by follows from what is known of them.
+separately, do not support the closed form. Of rows with holes a copy that was filled in is judged,
+and unknown pairs leave a method on a graph. Values between points that were given have no columns
+to hold out: what they are solved by follows from what is known of them.
 """
 
 from dataclasses import replace
@@ -23,7 +24,7 @@ from .._base.progress import Stages
 from .._base.rounding import SINGLE
 from .._base.table import dense_rows, evenly_spaced, some_rows
 from .._base.types import Floats
-from ..gplvm import MOST_WORK, work_of
+from ..gplvm import likelihood_of_entries
 from ..plan import Candidate, Report, Request
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
@@ -71,11 +72,11 @@ def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
         _estimate_size(facts, choice, stages)
     if not facts.has_rows:
         _of_values(facts.rows, choice)
-    elif facts.has_holes:
-        _of_holes(facts, choice)
     else:
         with stages("choosing"):
             _of_rows(facts, choice)
+            if not facts.knows_all_pairs:
+                _of_unknown_pairs(facts, choice, isinstance(request.refine, Likelihood))
     if choice.settings.n_components == "auto":
         with stages("spectrum"):
             spectrum = _leading_eigenvalues(facts, choice)
@@ -91,19 +92,12 @@ def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
 
 def _estimate_size(facts: Facts, choice: Choice, stages: Stages) -> None:
     """Take the number of coordinates that held-out columns have, if the rows have enough."""
-    rows = facts.block
+    rows = facts.whole
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
     if len(few) >= 2 and np.count_nonzero(np.ptp(few, axis=0)) >= limits.FEWEST_COLUMNS:
         with stages("dimensions"):
             result = dimension.estimate(few)
-        of_block = " of a block without holes" if facts.has_holes else ""
-        why = f"{result} by held-out columns{of_block}"
-        choice.take(why, n_components=result.dimension)
-    elif facts.has_holes:
-        raise ValueError(
-            "n_components must be a number for a table with holes whose largest block without "
-            f"any has {rows.shape[0]} rows and {rows.shape[1]} columns, got 'auto'; name it"
-        )
+        choice.take(f"{result} by held-out columns", n_components=result.dimension)
 
 
 def _leading_eigenvalues(facts: Facts, choice: Choice) -> Floats:
@@ -112,10 +106,11 @@ def _leading_eigenvalues(facts: Facts, choice: Choice) -> Floats:
     if isinstance(strategy, Blockwise):
         # Merged cliques have no spectrum, the paths of their graph have.
         strategy = Geodesic()
-    n, width = facts.rows.shape
+    n, width = facts.whole.shape
     size = min(_N_LEADING, n - 1 if strategy.uses_kernel else min(n - 1, width))
     settings = replace(choice.settings, strategy=strategy, refine=None, n_components=size)
-    return trial(facts, Choice(settings, choice.model_based)).solution.embedding.eigenvalues
+    whole = replace(facts, rows=facts.whole, least=None)
+    return trial(whole, Choice(settings, choice.model_based)).solution.embedding.eigenvalues
 
 
 def _may_use_graph(request: Request) -> bool:
@@ -163,44 +158,25 @@ def _exact_rule(cov: Floats, request: Request) -> graph.Threshold | None:
     return graph.Threshold(s0, n_neighbors=MIN_NEIGHBORS)
 
 
-def _of_holes(facts: Facts, choice: Choice) -> None:
-    """Choose the method of rows with holes: pairs of them may be unknown."""
-    why = "of a table with holes some pairs of rows are unknown: paths on a graph need no more"
-    choice.take(why, strategy=Geodesic())
-    if facts.rows.shape[1] >= limits.FEWEST_COLUMNS:
-        why = "rows share different columns, and a correlation needs no common scale"
-        choice.take(why, affinity="correlation")
-    why = "rows share different columns, too few for correlations"
-    choice.take(why, affinity="euclidean")
-    request = choice.settings
-    strategy, refine = request.solver, request.refine
-    if not strategy.uses_graph and not strategy.uses_kernel:
-        raise ValueError(
-            f"strategy must be 'geodesic' or 'blockwise' for {setting('missing', 'pairwise')}, got "
-            f"{strategy.name!r}, which projects whole rows; {setting('missing', 'impute')} fills "
-            "them in"
-        )
-    if refine is None or isinstance(refine, Stress):
-        return
-    costly = work_of(np.isfinite(facts.rows)) > MOST_WORK
-    if isinstance(refine, Likelihood):
-        if costly:
-            choice.settings = replace(request, refine=Stress())
-            choice.warnings = (
-                f"{setting('refine', 'likelihood')} became 'stress': the holes leave too many sets "
-                "of rows that know the same columns for the likelihood of the known entries; "
-                f"{setting('missing', 'impute')} fills them",
-            )
-        return
+def _of_unknown_pairs(facts: Facts, choice: Choice, asked: bool) -> None:
+    """Let the method of a table do with those pairs of rows that are known."""
+    strategy, refine = choice.settings.solver, choice.settings.refine
     if not strategy.uses_graph:
-        choice.take("all pairs are known", refine=None)
-        return
-    modeled = AFFINITIES[request.affinity].over_pairs == "correlation"
-    if modeled and not costly and facts.fit_the_model():
-        why = "a block without holes looks like samples of a Gaussian process"
-        choice.take(f"{why}: likelihood of the known entries", refine=Likelihood())
-    why = "the holes leave no block that fits the model of the likelihood, or cost too much"
-    choice.take(why, refine=Stress())
+        raise ValueError(
+            f"strategy must be 'geodesic' or 'blockwise' where rows share fewer than {facts.least} "
+            f"columns, got {strategy.name!r}, which needs all pairs; {setting('missing', 'impute')}"
+            " fills holes in"
+        )
+    euclidean = AFFINITIES[choice.settings.affinity].euclidean
+    if isinstance(refine, Likelihood) and (euclidean or not likelihood_of_entries(facts.rows)):
+        text = (
+            f"{setting('refine', 'likelihood')} became 'stress': pairs of rows are unknown, and "
+            "the holes leave too many sets of rows that know the same columns for the likelihood "
+            f"of the known entries; {setting('missing', 'impute')} fills them"
+        )
+        choice.settings = replace(choice.settings, refine=Stress())
+        choice.reasons["refine"] = text
+        choice.warnings += (text,) if asked else ()
 
 
 def _of_rows(facts: Facts, choice: Choice) -> None:
@@ -260,7 +236,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     why = f"the default of the {best.solver.name} strategy"
     if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
         at, choice.candidates, predicts = compare_candidates(facts, options)
-        best = options[at]
+        best = options[at] if request.refine else replace(options[at], refine=None)
         choice.agreement = agreement_of_halves(facts, best)
         why = _why(choice.candidates, predicts) if others else why
         plain = size == "auto" or size <= _MOST_DIMENSIONS

@@ -159,12 +159,13 @@ class Similarity(ABC):
         """Similarities of pairs of points, the same bits either way round; -inf if not known."""
 
     def edge_weights(self, start: int, stop: int) -> Reals:
-        """Weights of points from ``start`` to ``stop`` with those from ``start`` on.
-
-        A pair is an edge where its weight exceeds a threshold.
-        """
+        """Weights of points from ``start`` to ``stop`` with those from ``start`` on."""
         block = self.block(np.arange(start, stop), start)
         return np.exp(block - 1.0) if self.affinity.euclidean else block
+
+    def least_edge(self, first: Integers, second: Integers, s0: float) -> float | Floats:
+        """Weight that the edge between points must exceed where a threshold is ``s0``."""
+        return s0
 
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""

@@ -113,6 +113,10 @@ class SparsePrecomputed(Precomputed):
 
     is_graph = True
 
+    def least_edge(self, first: Integers, second: Integers, s0: float) -> float | Floats:
+        """See `Similarity.least_edge`; of 0 all that is stored is an edge."""
+        return s0 or -np.inf
+
     def edges(self) -> tuple[Integers, Integers, Floats]:
         """Pairs that are edges, the smaller point first, and their weights."""
         pairs = sp.triu(self._values, 1)

@@ -232,13 +232,11 @@ class PairwiseSimilarity(Correlations):
                 mutual[position + 1 :] &= self.known[near[position], near[position + 1 :]]
         return mutual
 
-    def edge_weights(self, start: int, stop: int) -> Reals:
-        """See `Similarity.edge_weights`; a correlation within its own error is no edge."""
-        weights = super().edge_weights(start, stop)
+    def least_edge(self, first: Integers, second: Integers, s0: float) -> float | Floats:
+        """See `Similarity.least_edge`; a correlation within its own error is no edge."""
         if self.affinity.euclidean:
-            return weights
-        floor = SIGNIFICANT / np.sqrt(np.maximum(self.counts[start:stop, start:], 1))
-        return np.where(weights > floor, weights, -np.inf)
+            return s0
+        return np.maximum(s0, SIGNIFICANT / np.sqrt(self.shared_columns(first, second)))
 
     def check_groups(self, names: Integers) -> None:
         """Raise where groups of rows have no chain of known pairs between them."""
