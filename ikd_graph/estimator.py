@@ -82,8 +82,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
         weights are similarities; nodes of networkx go with the rows of a data frame that have
         their names, see `graph.as_graph`. "auto" does not depend on the strategy: a threshold of
-        five standard errors and six neighbors where X looks like samples of a Gaussian process,
-        else ten neighbors.
+        five standard errors, at most 150 edges of a point, and six neighbors where X looks like
+        samples of a Gaussian process, else ten neighbors.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the embedding. "auto" takes
@@ -116,8 +116,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     missing : {"error", "pairwise", "impute"} or rule
         What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
         pair of rows over the columns that both have; pairs that share fewer than 20 columns
-        (`missing.Pairwise` sets the number) are unknown, and nothing is filled in; of a sparse X
-        a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random,
+        (`missing.Pairwise` sets the number) are unknown; what "auto" chooses is judged on a copy
+        that is filled in, and error bars come from it. Of a sparse X a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random,
         fills each in by the mean of the nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
@@ -200,9 +200,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         columns.
     agreement_ : float
         Procrustes R² between embeddings of two halves of the columns, the mean of three splits, or
-        that of the first if it is above 0.8: whether the arrangement is there. NaN with too few
-        columns, with holes, or without columns. Computed when asked for where the fit did not need
-        it, as is `held_out_r2_`.
+        that of the first if it is above 0.8: whether the arrangement is there. Rows with holes are
+        filled in for it. NaN with too few columns, or without any. Computed when asked for where
+        the fit did not need it, as is `held_out_r2_`.
     held_out_r2_ : float
         R² of a quarter of the columns, predicted by the ten nearest rows in the embedding of the
         others, the mean over four quarters: what the map predicts. NaN as `agreement_`.

@@ -90,8 +90,10 @@ class Likelihood(BaseEstimator):
 
     Notes
     -----
-    Of rows with holes the likelihood of the known entries is searched by annealed descents, and
-    mirror images of parts of the map take the place of ``restarts``.
+    Of rows with holes whose columns are known in few sets of rows, such as sessions, the likelihood
+    of the known entries is searched by annealed descents, and mirror images of parts of the map
+    take the place of ``restarts``. Of others it is that of rows that were filled in; their error
+    bars count the known values alone.
 
     Examples
     --------

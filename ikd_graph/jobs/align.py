@@ -318,8 +318,7 @@ def align(
     whole(1)("n_components", n_components)
     whole(1)("min_columns", min_columns)
     tables = _read(sessions, rows, columns, names)
-    # Correlations are in one unit, that of the kernel, whatever the columns are.
-    settings = {"missing": missing.Pairwise(min_columns), "affinity": "correlation", **settings}
+    settings = {"missing": missing.Pairwise(min_columns), **settings}
     by_columns = _sharing([each.table.columns for each in tables], min_columns)
     row_sets = [np.concatenate([tables[k].table.index for k in part]) for part in by_columns]
     apart = _sharing(row_sets, 1)
@@ -431,7 +430,9 @@ def _merged(
 ) -> AlignedSessions:
     """Bring groups together on the rows that they share."""
     own = [pd.DataFrame(g.model.embedding_, g.table.index, dtype=np.float64) for g in groups]
-    scales = np.ones(len(own)) if settings["affinity"] == "correlation" else _units(own)
+    # Correlations are in one unit, that of the kernel, whatever the columns are.
+    in_units = all(group.model.settings_.affinity == "correlation" for group in groups)
+    scales = np.ones(len(own)) if in_units else _units(own)
     own = [each * scale for each, scale in zip(own, scales, strict=True)]
     points, n_rows = own[0].sort_index().to_numpy(), len(set().union(*(g.index for g in own)))
     fixed, joints = np.full(n_rows, "fixed", "<U8"), None
@@ -453,8 +454,12 @@ def _merged(
             less = (kinds == "free") | ((kinds == "mirrored") & (fixed[each.index] == "fixed"))
             fixed[each.index[less]] = kinds[less]
     coordinates = tuple(points[each.table.index] for each in tables)
-    pairs = zip(tables, coordinates, strict=True)
-    agreements = np.array([_agreement(table, own, settings) for table, own in pairs])
+    agreements = np.empty(len(tables))
+    for group in groups:
+        # Alone a session is compared as it was among others.
+        alike = settings | {"affinity": group.model.settings_.affinity}
+        for k in group.sessions:
+            agreements[k] = _agreement(tables[k], coordinates[k], alike)
     states = tuple(fixed[each.table.index] for each in tables)
     members = tuple(tuple(group.sessions) for group in groups)
     names = tuple(each.name for each in tables)

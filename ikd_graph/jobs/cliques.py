@@ -25,10 +25,11 @@ from .._base.types import Floats
 from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
-from ..covariance import correlation
+from ..covariance import correlation, pairwise
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
+from ..missing import Pairwise
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
 from ..similarity import GIVEN, compare, effective_columns, stored_pairs
@@ -621,11 +622,16 @@ def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
             f"signed rows are those of correlations, got {setting('affinity', affinity)}; pass "
             f"{setting('affinity', 'correlation')}"
         )
-    corr = correlation(rows)
     if affinity == "precomputed":
-        corr = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal()))
+        corr, free = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal())), None
+    elif np.isfinite(rows).all():
+        corr, free = correlation(rows), effective_columns(rows)
+    else:
+        corr, shared = pairwise(rows)
+        known = np.isfinite(corr) & (shared >= Pairwise().least(rows.shape[1]))
+        corr, free = np.where(known, corr, 0.0), float(np.median(shared.diagonal()))
     if not isinstance(s0, float):
-        s0 = graph.auto_threshold(None if affinity in GIVEN else effective_columns(rows))
+        s0 = graph.auto_threshold(free)
     return _signs(np.asarray(corr, dtype=np.float64), s0)
 
 

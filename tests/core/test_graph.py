@@ -316,3 +316,21 @@ def test_ties_are_decided_alike_in_any_unit(kind):
     expected = found(X.astype(float))
     for unit in (255.0, 1.0 / 255.0, 0.1):
         assert found(unit * X) == expected
+
+
+@pytest.mark.parametrize(("n", "most"), [(40, 3), (40, 12), (40, 60), (7, 150)])
+def test_the_strongest_of_the_pairs_above_a_threshold_are_those_of_a_slow_reference(n, most):
+    corr = np.corrcoef(np.random.default_rng(n + most).normal(size=(n, 8)))
+    found = graph.Threshold(0.2, strongest=most).build(similarity.compare(corr, "precomputed"))
+    order = np.argsort(-(corr - 2.0 * np.eye(n)), axis=1)[:, :most]
+    expected = {
+        (min(i, j), max(i, j)) for i in range(n) for j in order[i] if i != j and corr[i, j] > 0.2
+    }
+    low, high, weights = graph.edges(found)
+    assert set(zip(low.tolist(), high.tolist(), strict=True)) == expected
+    np.testing.assert_allclose(weights, corr[low, high])
+
+
+def test_the_number_of_strongest_edges_is_a_whole_one():
+    with pytest.raises(ValueError, match="strongest must be an integer at least 1, got 0"):
+        IKD(graph=graph.Threshold(strongest=0)).check_parameters()

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial import procrustes
 from scipy.stats import multivariate_normal
+from sklearn.datasets import load_wine
 from tables import process
 
 from ikd_graph import IKD, covariance, diagnose, gplvm, graph, kernels, missing, refine
@@ -69,13 +71,40 @@ def test_new_rows_with_holes_are_placed_each_by_itself():
 
 
 @pytest.mark.parametrize("setting", [{"fit_shape": True}, {"descent": "local"}])
-def test_settings_without_a_meaning_for_rows_with_holes_are_refused(setting):
-    X = table(30, 40, fraction=0.05)[0]
+def test_settings_of_the_likelihood_that_need_all_pairs_are_refused_where_some_are_unknown(setting):
+    X, z, _ = table(30, 60, fraction=0.05)
     model = IKD(1, missing="pairwise", affinity="correlation", refine=refine.Likelihood(**setting))
-    with pytest.raises(
-        ValueError, match=r"annealed descents for rows with holes, got Likelihood\("
-    ):
+    assert affine_r2(z, model.fit(X).embedding_) > 0.9
+    X[:12, 25:], X[18:, :25] = np.nan, np.nan
+    with pytest.raises(ValueError, match=r"where pairs of rows are unknown, got Likelihood\("):
         model.fit(X)
+
+
+@pytest.mark.parametrize("rule", ["pairwise", "impute"])
+@pytest.mark.parametrize("refined", ["auto", None])
+def test_lost_cells_leave_how_rows_are_compared_and_what_is_known_of_it(rule, refined):
+    X = load_wine().data
+    whole = IKD(2, refine=refined).fit(X)
+    X[np.random.default_rng(0).random(X.shape) < 0.01] = np.nan
+    model = IKD(2, missing=rule, refine=refined).fit(X)
+    assert model.settings_.affinity == whole.settings_.affinity == "standardized_euclidean"
+    assert model.settings_.graph == whole.settings_.graph
+    assert abs(model.agreement_ - whole.agreement_) < 0.3
+    assert abs(model.held_out_r2_ - whole.held_out_r2_) < 0.1
+    assert 1.0 - procrustes(model.embedding_, whole.embedding_)[2] > 0.7
+
+
+@pytest.mark.parametrize("rule", ["pairwise", "impute"])
+def test_samples_of_the_model_with_lost_cells_have_their_likelihood_and_error_bars(rule):
+    X, z, _ = table(80, 150, fraction=0.05)
+    model = IKD(1, missing=rule).fit(X)
+    assert model.settings_.model_based
+    assert isinstance(model.settings_.refine, refine.Likelihood)
+    assert affine_r2(z, model.embedding_) > 0.98
+    assert 0.8 < model.reliability_ < 1.0
+    placed, errors = model.transform(X[:3] + 0.01, return_std=True)
+    assert np.isfinite(errors).all()
+    np.testing.assert_allclose(placed, model.embedding_[:3], atol=0.3)
 
 
 @pytest.mark.parametrize("time_budget", [None, 1e-9])
@@ -457,7 +486,7 @@ def test_the_largest_block_without_holes_is_that_of_columns_without_holes():
     assert (diagnosis.n_used, diagnosis.n_observed) == (39, 60)
     model = IKD("auto", missing="pairwise").fit(X)
     assert model.n_components_ <= 2
-    assert "a block without holes" in model.settings_.reasons["n_components"]
+    assert "by held-out columns" in model.settings_.reasons["n_components"]
 
 
 def test_a_block_without_holes_is_found_greedily():

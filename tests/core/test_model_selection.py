@@ -307,11 +307,22 @@ def test_samples_of_the_model_are_compared_by_correlations_on_a_threshold(strate
     model = quiet(IKD(2, strategy=strategy, refine=None), X)
     chosen = model.settings_
     assert chosen.affinity == "correlation"
-    assert chosen.graph == graph.Threshold(5 / 20, n_neighbors=6, prune=False)
+    expected = graph.Threshold(5 / 20, n_neighbors=6, strongest=150, prune=False)
+    assert chosen.graph == expected
     assert model.candidates_ == ()
     assert "400 columns look like samples of a Gaussian process" in chosen.reasons["affinity"]
     if strategy == "auto":
         assert chosen.strategy == strategies.Geodesic()
+
+
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise"])
+def test_a_thousand_rows_are_no_border_of_the_graph(strategy):
+    z = np.random.default_rng(1).uniform(0.0, 6.0, (1001, 2))
+    X = gplvm_data(z, 400, noise=0.5, seed=1).X
+    for n in (1000, 1001):
+        model = quiet(IKD(2, strategy=strategy, refine=None), X[:n])
+        assert affine_r2(z[:n], model.embedding_) > 0.98
+        assert model.settings_.graph.s0 == 5 / 400**0.5
 
 
 def test_the_first_candidate_is_the_one_that_was_used(digits):
