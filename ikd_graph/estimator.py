@@ -116,9 +116,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     missing : {"error", "pairwise", "impute"} or rule
         What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
         pair of rows over the columns that both have; pairs that share fewer than 20 columns
-        (`missing.Pairwise` sets the number) are unknown; what "auto" chooses is judged on a copy
-        that is filled in, and error bars come from it. Of a sparse X a stored NaN is unknown, and what is not stored is zero. "impute", for holes at random,
-        fills each in by the mean of the nearest rows (`missing.Impute`).
+        (`missing.Pairwise` sets the number) are unknown. What "auto" chooses is judged on a copy
+        that is filled in, and error bars come from it. Of a sparse X a stored NaN is unknown, and
+        what is not stored is zero. "impute", for holes at random, fills each in by the mean of the
+        nearest rows (`missing.Impute`).
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 2 000 points and takes 300
@@ -421,7 +422,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rows = self._read(X, self._request, new=True)
             latent = self._place(rows)[0]
             if isinstance(self._request.missing, missing.Impute):
-                rows = missing.fill(rows, self._rows)
+                rows = missing.fill(rows, self._rows, alone=True)
             placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
             if not placed.size:
                 raise ValueError(
@@ -983,7 +984,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows = some_rows(X, new)
         rows = rows if has_rows else rows[:, self._first]
         if isinstance(self._request.missing, missing.Impute):
-            rows = missing.fill(rows, self._rows)
+            rows = missing.fill(rows, self._rows, alone=True)
         rule = self._request.missing
         least = rule.least(rows.shape[1]) if isinstance(rule, missing.Pairwise) else None
         with limit_threads(self.n_jobs):

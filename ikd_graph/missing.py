@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.impute import KNNImputer
 
 from ._base import limits
-from ._base.types import Reals
+from ._base.types import Floats, Reals
 from ._base.validation import few, few_rows, one_of, whole
 from .similarity import RowSimilarity, column_moments, compare
 
@@ -90,28 +90,30 @@ def check_holes(X: Reals) -> None:
             )
 
 
-def fill(X: Reals, table: Reals) -> Reals:
+def fill(X: Reals, table: Reals, *, alone: bool = False) -> Reals:
     """Rows (b, p) with missing values filled in from the rows (n, p) of a table.
 
-    New rows are filled each by itself, those of the table together.
+    Rows ``alone`` are filled each by itself: the bits of one do not depend on the others.
 
     Distances are those over the columns that both rows have, scaled to all columns
     (`sklearn.impute.KNNImputer`; docs/decisions/015-unknown-pairs.md). A row without a value
     stays as it is.
     """
-    filled = X.copy()
+    filled = np.array(X)
     holes = np.isnan(X)
     # Distances are differences of products: in double precision, without a level.
     level = column_moments(table)[0]
     imputer = KNNImputer(weights="distance", keep_empty_features=True).fit(table - level)
     rows = np.flatnonzero(holes.any(axis=1) & ~holes.all(axis=1))
-    for batch in [rows] if X is table and rows.size else rows[:, None]:
+    for batch in rows[:, None] if alone else rows[None][: rows.size]:
         complete = imputer.transform(X[batch] - level) + level
         filled[batch] = np.where(holes[batch], complete, X[batch])
     return filled
 
 
-def filled_rows(X: Reals, affinity: str, model_based: bool) -> tuple[Reals, RowSimilarity]:
+def filled_rows(X: Reals, affinity: str, model_based: bool) -> tuple[Floats, RowSimilarity]:
     """Rows with holes filled in from one another, (n, p), and how they compare."""
-    filled = fill(X, X)
-    return filled, compare(filled, affinity, counts=True, model_based=model_based)  # type: ignore
+    filled = np.asarray(fill(X, X), np.float64)
+    similarity = compare(filled, affinity, counts=True, model_based=model_based)
+    assert isinstance(similarity, RowSimilarity)
+    return filled, similarity

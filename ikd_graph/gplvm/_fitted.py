@@ -164,7 +164,7 @@ class FittedProcess:
                 continue
             latent[at], residual[at] = fitted._place(part, verbose)
             if errors:
-                part = fill(part, self.rows) if self.has_holes else dense_rows(part)
+                part = fill(part, self.rows, alone=True) if self.has_holes else dense_rows(part)
                 std[at] = fitted._errors_of(fitted._compares.modeled(part), latent[at])
         return latent, residual, std
 

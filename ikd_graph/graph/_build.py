@@ -158,7 +158,7 @@ def pairs_above(similarity: Similarity, s0: float, most: int | None = None) -> C
 
 
 def _pairs_of_blocks(similarity: Similarity, s0: float) -> tuple[Integers, Integers, Floats]:
-    """Ends and weights, (m,), of the pairs above a threshold, from blocks of similarities."""
+    """Return ends and weights, (m,), of the pairs above a threshold, from blocks of them."""
     n = similarity.n_samples
     size = block_rows(n)
     batches: list[Any] = [None] * -(-n // size)

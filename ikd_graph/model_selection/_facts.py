@@ -75,9 +75,9 @@ class Facts:
     @cached_property
     def sample(self) -> Floats:
         """Rows and columns that candidates are compared on, dense and without holes."""
-        chosen = some_rows(self.rows, sampled(self.rows.shape[0]))
-        chosen = dense_rows(some_columns(chosen))
-        return missing.fill(chosen, chosen) if self.has_holes else chosen
+        rows = some_columns(self.rows)
+        chosen = dense_rows(some_rows(rows, sampled(rows.shape[0])))
+        return np.asarray(missing.fill(chosen, rows), np.float64) if self.has_holes else chosen
 
     @property
     def predicted(self) -> Floats:
