@@ -325,6 +325,15 @@ def test_a_thousand_rows_are_no_border_of_the_graph(strategy):
         assert model.settings_.graph.s0 == 5 / 400**0.5
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_how_rows_are_compared_does_not_hang_on_the_refinement(seed):
+    rng = np.random.default_rng(seed)
+    bumps = np.exp(-(((rng.uniform(size=(90, 1)) - np.linspace(0.0, 1.0, 24)) / 0.12) ** 2))
+    X = bumps * rng.lognormal(0.0, 0.5, (90, 1)) + 0.15 * rng.normal(size=(90, 24))
+    affinities = [quiet(IKD(2, refine=how), X).settings_.affinity for how in ("auto", None)]
+    assert affinities == ["euclidean", "euclidean"]
+
+
 def test_the_first_candidate_is_the_one_that_was_used(digits):
     for X in (digits[0][:150], groups(), sheet(n=60, n_columns=30)[0], roll(150)[0]):
         model = quiet(IKD(2), X)

@@ -173,6 +173,18 @@ def test_signed_turns_the_rows_that_are_reversed(seed):
         inspect_cliques(table, affinity="euclidean", signed=True)
 
 
+def test_signed_rows_with_holes_are_turned_by_the_correlations_of_known_pairs():
+    table, turned = factors(2)
+    table = table.mask(np.random.default_rng(0).random(table.shape) < 0.2)
+    corr = np.abs(table.T.corr())
+    reference = nx.Graph([pair for pair in combinations(table.index, 2) if corr.loc[pair] > 0.5])
+    found = inspect_cliques(table, graph=0.5, signed=True, missing="pairwise")
+    assert [found.data.names[row] for row in found.turned] == turned
+    assert of_names(found) == {frozenset(c) for c in nx.find_cliques(reference)}
+    with pytest.raises(ValueError, match="contains NaN: got 24 rows with missing values"):
+        inspect_cliques(table, graph=0.5, signed=True)
+
+
 def test_the_answer_counts_what_is_there_and_what_chance_would_give():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 30))

@@ -44,6 +44,16 @@ def test_sessions_that_share_columns_are_found_in_one_frame():
     assert "fixed" not in str(found)
 
 
+def test_sessions_in_units_of_their_own_are_compared_as_a_single_table_is():
+    rng = np.random.default_rng(2)
+    angle = np.sort(rng.uniform(0.0, np.pi, 100))
+    arc, units = np.column_stack([np.cos(angle), np.sin(angle)]), 10.0 ** rng.uniform(0.0, 1.5, 30)
+    X = (arc @ rng.normal(size=(2, 30)) + 0.2 * rng.normal(size=(100, 30))) * units
+    found = ikd_graph.align([X[:50], X[50:]], columns="same")
+    assert affine_r2(arc, np.vstack(found.coordinates)) > 0.95
+    assert (found.agreements > 0.8).all()
+
+
 def nearest_of_others(sessions, n_neighbors=5):
     """Fraction of the nearest rows of each session that are of others, row by row."""
     points = np.vstack(sessions)
