@@ -240,8 +240,11 @@ def flags_of(command: str) -> dict[str, str]:
 
 
 def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
-    """Give the parser of a command the flags that no other command has."""
+    """Give the parser of a command the flags that not every command has."""
     add = parser.add_argument
+    if name in ("embed", "cliques"):
+        add("--edges", action="store_true", help="the file is a list of edges: two names of points "
+            "and a correlation, or a distance for --affinity precomputed_distance")  # fmt: skip
     if name == "embed":
         add("--save-model", action="store_true", default=False,
             help=f"keep the model for `{PROG} place`")  # fmt: skip

@@ -66,6 +66,9 @@ class Reading:
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     keep_missing : bool
         Whether missing cells stay as NaN.
+    edges : bool or None
+        Whether the table lists edges: two names of points and perhaps a weight in each line. It is
+        read as a sparse matrix of weights between points. None: if it is recognized as one.
     """
 
     labels: tuple[str | int, ...] = ()
@@ -85,6 +88,7 @@ class Reading:
     standardize_rows: bool = False
     remove_mean_row: bool = False
     keep_missing: bool = False
+    edges: bool | None = False
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -122,6 +126,13 @@ class TableError(ValueError):
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
+
+_IDS = re.compile(r"(?i:(.*[^a-z])?(id|name|sample)s?)|.*[a-z]I[Dd]")
+
+
+def names_ids(name: str) -> bool:
+    """Whether a first column of this name names rows if its cells differ, such as sample_id."""
+    return name.lower() in INDEX_NAMES or bool(_IDS.fullmatch(name))
 
 
 @dataclass
@@ -243,6 +254,17 @@ def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]
     }
 
 
+def ends_of(names: Sequence[str], reading: Reading) -> list[int]:
+    """Return the columns with both ends of edges, by their names or the first two if asked for."""
+    lower = [name.lower() for name in names]
+    for pair, further in (({"source", "target"}, set()), ({"from", "to"}, {"weight"})):
+        if pair | further <= {*lower}:
+            return [at for at, name in enumerate(lower) if name in pair][:2]
+    # R counts the rows in a first column without a name.
+    own = [at for at, name in enumerate(lower) if name not in ("", "unnamed: 0")]
+    return own[:2] if reading.edges else []
+
+
 def words_of(column: Any) -> list[str]:
     """Return the cells of a column of words; empty if it is none."""
     texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
@@ -250,11 +272,11 @@ def words_of(column: Any) -> list[str]:
 
 
 def names_rows(table: Table) -> bool:
-    """Whether the first column names the rows: by its name, or by dates or words that differ."""
-    if table.row_names or (table.has_names and table.names[0].lower() in INDEX_NAMES):
+    """Whether the first column names the rows: by its name, or by cells that differ."""
+    name, column = table.names[0] if table.has_names else "0", table.frame.iloc[:, 0]
+    if table.row_names or name.lower() in INDEX_NAMES:
         return not table.row_names
-    texts = words_of(table.frame.iloc[:, 0])
-    return len({*texts}) == len(texts) > 1
+    return (names_ids(name) or bool(words_of(column))) and column.nunique() == len(column) > 1
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas
+import scipy.sparse as sp
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.format import listed, setting, suggest
@@ -16,6 +18,7 @@ from ._table import (  # fmt: skip
     Table,
     TableError,
     as_number,
+    ends_of,
     fitting,
     names_rows,
     parse_numbers,
@@ -76,10 +79,12 @@ def read_file(path: str | Path, *, reading: Reading | None = None) -> Dataset:
         If a library that reads this kind of file is not installed.
     """
     reading = reading or Reading()
-    table = _table(Path(path), reading)
+    table, name = _table(Path(path), reading), _unpacked(Path(path)).stem
+    if ends := _edges(table, reading):
+        return _graph(table, reading, name, ends)
     if reading.transpose:
         table, reading = _exchange(table, reading)
-    return _prepare(table, reading, _unpacked(Path(path)).stem)
+    return _prepare(table, reading, name)
 
 
 def _table(path: Path, reading: Reading) -> Table:
@@ -183,6 +188,76 @@ LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""
 
 
+def _edges(table: Table, reading: Reading) -> list[int]:
+    """Return the columns with both ends of edges; empty of a table of rows.
+
+    Where nothing is told of the columns, they are recognized by their names; or of three columns
+    the first two are words of which some stand in both, no pair comes twice, and all are known.
+    """
+    ends, names = ends_of(table.names, reading), table.names
+    if reading.edges:
+        return ends
+    if any(getattr(reading, name) for name in ("labels", "columns", "drop", "transpose", "index")):
+        return []
+    own = ends_of(names, replace(reading, edges=True))
+    cells = table.frame.iloc[:, own + [at for at in range(len(names)) if at not in own][-1:]]
+    if not ends and cells.shape[1] == 3 == len(names) - own[0] and cells.notna().to_numpy().all():
+        first, second, weight = (words_of(cells.iloc[:, at]) for at in range(3))
+        pairs = {*zip(first, second, strict=False)}
+        alone = len(pairs) == len(cells) and all(one != other for one, other in pairs)
+        ends = own if alone and {*first} & {*second} and not weight else []
+    if ends and reading.edges is False:
+        text = f"{table.file} must hold rows of numbers, got a list of edges ({listed(names)}); "
+        raise TableError(
+            table.file, [f"{text}{setting('edges', True)} (of cliques, embed) reads it"]
+        )
+    return ends
+
+
+def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Dataset:
+    """Return the sparse weights between the points that edges join, 1 where there are none."""
+    _refuse(reading, f"{table.file}, a list of edges", ("labels", "index", "transpose", *STEPS))
+    names, frame = table.names, table.frame
+    choice = _choose_columns(table, replace(reading, labels=tuple(names[at] for at in ends)))
+    numeric = [at for at in choice.features if not words_of(frame.iloc[:, at])]
+    weighing = [at for at in numeric if names[at].lower() == "weight"] or numeric
+    if len(weighing) > 1:
+        titles = [names[at] for at in weighing]
+        text = f"{table.file} must have one column of weights of edges, got {listed(titles)}; "
+        raise TableError(table.file, [f"{text}{setting('columns', titles[:1])} takes the first"])
+    weights = np.ones(len(frame))
+    if weighing:
+        weights = parse_numbers(frame.iloc[:, weighing], reading.na)[0][:, 0]
+    points = np.column_stack([plain_texts(frame.iloc[:, at]) for at in ends]).astype(object)
+    unknown = frame.iloc[:, ends].isna().to_numpy() | (points == "")
+    if (bad := np.flatnonzero(unknown.any(axis=1) | ~np.isfinite(weights))).size:
+        line, cells = frame.index[bad[0]], frame.iloc[bad[0]].tolist()
+        text = (
+            f"{table.file} must have two names and a finite weight in every line, got {cells} in "
+        )
+        text += f"row {line}; correct or leave out {bad.size} line(s)"
+        raise TableError(table.file, [text])
+    codes, nodes = pandas.factorize(points.ravel())
+    low, high = np.sort(codes.reshape(-1, 2), axis=1).T
+    edges = pandas.Series(weights).groupby([low, high], sort=False).agg(["min", "max"])
+    low, high = (edges.index.get_level_values(level).to_numpy() for level in (0, 1))
+    least, most = edges.to_numpy().T
+    if (twice := np.flatnonzero(most - least > 1e-6 * np.abs(most))).size:
+        at = twice[0]
+        text = (
+            f"{table.file} must have one weight for each pair, got {least[at]} and {most[at]} for "
+        )
+        text += f"{nodes[low[at]]} and {nodes[high[at]]}; leave one of the lines out"
+        raise TableError(table.file, [text])
+    off = low != high
+    pairs = np.append(low, high[off]), np.append(high, low[off])
+    X = sp.csr_array((np.append(most, most[off]), pairs), shape=(len(nodes), len(nodes)))
+    title = names[weighing[0]] if weighing else "1"
+    note = f"{table.file}: {len(nodes)} points, {off.sum()} edges from {names[ends[0]]!r} to "
+    note += f"{names[ends[1]]!r}; header: {table.header}; weights: {title}"
+    return Dataset(X=X, name=name, row_names=tuple(nodes), notes=(note, *table.notes))
+
+
 class Choice(NamedTuple):
     """Columns by what they are for."""
 
@@ -205,7 +280,6 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         raise TableError(table.file, problems)
     holes = np.isnan(X)
     own = _learnt_steps(X, reading)
-    X = own.apply(X)
     labels = [_encoded(table, at) for at in choice.labels]
     rows, title = table.row_names, str(table.frame.index.name or "")
     if choice.row_names is not None:
@@ -222,13 +296,20 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     if choice.dropped:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
+    if not reading.columns and 0 < len(clocks := _clocks(X)) < len(columns):
+        titles = [columns[at] for at in clocks]
+        cure = setting("drop", titles[:1]) if reading.transpose else setting("index", titles[0])
+        notes.append(
+            f"{listed(map(repr, titles))} rises or falls evenly, as a clock does, and counts as a "
+            f"measurement; {cure} takes it out of them"
+        )
     if holes.any():
         notes.append(
             f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "
             f"({_each(holes, columns)})"
         )
     return Dataset(
-        X=X,
+        X=own.apply(X),
         labels=tuple(labels),
         name=name,
         feature_names=tuple(columns) if table.has_names else (),
@@ -237,6 +318,16 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         notes=(*notes, *own.steps()),
         steps=own,
     )
+
+
+def _clocks(X: Floats) -> list[int]:
+    """Return columns of ten rows or more that are within half a step of a line along the rows."""
+    every, step = np.arange(len(X)), (X[-1] - X[0]) / max(len(X) - 1, 1)
+    at = np.flatnonzero(step) if len(X) > 9 else every[:0]
+    for rows in (every[:10], every):
+        off = X[np.ix_(rows, at)] - (X[0, at] + step[at] * rows[:, None])
+        at = at[(2.0 * np.abs(off) < np.abs(step[at])).all(axis=0)]
+    return [int(column) for column in at]
 
 
 def _learnt_steps(X: Floats, reading: Reading) -> RowSteps:
@@ -344,6 +435,7 @@ def _bad_cells(
     others = (
         f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
         f"{setting('na')} for missing cells, {setting('decimal', ',')} reads decimal commas, "
+        f"{setting('edges', True)} (of cliques, embed) reads a list of edges, "
         f"{setting('header')} names the line of the names (now {table.header}), "
         f"{setting('transpose', True)} exchanges rows and columns; signs between "
         "thousands must be taken out of the file"
@@ -359,13 +451,13 @@ def _bad_cells(
             + (" takes them for missing" if reading.keep_missing else f" {fill} fills them"),
         ),
     }  # fmt: skip
-    problems = []
+    problems, whole = [], np.any([bad.any(axis=0) for bad, _ in checks.values()], axis=0)
     for rule, (bad, cure) in checks.items():
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-            rest = f"; {setting('drop', names)} reads the rest" * (len(names) < len(columns))
+            rest = f"; {setting('drop', names)} reads the rest" * (not whole.all())
             problems.append(
                 f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
                 f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"

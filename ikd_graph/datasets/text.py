@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 import pandas
 
+from .._base.dataset import MISSING
 from .._base.format import listed, setting
 from ._table import (
-    INDEX_NAMES,
     SEPARATORS,
     Reading,
     Table,
     are_words,
     as_number,
+    ends_of,
     is_word,
+    names_ids,
     position_of,
     unique_names,
 )
@@ -38,34 +40,49 @@ def read_text(path: Path, reading: Reading) -> Table:
 
 def _parsed(file: str, text: str, reading: Reading) -> Table:
     """Return the table that a text holds; ``file`` is its name for messages."""
-    lines = enumerate(io.StringIO(text), 1)
-    begun = itertools.dropwhile(lambda line: line[1][0] == "#" or not line[1].strip(), lines)
-    sample = list(itertools.islice((line for line in begun if line[1].strip()), _SAMPLE))
-    if not sample:
+    lines = [line for line in enumerate(io.StringIO(text), 1) if line[1].strip()]
+    start = next((at for at, line in enumerate(lines) if line[1][0] != "#"), len(lines))
+    if not lines[start:]:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-    numbers, texts = zip(*sample, strict=True)
+    numbers, texts = zip(*lines[start : start + _SAMPLE], strict=True)
     sep = _separator(texts, reading)
-    rows = _split(texts, sep)
+    rows, notes = _split(texts, sep), ()
+    if _counts_rows(rows, len(lines) - start - 1):
+        notes = (f"line {numbers[0]} ({texts[0].strip()}) counts rows, and was left out",)
+        rows, numbers = rows[1:], numbers[1:]
+    for number, line in reversed(lines[:start]):
+        names = _split([line.lstrip("#")], sep)[0]
+        if str(reading.header) == str(number) or _are_commented_names(names, rows, reading):
+            rows, numbers = [names, *rows], (number, *numbers)
+            break
     at = find_names(rows, numbers, reading, file)
     body, above = rows[at + 1 :], numbers[at + 1] - 1
     names = _widened(rows[at], body) if at >= 0 else []
     shown = names or [*map(str, range(len(body[0])))]
     index = None if reading.index is None else position_of(shown, reading.index)
     # What names rows is kept letter by letter.
-    named = shown[0].lower() in INDEX_NAMES or are_words([row[0] for row in body])
-    as_text = {index, 0 if named else index} - {None}
+    named = names_ids(shown[0]) or are_words([row[0] for row in body])
+    as_text = {index, 0 if named else index, *ends_of(shown, reading)} - {None}
     # From the third version on nothing else is read but the nearest number.
     exact: Any = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
-    frame = pandas.read_csv(
-        io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
-        sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
-        low_memory=False, converters=dict.fromkeys(as_text, _as_bytes),
-        **exact,
-    )  # fmt: skip
+    try:
+        frame = pandas.read_csv(
+            io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
+            sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
+            low_memory=False, converters=dict.fromkeys(as_text, _as_bytes),
+            **exact,
+        )  # fmt: skip
+    except pandas.errors.ParserError as error:
+        widest = max(map(len, _split([line for _, line in lines[start:]], sep)))
+        raise ValueError(
+            f"{file} must have as many cells in every line ({str(error).strip()}); names with "
+            f"blanks need quotes, {setting('header')} names the line of the names, {setting('sep')} "
+            f"the sign between cells; pandas.read_csv(..., names=range({widest})) fills short lines"
+        ) from None
     for column in as_text:
         frame[column] = frame[column].map(bytes.decode)
     frame.index += above + 1
-    return _from_cells(file, frame, names, numbers[max(at, 0)])
+    return _from_cells(file, frame, names, numbers[max(at, 0)], notes)
 
 
 def _as_bytes(cell: str) -> bytes:
@@ -73,15 +90,18 @@ def _as_bytes(cell: str) -> bytes:
     return cell.strip().encode()
 
 
-def _from_cells(file: str, cells: pandas.DataFrame, names: list[str], line: int) -> Table:
+def _from_cells(
+    file: str, cells: pandas.DataFrame, names: list[str], line: int, notes: tuple[str, ...]
+) -> Table:
     """Return the table of cells without the columns that have neither a name nor a cell."""
     kept = cells.notna().any().to_numpy() | np.array([bool(name) for name in names] or True)
     frame = cells.loc[:, kept]
     if not names:
-        return Table(file, frame.set_axis(pandas.RangeIndex(frame.shape[1]), axis=1))
+        frame = frame.set_axis(pandas.RangeIndex(frame.shape[1]), axis=1)
+        return Table(file, frame, notes=notes)
     unique = unique_names([name for name, keep in zip(names, kept, strict=True) if keep])
     shown = f"line {line} ({', '.join(unique[:3])}{', ...' * (len(unique) > 3)})"
-    return Table(file, frame.set_axis(pandas.Index(unique), axis=1), header=shown)
+    return Table(file, frame.set_axis(pandas.Index(unique), axis=1), header=shown, notes=notes)
 
 
 def _decoded(path: Path) -> str:
@@ -152,10 +172,46 @@ def find_names(
     return 0
 
 
+def _counts_rows(rows: Sequence[Sequence[str]], n_below: int) -> bool:
+    """Whether a first row says how many rows there are, and perhaps how many columns."""
+    width = max(map(len, rows))
+    sizes = [[str(n_below)], *([str(n_below), str(width - k)] for k in (0, 1))]
+    return len(rows[0]) < width and list(rows[0]) in sizes
+
+
+def _are_commented_names(
+    names: Sequence[str], rows: Sequence[Sequence[str]], reading: Reading
+) -> bool:
+    """Whether a line behind # above a table without names has a name for each column."""
+    alone = reading.header is None and not _are_names(rows[0], rows[1:])
+    return alone and len(names) == len(rows[0]) and _are_names(names, rows)
+
+
+def _has_corner(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row names columns, since its first cell is no name of a row as those below.
+
+    Above words stands a number or a blank; above whole numbers that differ a word or a blank, or
+    they name rows and columns of decimals alike; sample_id, index and the like stand above all.
+    """
+    corner, rest, ids = first[0], first[1:], [row[0] for row in below]
+    if not ids or not rest or {*map(str.lower, rest)} & MISSING or len({*rest}) < len(rest):
+        return False
+    if corner and names_ids(corner):
+        return True
+    if all(map(is_word, ids)):
+        return not corner or not np.isnan(as_number(corner))
+    alike = all(name == each for name, each in zip(rest, ids, strict=False))
+    decimals = any("." in cell for row in below for cell in row[1:])
+    whole = all(map(str.isdecimal, ids)) and len({*ids}) == len(ids)
+    return whole and (not corner or is_word(corner) or (alike and decimals))
+
+
 def _are_names(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row names columns: words above most numbers, or numbers that count up."""
     columns = list(itertools.zip_longest(*below, fillvalue=""))
     shift = len(columns) - len(first) == 1 and any(columns[-1])
+    if _has_corner(["", *first] if shift else first, below):
+        return True
     words = [2 * sum(map(is_word, column)) > sum(map(bool, column)) for column in columns[shift:]]
     numeric = [cell for cell, wordy in zip(first, words, strict=False) if not wordy]
     if not numeric:
@@ -177,6 +233,8 @@ def _count_up(row: Sequence[str]) -> bool:
 def _widened(names: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     """Return names, with one for a column of row names, or for separators at the ends of lines."""
     own, width = list(names), len(body[0])
+    if not is_word(own[0]) and _has_corner(own, body):
+        own[0] = ""
     if width - len(own) == 1 and any(row[-1] for row in body if len(row) == width):
         own.insert(0, "")
     return own + [""] * (width - len(own))
