@@ -45,7 +45,6 @@ def run_embed(arguments: argparse.Namespace) -> None:
     """Find the hidden coordinates of a data set, their errors and the columns that make them."""
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    parameters |= common.typed_values(arguments, "affinity")
     model = IKD(**parameters, verbose=arguments.verbose).fit(data.X)
     Z, colors = model.embedding_, paint_points(data)
     files: dict[str, Any] = {"embedding.csv": common.coordinates_csv(model, Z, data)}
@@ -58,10 +57,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
-    kept = {
-        "n_components": model.n_components_,
-        **common.typed_values(arguments, "missing", "edges"),
-    }
+    kept = {"n_components": model.n_components_, **common.typed_values(arguments, "missing")}
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     trust = Trust.of(model, _chance(data, arguments))
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
@@ -73,7 +69,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
             ("compare", "How other methods do on the same data:", others),
             ("cliques", "What the cliques of the graph are, and where they disagree:", {}),
         )
-        # Not every method takes tables with holes, or lists of edges.
+        # Not every method takes tables with holes.
         if kept.keys() <= flags_of(name).keys()
     ]
     fractions = variance_fractions(Z)
@@ -110,7 +106,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
         "again": again[1],
     }
     lines += [again[0], f"  {again[1]}"]
-    common.finish(arguments, data, files, answer, lines, steps[: 2 - trust.is_weak][-1], result)
+    common.finish(arguments, data, files, answer, lines, steps[int(not trust.is_weak)], result)
 
 
 def _chance(data: Dataset, arguments: argparse.Namespace) -> ChanceTest | None:
@@ -332,17 +328,20 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
     own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed")}
-    typed = method_parameters(vars(arguments))
+    own |= method_parameters(vars(arguments))
     data = common.read_data(arguments, edges=getattr(arguments, "edges", None))
     if sp.issparse(data.X):
-        # Without a setting edges are taken as they are.
-        settings = typed and {"affinity": "precomputed", **typed}
-        view = replace(inspect_cliques(data.X, **own, **settings), data=data)
+        # Edges are taken as they are.
+        view = replace(inspect_cliques(data.X, **own), data=data)
     else:
-        view = inspect_cliques(data, **own, verbose=arguments.verbose, **typed)
+        view = inspect_cliques(data, **own, verbose=arguments.verbose)
+    answer, lines, result = [*view.answer], [], {}
     step = ("To look again:", common.typed_command(arguments))
-    if view.model is not None and not own["signed"]:
-        step = ("To embed with this graph:", _embed_again(view.model, arguments))
+    if view.model is not None:
+        lines, result = str(view.model.settings_).splitlines(), common.fit_record(view.model)
+        answer += common.truth_lines(data, view.model.embedding_)
+        if not own["signed"]:
+            step = ("To embed with this graph:", _embed_again(view.model, arguments))
     counts, advice = view.to_record(), view.advice()
     files: dict[str, Any] = {
         "cliques.csv": view.members().to_csv(index=False),
@@ -354,13 +353,9 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    lines, result = in_columns(view.facts().items()), {"cliques": counts, "advice": advice}
-    answer = [*view.answer]
-    if view.model is not None:
-        lines = [*str(view.model.settings_).splitlines(), *lines]
-        result = {**common.fit_record(view.model), **result}
-        answer += common.truth_lines(data, view.model.embedding_)
-    lines = [f"  {line}" for line in lines] + [f"- {sentence}" for sentence in advice]
+    lines = [f"  {line}" for line in [*lines, *in_columns(view.facts().items())]]
+    lines += [f"- {sentence}" for sentence in advice]
+    result |= {"cliques": counts, "advice": advice}
     common.finish(arguments, data, files, answer, lines, step, result)
 
 

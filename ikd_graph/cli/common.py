@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas
-import scipy.sparse as sp
 
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
@@ -25,7 +24,6 @@ from ..estimator import IKD
 from ..metrics import affine_r2
 from ..plotting import plot
 from ..report.page import share_plotly
-from ..similarity import GIVEN
 from .console import PROG, print_error, write_lines
 from .objects import plain_settings, settings_flags
 from .parser import STDOUT, flags_of
@@ -48,8 +46,6 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
     check_outputs(arguments)
     with Stages(arguments.verbose) as stages, stages("reading"):
         data = datasets.load(path or arguments.data, reading=reading)
-    if sp.issparse(data.X):
-        _check_edges(arguments, data)
     if not path:
         # Its results are called after it, which a folder may not take.
         check_writable(arguments.output, f"{file_stem(data.name)}_embedding.csv")
@@ -60,21 +56,6 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
             sys.stdout.flush()
     name_rows(data.row_names)
     return data
-
-
-def _check_edges(arguments: argparse.Namespace, data: Dataset) -> None:
-    """Take weights of edges for correlations where nothing else is asked for; raise if they are not."""
-    arguments.edges, largest = True, float(np.abs(data.X.data).max())
-    kind = vars(arguments).setdefault("affinity", "precomputed")
-    if kind not in GIVEN:
-        text = f"affinity must be {' or '.join(GIVEN)} for a list of edges, got {kind!r}"
-        raise ValueError(text)
-    if kind == "precomputed" and largest > 1.0 and not data.X.diagonal().any():
-        raise ValueError(
-            f"weights of edges of {data.name} must be correlations from -1 to 1, got {largest:.6g}; "
-            f"{setting('affinity', 'precomputed_distance')} takes distances, and {setting('drop')} "
-            "leaves the column of weights out"
-        )
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:

@@ -240,11 +240,8 @@ def flags_of(command: str) -> dict[str, str]:
 
 
 def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
-    """Give the parser of a command the flags that not every command has."""
+    """Give the parser of a command the flags that no other command has."""
     add = parser.add_argument
-    if name in ("embed", "cliques"):
-        add("--edges", action="store_true", help="the file is a list of edges: two names of points "
-            "and a correlation, or a distance for --affinity precomputed_distance")  # fmt: skip
     if name == "embed":
         add("--save-model", action="store_true", default=False,
             help=f"keep the model for `{PROG} place`")  # fmt: skip
@@ -272,3 +269,5 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
             help="negate rows that oppose others, so that their cliques are found")  # fmt: skip
         add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip
+        add("--edges", action="store_true",
+            help="each line of DATA has two names of points, and a correlation if known")  # fmt: skip

@@ -35,8 +35,8 @@ def export(
     """Write a graph for Gephi, Cytoscape, networkx or a spreadsheet.
 
     The end of the name is the format: ``.graphml``, ``.gexf``, or ``.csv`` and ``.tsv`` for a list
-    of edges (``source``, ``target``, ``weight`` and, if known, ``stability``), where a point without
-    edges is joined to itself.
+    of edges (``source``, ``target``, ``weight`` and, if known, ``stability``), in which a point
+    without edges is joined to itself.
 
     Parameters
     ----------
@@ -120,21 +120,20 @@ def edge_list(
     Returns
     -------
     str
-        Lines ``source``, ``target``, ``weight`` and, if known, ``stability``; a point without edges
-        has a line with itself, of weight 1.
+        Lines ``source``, ``target``, ``weight`` and, if known, ``stability``. A point without edges
+        is joined to itself, by 1.
     """
     import pandas as pd
 
     called = as_texts(names, g.n_nodes)
-    alone = np.flatnonzero(np.diff(g.indptr) == 0)
-    low, high, weights = (
-        np.append(each, own)
-        for each, own in zip(graphs.edges(g), (alone, alone, alone >= 0), strict=True)
-    )
+    low, high, weights = graphs.edges(g)
     columns = {"source": called[low], "target": called[high], "weight": weights}
     if stability is not None:
-        columns["stability"] = np.append(_stability_of(g, stability), alone >= 0)
-    return str(pd.DataFrame(columns).to_csv(sep=separator, index=False, lineterminator="\n"))
+        columns["stability"] = _stability_of(g, stability)
+    alone = called[np.diff(g.indptr) == 0]
+    loops = pd.DataFrame({**dict.fromkeys(columns, 1.0), "source": alone, "target": alone})
+    table = pd.concat([pd.DataFrame(columns), loops])
+    return str(table.to_csv(sep=separator, index=False, lineterminator="\n"))
 
 
 def networkx_graph(

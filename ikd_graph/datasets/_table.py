@@ -127,12 +127,9 @@ class TableError(ValueError):
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
 
-_IDS = re.compile(r"(?i:(.*[^a-z])?(id|name|sample)s?)|.*[a-z]I[Dd]")
-
-
-def names_ids(name: str) -> bool:
-    """Whether a first column of this name names rows if its cells differ, such as sample_id."""
-    return name.lower() in INDEX_NAMES or bool(_IDS.fullmatch(name))
+_CLOCKS = "timestamp|datetime|date|time|year|month|day"
+IDS = re.compile(rf"(?i:|index|unnamed: 0|(.*[^a-z])?(id|name|sample)s?|{_CLOCKS})|.*[a-z]I[Dd]")
+"""Names of a first column that names rows if its cells differ: sample_id, OTU ID, and clocks."""
 
 
 @dataclass
@@ -255,14 +252,11 @@ def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]
 
 
 def ends_of(names: Sequence[str], reading: Reading) -> list[int]:
-    """Return the columns with both ends of edges, by their names or the first two if asked for."""
-    lower = [name.lower() for name in names]
-    for pair, further in (({"source", "target"}, set()), ({"from", "to"}, {"weight"})):
-        if pair | further <= {*lower}:
-            return [at for at, name in enumerate(lower) if name in pair][:2]
-    # R counts the rows in a first column without a name.
-    own = [at for at, name in enumerate(lower) if name not in ("", "unnamed: 0")]
-    return own[:2] if reading.edges else []
+    """Return the columns of both ends of edges, by their names or the first two if asked for."""
+    named = [at for at, name in enumerate(names) if name.lower() in ("source", "target")]
+    # R counts the rows in a column without a name.
+    own = [at for at, name in enumerate(names) if name.lower() not in ("", "unnamed: 0")]
+    return named if len(named) == 2 else own[:2] if reading.edges else []
 
 
 def words_of(column: Any) -> list[str]:
@@ -272,11 +266,11 @@ def words_of(column: Any) -> list[str]:
 
 
 def names_rows(table: Table) -> bool:
-    """Whether the first column names the rows: by its name, or by cells that differ."""
-    name, column = table.names[0] if table.has_names else "0", table.frame.iloc[:, 0]
+    """Whether the first column names the rows: by its name, or by dates or words that differ."""
+    name, column = table.names[0], table.frame.iloc[:, 0]
     if table.row_names or name.lower() in INDEX_NAMES:
         return not table.row_names
-    return (names_ids(name) or bool(words_of(column))) and column.nunique() == len(column) > 1
+    return bool(IDS.fullmatch(name) or words_of(column)) and column.nunique() == len(column) > 1
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.format import listed, setting, suggest
 from .._base.types import Booleans, Floats
 from .._preprocessing import STEPS, RowSteps
+from . import synthetic
 from ._table import (  # fmt: skip
     Reading,
     Table,
@@ -27,15 +28,6 @@ from ._table import (  # fmt: skip
     words_of,
 )
 from .arrays import read_annotated, read_mat, read_npy, read_npz
-from .synthetic import (  # fmt: skip
-    digits,
-    figure_eight,
-    gplvm_data,
-    half_moons,
-    spike_counts,
-    surface,
-    swiss_roll,
-)
 from .text import read_parquet, read_sheet, read_text
 
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
@@ -122,7 +114,8 @@ def _table(path: Path, reading: Reading) -> Table:
         told = f", or tell its {', '.join(map(setting, own))}" if own else ""
         raise ValueError(
             f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}); write it again from its source{told}"
+            f"{' '.join(str(error).split())[:300]}); write it again, its lines of "
+            f"equal length{told}"
         ) from error
 
 
@@ -141,14 +134,10 @@ def _unpacked(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
+_NAMED = ("digits", "figure_eight", "surface", "half_moons", "swiss_roll", "spike_counts")
 BUILTIN: dict[str, Callable[[], Dataset]] = {
-    "digits": digits,
-    "figure_eight": figure_eight,
-    "surface": surface,
-    "half_moons": half_moons,
-    "swiss_roll": swiss_roll,
-    "spike_counts": spike_counts,
-    "medium": lambda: gplvm_data("medium", 200, noise=0.1),
+    **{name: getattr(synthetic, name) for name in _NAMED},
+    "medium": lambda: synthetic.gplvm_data("medium", 200, noise=0.1),
 }
 """Every data set that ``load`` knows by name, and what makes it."""
 
@@ -189,73 +178,52 @@ LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 
 
 def _edges(table: Table, reading: Reading) -> list[int]:
-    """Return the columns with both ends of edges; empty of a table of rows.
+    """Return the columns of both ends of edges; none of a table of rows.
 
-    Where nothing is told of the columns, they are recognized by their names; or of three columns
-    the first two are words of which some stand in both, no pair comes twice, and all are known.
+    Where nothing is said of columns, edges are recognized by the names source and target, or by
+    three columns without holes: two of words, of which some are in both and no pair comes twice,
+    and one of numbers.
     """
-    ends, names = ends_of(table.names, reading), table.names
-    if reading.edges:
-        return ends
-    if any(getattr(reading, name) for name in ("labels", "columns", "drop", "transpose", "index")):
-        return []
-    own = ends_of(names, replace(reading, edges=True))
-    cells = table.frame.iloc[:, own + [at for at in range(len(names)) if at not in own][-1:]]
-    if not ends and cells.shape[1] == 3 == len(names) - own[0] and cells.notna().to_numpy().all():
-        first, second, weight = (words_of(cells.iloc[:, at]) for at in range(3))
-        pairs = {*zip(first, second, strict=False)}
-        alone = len(pairs) == len(cells) and all(one != other for one, other in pairs)
-        ends = own if alone and {*first} & {*second} and not weight else []
+    ends, frame = ends_of(table.names, reading), table.frame
+    told = (reading.labels, reading.columns, reading.drop, reading.index, reading.transpose)
+    if reading.edges or any(told):
+        return ends * bool(reading.edges)
+    if frame.shape[1] == 3 and not frame.isna().to_numpy().any():
+        first, second, numbers = (words_of(frame.iloc[:, at]) for at in range(3))
+        pairs = {pair for pair in zip(first, second, strict=False) if len({*pair}) == 2}
+        if not numbers and {*first} & {*second} and len(pairs) == len(frame):
+            ends = [0, 1]
     if ends and reading.edges is False:
-        text = f"{table.file} must hold rows of numbers, got a list of edges ({listed(names)}); "
-        raise TableError(
-            table.file, [f"{text}{setting('edges', True)} (of cliques, embed) reads it"]
-        )
+        text = f"{table.file} must hold rows of numbers, got a list of edges; "
+        raise ValueError(f"{text}{setting('edges', True)} (of cliques) takes it")
     return ends
 
 
 def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Dataset:
-    """Return the sparse weights between the points that edges join, 1 where there are none."""
+    """Return the sparse weights of the pairs of points that edges join, 1 where none are given."""
     _refuse(reading, f"{table.file}, a list of edges", ("labels", "index", "transpose", *STEPS))
     names, frame = table.names, table.frame
     choice = _choose_columns(table, replace(reading, labels=tuple(names[at] for at in ends)))
-    numeric = [at for at in choice.features if not words_of(frame.iloc[:, at])]
-    weighing = [at for at in numeric if names[at].lower() == "weight"] or numeric
-    if len(weighing) > 1:
-        titles = [names[at] for at in weighing]
-        text = f"{table.file} must have one column of weights of edges, got {listed(titles)}; "
-        raise TableError(table.file, [f"{text}{setting('columns', titles[:1])} takes the first"])
-    weights = np.ones(len(frame))
-    if weighing:
-        weights = parse_numbers(frame.iloc[:, weighing], reading.na)[0][:, 0]
-    points = np.column_stack([plain_texts(frame.iloc[:, at]) for at in ends]).astype(object)
-    unknown = frame.iloc[:, ends].isna().to_numpy() | (points == "")
-    if (bad := np.flatnonzero(unknown.any(axis=1) | ~np.isfinite(weights))).size:
-        line, cells = frame.index[bad[0]], frame.iloc[bad[0]].tolist()
-        text = (
-            f"{table.file} must have two names and a finite weight in every line, got {cells} in "
+    weights = [at for at in choice.features if names[at].lower() == "weight"] or choice.features
+    cells = frame.iloc[:, ends].to_numpy(object)
+    cells[cells == ""] = None
+    codes, points = pandas.factorize(cells.ravel())
+    edges = pandas.DataFrame(np.sort(codes.reshape(-1, 2), axis=1))
+    X, _ = parse_numbers(frame.iloc[:, weights], reading.na)
+    edges["weight"] = np.nan if len(weights) > 1 else X[:, 0] if weights else 1.0
+    edges = edges.drop_duplicates()
+    bad = edges.duplicated([0, 1]) | (edges[0] < 0) | ~(edges.weight.abs() <= 1.0)
+    if bad.any():
+        row = edges.index[bad.argmax()]
+        raise ValueError(
+            f"{table.file} must have two names and one weight from -1 to 1 in each line, the same "
+            f"for a pair, got {frame.iloc[row].tolist()} in row {frame.index[row]}; correct it, or "
+            f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
         )
-        text += f"row {line}; correct or leave out {bad.size} line(s)"
-        raise TableError(table.file, [text])
-    codes, nodes = pandas.factorize(points.ravel())
-    low, high = np.sort(codes.reshape(-1, 2), axis=1).T
-    edges = pandas.Series(weights).groupby([low, high], sort=False).agg(["min", "max"])
-    low, high = (edges.index.get_level_values(level).to_numpy() for level in (0, 1))
-    least, most = edges.to_numpy().T
-    if (twice := np.flatnonzero(most - least > 1e-6 * np.abs(most))).size:
-        at = twice[0]
-        text = (
-            f"{table.file} must have one weight for each pair, got {least[at]} and {most[at]} for "
-        )
-        text += f"{nodes[low[at]]} and {nodes[high[at]]}; leave one of the lines out"
-        raise TableError(table.file, [text])
-    off = low != high
-    pairs = np.append(low, high[off]), np.append(high, low[off])
-    X = sp.csr_array((np.append(most, most[off]), pairs), shape=(len(nodes), len(nodes)))
-    title = names[weighing[0]] if weighing else "1"
-    note = f"{table.file}: {len(nodes)} points, {off.sum()} edges from {names[ends[0]]!r} to "
-    note += f"{names[ends[1]]!r}; header: {table.header}; weights: {title}"
-    return Dataset(X=X, name=name, row_names=tuple(nodes), notes=(note, *table.notes))
+    shape = (len(points), len(points))
+    X = sp.csr_array((edges.weight.to_numpy(), (edges[0], edges[1])), shape)
+    told = [f"{table.file}: {len(points)} points, {len(edges)} edges; header: {table.header}"]
+    return Dataset(X=X, name=name, row_names=tuple(plain_texts(points)), notes=tuple(told))
 
 
 class Choice(NamedTuple):
@@ -280,6 +248,7 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         raise TableError(table.file, problems)
     holes = np.isnan(X)
     own = _learnt_steps(X, reading)
+    X = own.apply(X)
     labels = [_encoded(table, at) for at in choice.labels]
     rows, title = table.row_names, str(table.frame.index.name or "")
     if choice.row_names is not None:
@@ -296,20 +265,13 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     if choice.dropped:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
-    if not reading.columns and 0 < len(clocks := _clocks(X)) < len(columns):
-        titles = [columns[at] for at in clocks]
-        cure = setting("drop", titles[:1]) if reading.transpose else setting("index", titles[0])
-        notes.append(
-            f"{listed(map(repr, titles))} rises or falls evenly, as a clock does, and counts as a "
-            f"measurement; {cure} takes it out of them"
-        )
     if holes.any():
         notes.append(
             f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "
             f"({_each(holes, columns)})"
         )
     return Dataset(
-        X=own.apply(X),
+        X=X,
         labels=tuple(labels),
         name=name,
         feature_names=tuple(columns) if table.has_names else (),
@@ -318,16 +280,6 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         notes=(*notes, *own.steps()),
         steps=own,
     )
-
-
-def _clocks(X: Floats) -> list[int]:
-    """Return columns of ten rows or more that are within half a step of a line along the rows."""
-    every, step = np.arange(len(X)), (X[-1] - X[0]) / max(len(X) - 1, 1)
-    at = np.flatnonzero(step) if len(X) > 9 else every[:0]
-    for rows in (every[:10], every):
-        off = X[np.ix_(rows, at)] - (X[0, at] + step[at] * rows[:, None])
-        at = at[(2.0 * np.abs(off) < np.abs(step[at])).all(axis=0)]
-    return [int(column) for column in at]
 
 
 def _learnt_steps(X: Floats, reading: Reading) -> RowSteps:
@@ -434,8 +386,8 @@ def _bad_cells(
     fill = setting("impute", "median")
     others = (
         f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
-        f"{setting('na')} for missing cells, {setting('decimal', ',')} reads decimal commas, "
-        f"{setting('edges', True)} (of cliques, embed) reads a list of edges, "
+        f"{setting('na')} for missing cells, {setting('edges', True)} (of cliques) for edges, "
+        f" {setting('decimal', ',')} reads decimal commas, "
         f"{setting('header')} names the line of the names (now {table.header}), "
         f"{setting('transpose', True)} exchanges rows and columns; signs between "
         "thousands must be taken out of the file"
@@ -451,13 +403,13 @@ def _bad_cells(
             + (" takes them for missing" if reading.keep_missing else f" {fill} fills them"),
         ),
     }  # fmt: skip
-    problems, whole = [], np.any([bad.any(axis=0) for bad, _ in checks.values()], axis=0)
+    problems, every = [], np.any([bad.any(axis=0) for bad, _ in checks.values()], axis=0)
     for rule, (bad, cure) in checks.items():
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-            rest = f"; {setting('drop', names)} reads the rest" * (not whole.all())
+            rest = f"; {setting('drop', names)} reads the rest" * (not every.all())
             problems.append(
                 f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
                 f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"

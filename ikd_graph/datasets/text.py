@@ -17,6 +17,7 @@ import pandas
 from .._base.dataset import MISSING
 from .._base.format import listed, setting
 from ._table import (
+    IDS,
     SEPARATORS,
     Reading,
     Table,
@@ -24,7 +25,6 @@ from ._table import (
     as_number,
     ends_of,
     is_word,
-    names_ids,
     position_of,
     unique_names,
 )
@@ -46,43 +46,36 @@ def _parsed(file: str, text: str, reading: Reading) -> Table:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
     numbers, texts = zip(*lines[start : start + _SAMPLE], strict=True)
     sep = _separator(texts, reading)
-    rows, notes = _split(texts, sep), ()
-    if _counts_rows(rows, len(lines) - start - 1):
-        notes = (f"line {numbers[0]} ({texts[0].strip()}) counts rows, and was left out",)
+    rows = _split(texts, sep)
+    if rows[0][0] == str(len(lines) - start - 1) and len(rows[0]) < min(3, max(map(len, rows))):
+        # PHYLIP begins with the number of rows, word vectors with those of rows and columns.
         rows, numbers = rows[1:], numbers[1:]
-    for number, line in reversed(lines[:start]):
-        names = _split([line.lstrip("#")], sep)[0]
-        if str(reading.header) == str(number) or _are_commented_names(names, rows, reading):
-            rows, numbers = [names, *rows], (number, *numbers)
-            break
+    if reading.header is None and not _are_names(rows[0], rows[1:]):
+        behind = [(number, _split([line.lstrip("#")], sep)[0]) for number, line in lines[:start]]
+        for number, names in behind[::-1]:
+            if len(names) == len(rows[0]) and _are_names(names, rows):
+                rows, numbers = [names, *rows], (number, *numbers)
+                break
     at = find_names(rows, numbers, reading, file)
     body, above = rows[at + 1 :], numbers[at + 1] - 1
     names = _widened(rows[at], body) if at >= 0 else []
     shown = names or [*map(str, range(len(body[0])))]
     index = None if reading.index is None else position_of(shown, reading.index)
     # What names rows is kept letter by letter.
-    named = names_ids(shown[0]) or are_words([row[0] for row in body])
+    named = IDS.fullmatch(shown[0]) or are_words([row[0] for row in body])
     as_text = {index, 0 if named else index, *ends_of(shown, reading)} - {None}
     # From the third version on nothing else is read but the nearest number.
     exact: Any = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
-    try:
-        frame = pandas.read_csv(
-            io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
-            sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
-            low_memory=False, converters=dict.fromkeys(as_text, _as_bytes),
-            **exact,
-        )  # fmt: skip
-    except pandas.errors.ParserError as error:
-        widest = max(map(len, _split([line for _, line in lines[start:]], sep)))
-        raise ValueError(
-            f"{file} must have as many cells in every line ({str(error).strip()}); names with "
-            f"blanks need quotes, {setting('header')} names the line of the names, {setting('sep')} "
-            f"the sign between cells; pandas.read_csv(..., names=range({widest})) fills short lines"
-        ) from None
+    frame = pandas.read_csv(
+        io.StringIO(text), header=None, names=range(len(shown)), skiprows=above,
+        sep=r"\s+" if sep == " " else sep, decimal=reading.decimal, skipinitialspace=True,
+        low_memory=False, converters=dict.fromkeys(as_text, _as_bytes),
+        **exact,
+    )  # fmt: skip
     for column in as_text:
         frame[column] = frame[column].map(bytes.decode)
     frame.index += above + 1
-    return _from_cells(file, frame, names, numbers[max(at, 0)], notes)
+    return _from_cells(file, frame, names, numbers[max(at, 0)])
 
 
 def _as_bytes(cell: str) -> bytes:
@@ -90,18 +83,15 @@ def _as_bytes(cell: str) -> bytes:
     return cell.strip().encode()
 
 
-def _from_cells(
-    file: str, cells: pandas.DataFrame, names: list[str], line: int, notes: tuple[str, ...]
-) -> Table:
+def _from_cells(file: str, cells: pandas.DataFrame, names: list[str], line: int) -> Table:
     """Return the table of cells without the columns that have neither a name nor a cell."""
     kept = cells.notna().any().to_numpy() | np.array([bool(name) for name in names] or True)
     frame = cells.loc[:, kept]
     if not names:
-        frame = frame.set_axis(pandas.RangeIndex(frame.shape[1]), axis=1)
-        return Table(file, frame, notes=notes)
+        return Table(file, frame.set_axis(pandas.RangeIndex(frame.shape[1]), axis=1))
     unique = unique_names([name for name, keep in zip(names, kept, strict=True) if keep])
     shown = f"line {line} ({', '.join(unique[:3])}{', ...' * (len(unique) > 3)})"
-    return Table(file, frame.set_axis(pandas.Index(unique), axis=1), header=shown, notes=notes)
+    return Table(file, frame.set_axis(pandas.Index(unique), axis=1), header=shown)
 
 
 def _decoded(path: Path) -> str:
@@ -172,21 +162,6 @@ def find_names(
     return 0
 
 
-def _counts_rows(rows: Sequence[Sequence[str]], n_below: int) -> bool:
-    """Whether a first row says how many rows there are, and perhaps how many columns."""
-    width = max(map(len, rows))
-    sizes = [[str(n_below)], *([str(n_below), str(width - k)] for k in (0, 1))]
-    return len(rows[0]) < width and list(rows[0]) in sizes
-
-
-def _are_commented_names(
-    names: Sequence[str], rows: Sequence[Sequence[str]], reading: Reading
-) -> bool:
-    """Whether a line behind # above a table without names has a name for each column."""
-    alone = reading.header is None and not _are_names(rows[0], rows[1:])
-    return alone and len(names) == len(rows[0]) and _are_names(names, rows)
-
-
 def _has_corner(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row names columns, since its first cell is no name of a row as those below.
 
@@ -196,10 +171,10 @@ def _has_corner(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     corner, rest, ids = first[0], first[1:], [row[0] for row in below]
     if not ids or not rest or {*map(str.lower, rest)} & MISSING or len({*rest}) < len(rest):
         return False
-    if corner and names_ids(corner):
+    if corner and IDS.fullmatch(corner):
         return True
     if all(map(is_word, ids)):
-        return not corner or not np.isnan(as_number(corner))
+        return not corner or bool(np.isfinite(as_number(corner)))
     alike = all(name == each for name, each in zip(rest, ids, strict=False))
     decimals = any("." in cell for row in below for cell in row[1:])
     whole = all(map(str.isdecimal, ids)) and len({*ids}) == len(ids)
