@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .. import cliques, covariance, graph
 from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds, in_columns
-from .._base.validation import name_rows
+from .._base.validation import name_rows, one_of
 from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
@@ -332,9 +332,10 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     data = common.read_data(arguments, edges=getattr(arguments, "edges", None))
     if sp.issparse(data.X):
         # Edges are taken as they are.
-        view = replace(inspect_cliques(data.X, **own), data=data)
+        one_of(("precomputed",))("affinity", own.pop("affinity", "precomputed"))
     else:
-        view = inspect_cliques(data, **own, verbose=arguments.verbose)
+        own["verbose"] = arguments.verbose
+    view = replace(inspect_cliques(data, **own), data=data)
     answer, lines, result = [*view.answer], [], {}
     step = ("To look again:", common.typed_command(arguments))
     if view.model is not None:

@@ -270,4 +270,4 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
         add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip
         add("--edges", action="store_true",
-            help="each line of DATA has two names of points, and a correlation if known")  # fmt: skip
+            help="DATA is a list of edges: two names, and a correlation if known")  # fmt: skip

@@ -129,7 +129,7 @@ INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 
 _CLOCKS = "timestamp|datetime|date|time|year|month|day"
 IDS = re.compile(rf"(?i:|index|unnamed: 0|(.*[^a-z])?(id|name|sample)s?|{_CLOCKS})|.*[a-z]I[Dd]")
-"""Names of a first column that names rows if its cells differ: sample_id, OTU ID, and clocks."""
+"""Names of a first column that names rows if its cells differ: sample_id, OTU ID, year."""
 
 
 @dataclass
@@ -251,12 +251,13 @@ def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]
     }
 
 
-def ends_of(names: Sequence[str], reading: Reading) -> list[int]:
-    """Return the columns of both ends of edges, by their names or the first two if asked for."""
-    named = [at for at, name in enumerate(names) if name.lower() in ("source", "target")]
+def ends_of(names: Sequence[str], asked: bool) -> list[int]:
+    """Return the columns of both ends of edges: called source and target, or the first if asked."""
+    lower = [name.lower() for name in names]
+    if {"source", "target"} <= {*lower} and (len(lower) < 4 or "weight" in lower):
+        return [lower.index("source"), lower.index("target")]
     # R counts the rows in a column without a name.
-    own = [at for at, name in enumerate(names) if name.lower() not in ("", "unnamed: 0")]
-    return named if len(named) == 2 else own[:2] if reading.edges else []
+    return [at for at, name in enumerate(lower) if name not in ("", "unnamed: 0")][: 2 * asked]
 
 
 def words_of(column: Any) -> list[str]:
@@ -265,12 +266,10 @@ def words_of(column: Any) -> list[str]:
     return texts if are_words(texts) else []
 
 
-def names_rows(table: Table) -> bool:
-    """Whether the first column names the rows: by its name, or by dates or words that differ."""
-    name, column = table.names[0], table.frame.iloc[:, 0]
-    if table.row_names or name.lower() in INDEX_NAMES:
-        return not table.row_names
-    return bool(IDS.fullmatch(name) or words_of(column)) and column.nunique() == len(column) > 1
+def names_rows(name: str, cells: Sequence[str]) -> bool:
+    """Whether a first column names the rows: by its name, or by dates or words that differ."""
+    differ = len({*cells}) == len(cells) > 1
+    return name.lower() in INDEX_NAMES or (differ and bool(IDS.fullmatch(name) or are_words(cells)))
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

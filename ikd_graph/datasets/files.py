@@ -99,34 +99,31 @@ def _table(path: Path, reading: Reading) -> Table:
     _refuse(reading, path.name, [name for name in _OF_FORMATS if name not in own])
     try:
         return reader(path, reading)
-    except ImportError as error:
-        raise ImportError(
-            f"reading {path.name} needs a package that is not installed "
-            f"({' '.join(str(error).split())}); pip install "
-            '"ikd_graph[data,anndata]", or save the table by numpy.save'
-        ) from error
-    except (MemoryError, Warning):
-        raise
     except Exception as error:
         # What the libraries say of a broken file does not name it.
-        if isinstance(error, ValueError) and path.name in str(error):
+        named = isinstance(error, ValueError) and path.name in str(error)
+        if named or isinstance(error, (MemoryError, Warning)):
             raise
-        told = f", or tell its {', '.join(map(setting, own))}" if own else ""
-        raise ValueError(
-            f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}); write it again, its lines of "
-            f"equal length{told}"
-        ) from error
+        said, told = " ".join(str(error).split())[:300], ", ".join(map(setting, own))
+        if isinstance(error, ImportError):
+            text = (
+                f"reading {path.name} needs a package that is not installed ({said}); pip install "
+            )
+            text += '"ikd_graph[data,anndata]", or save the table by numpy.save'
+            raise ImportError(text) from error
+        text = (
+            f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: {said}); write "
+        )
+        text += "it again, its lines of equal length" + f", or tell its {told}" * bool(own)
+        raise ValueError(text) from error
 
 
 def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
     """Raise if something is asked for that data have no use for."""
     for option in options:
         if (value := getattr(reading, option)) != getattr(Reading, option):
-            raise ValueError(
-                f"{option} must not be given for {name}, got {value!r}; such data have no use for "
-                "it"
-            )
+            text = f"{option} must not be given for {name}, got {value!r}"
+            raise ValueError(f"{text}; such data have no use for it")
 
 
 def _unpacked(path: Path) -> Path:
@@ -180,22 +177,18 @@ LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 def _edges(table: Table, reading: Reading) -> list[int]:
     """Return the columns of both ends of edges; none of a table of rows.
 
-    Where nothing is said of columns, edges are recognized by the names source and target, or by
-    three columns without holes: two of words, of which some are in both and no pair comes twice,
-    and one of numbers.
+    Recognized are source and target in a table that has a weight or nothing else; or three columns
+    without holes, two of words, of which some are in both and no pair comes twice, and numbers.
     """
-    ends, frame = ends_of(table.names, reading), table.frame
-    told = (reading.labels, reading.columns, reading.drop, reading.index, reading.transpose)
-    if reading.edges or any(told):
-        return ends * bool(reading.edges)
-    if frame.shape[1] == 3 and not frame.isna().to_numpy().any():
+    ends, frame = ends_of(table.names, bool(reading.edges)), table.frame
+    if not ends and frame.shape[1] == 3 and not frame.isna().to_numpy().any():
         first, second, numbers = (words_of(frame.iloc[:, at]) for at in range(3))
         pairs = {pair for pair in zip(first, second, strict=False) if len({*pair}) == 2}
-        if not numbers and {*first} & {*second} and len(pairs) == len(frame):
-            ends = [0, 1]
+        alone = len(pairs) == len(frame) and not numbers
+        ends = [0, 1] if alone and {*first} & {*second} else []
     if ends and reading.edges is False:
-        text = f"{table.file} must hold rows of numbers, got a list of edges; "
-        raise ValueError(f"{text}{setting('edges', True)} (of cliques) takes it")
+        text = f"{table.file} must hold rows of numbers, got a list of edges"
+        raise ValueError(f"{text}; {setting('edges', True)} (of cliques) takes it")
     return ends
 
 
@@ -207,7 +200,8 @@ def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Datase
     weights = [at for at in choice.features if names[at].lower() == "weight"] or choice.features
     cells = frame.iloc[:, ends].to_numpy(object)
     cells[cells == ""] = None
-    codes, points = pandas.factorize(cells.ravel())
+    codes, named = pandas.factorize(cells.ravel())
+    points = tuple(plain_texts(named))
     edges = pandas.DataFrame(np.sort(codes.reshape(-1, 2), axis=1))
     X, _ = parse_numbers(frame.iloc[:, weights], reading.na)
     edges["weight"] = np.nan if len(weights) > 1 else X[:, 0] if weights else 1.0
@@ -220,10 +214,9 @@ def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Datase
             f"for a pair, got {frame.iloc[row].tolist()} in row {frame.index[row]}; correct it, or "
             f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
         )
-    shape = (len(points), len(points))
-    X = sp.csr_array((edges.weight.to_numpy(), (edges[0], edges[1])), shape)
-    told = [f"{table.file}: {len(points)} points, {len(edges)} edges; header: {table.header}"]
-    return Dataset(X=X, name=name, row_names=tuple(plain_texts(points)), notes=tuple(told))
+    pairs, n = (edges.weight.to_numpy(), (edges[0], edges[1])), len(points)
+    note = f"{table.file}: {n} points, {(edges[0] < edges[1]).sum()} edges; header: {table.header}"
+    return Dataset(sp.csr_array(pairs, (n, n)), name=name, row_names=points, notes=(note,))
 
 
 class Choice(NamedTuple):
@@ -319,7 +312,8 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
         raise TableError(table.file, problems)
     dropped = {c for columns in fits["drop"].values() for c in columns}
     labels = labels or _usual_labels(table, dropped)
-    if index is None and 0 not in dropped and 0 not in labels and names_rows(table):
+    free = index is None and 0 not in dropped and 0 not in labels and not table.row_names
+    if free and names_rows(names[0], plain_texts(table.frame.iloc[:, 0])):
         index = 0
     others = {*own}.difference(labels, [index], dropped)
     words = {c: texts for c in others if (texts := words_of(table.frame.iloc[:, c]))}
@@ -379,15 +373,13 @@ def _bad_cells(
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
             "D.fillna(D.T) of pandas fills the other"
         ]
-    missing = holes & (not reading.keep_missing)
-    if reading.impute is not None:
-        # A column without numbers cannot be filled.
-        missing = holes & holes.all(axis=0)
+    # A column without numbers cannot be filled.
+    missing = holes & (holes.all(axis=0) if reading.impute else not reading.keep_missing)
     fill = setting("impute", "median")
     others = (
         f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
         f"{setting('na')} for missing cells, {setting('edges', True)} (of cliques) for edges, "
-        f" {setting('decimal', ',')} reads decimal commas, "
+        f"{setting('decimal', ',')} reads decimal commas, "
         f"{setting('header')} names the line of the names (now {table.header}), "
         f"{setting('transpose', True)} exchanges rows and columns; signs between "
         "thousands must be taken out of the file"
@@ -403,13 +395,13 @@ def _bad_cells(
             + (" takes them for missing" if reading.keep_missing else f" {fill} fills them"),
         ),
     }  # fmt: skip
-    problems, every = [], np.any([bad.any(axis=0) for bad, _ in checks.values()], axis=0)
+    problems, left = [], {*columns}
     for rule, (bad, cure) in checks.items():
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-            rest = f"; {setting('drop', names)} reads the rest" * (not every.all())
+            rest = f"; {setting('drop', names)} reads the rest" * bool(left := left - {*names})
             problems.append(
                 f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
                 f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"
@@ -436,8 +428,7 @@ def _encoded(table: Table, at: int | str) -> Labels:
     if isinstance(at, str):
         values, title = table.beside[at], at
     else:
-        column = table.frame.iloc[:, at]
-        values = column.astype(object).where(column.notna(), None).to_numpy(object)
+        values = table.frame.iloc[:, at].to_numpy(object)
         title = table.names[at] if table.has_names else ""
     if isinstance(values, Labels):
         return replace(values, title=title)

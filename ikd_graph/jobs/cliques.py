@@ -588,6 +588,9 @@ def inspect_cliques(
 
 def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
     """Graph of any kind with the weights that it has, and names of its nodes; None of a table."""
+    if isinstance(X, Dataset) and sp.issparse(X.X):
+        given = _given_graph(X.X)
+        return given and (given[0], X.row_names)
     if isinstance(X, CsrGraph):
         return X, ()
     if sp.issparse(X) and X.shape[0] == X.shape[1]:
