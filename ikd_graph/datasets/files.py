@@ -209,11 +209,14 @@ def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Datase
     bad = edges.duplicated([0, 1]) | (edges[0] < 0) | ~(edges.weight.abs() <= 1.0)
     if bad.any():
         row = edges.index[bad.argmax()]
-        raise ValueError(
+        text = (
             f"{table.file} must have two names and one weight from -1 to 1 in each line, the same "
-            f"for a pair, got {frame.iloc[row].tolist()} in row {frame.index[row]}; correct it, or "
-            f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
         )
+        text += (
+            f"for a pair, got {listed(plain_texts(frame.iloc[row]))} in row {frame.index[row]}; "
+        )
+        text += f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
+        raise ValueError(text)
     pairs, n = (edges.weight.to_numpy(), (edges[0], edges[1])), len(points)
     note = f"{table.file}: {n} points, {(edges[0] < edges[1]).sum()} edges; header: {table.header}"
     return Dataset(sp.csr_array(pairs, (n, n)), name=name, row_names=points, notes=(note,))
@@ -239,7 +242,8 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         raise TableError(table.file, [text])
     if problems := _bad_cells(X, odd, choice, table, reading):
         raise TableError(table.file, problems)
-    holes = np.isnan(X)
+    holes, steps = np.isnan(X), np.diff(X, axis=0)
+    even = np.isclose(steps, steps[:1]).all(axis=0) & (X[0] != X[-1])
     own = _learnt_steps(X, reading)
     X = own.apply(X)
     labels = [_encoded(table, at) for at in choice.labels]
@@ -258,6 +262,12 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     if choice.dropped:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
+    if len(X) > 9 and 0 < even.sum() < even.size and not reading.columns:
+        clocks = tuple(np.array(columns)[even].tolist())
+        text = (
+            f"{listed(clocks)} rises or falls evenly, as a clock does, and counts as a measurement"
+        )
+        notes.append(f"{text}; {setting('drop', clocks)} leaves it out")
     if holes.any():
         notes.append(
             f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "

@@ -154,7 +154,9 @@ def find_names(
             )
         return numbers.index(int(reading.header))
     table = rows[start:]
-    if reading.header is None and _are_names(table[0], table[1:]):
+    # Of words alone the first row is an edge, too, if its names come again.
+    again = reading.edges and {*table[0]} & {*itertools.chain(*table[1:])}
+    if reading.header is None and not again and _are_names(table[0], table[1:]):
         if len(table) == 1:
             raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
         return start
