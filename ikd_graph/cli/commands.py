@@ -327,15 +327,13 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
-    own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed")}
+    own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed", "verbose")}
     own |= method_parameters(vars(arguments))
     data = common.read_data(arguments, edges=getattr(arguments, "edges", None))
     if sp.issparse(data.X):
         # Edges are taken as they are.
         one_of(("precomputed",))("affinity", own.pop("affinity", "precomputed"))
-    else:
-        own["verbose"] = arguments.verbose
-    view = replace(inspect_cliques(data, **own), data=data)
+    view = inspect_cliques(data, **own)
     answer, lines, result = [*view.answer], [], {}
     step = ("To look again:", common.typed_command(arguments))
     if view.model is not None:

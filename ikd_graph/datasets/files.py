@@ -184,8 +184,8 @@ def _edges(table: Table, reading: Reading) -> list[int]:
     if not ends and frame.shape[1] == 3 and not frame.isna().to_numpy().any():
         first, second, numbers = (words_of(frame.iloc[:, at]) for at in range(3))
         pairs = {pair for pair in zip(first, second, strict=False) if len({*pair}) == 2}
-        alone = len(pairs) == len(frame) and not numbers
-        ends = [0, 1] if alone and {*first} & {*second} else []
+        if not numbers and {*first} & {*second} and len(pairs) == len(frame):
+            ends = [0, 1]
     if ends and reading.edges is False:
         text = f"{table.file} must hold rows of numbers, got a list of edges"
         raise ValueError(f"{text}; {setting('edges', True)} (of cliques) takes it")
@@ -200,8 +200,7 @@ def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Datase
     weights = [at for at in choice.features if names[at].lower() == "weight"] or choice.features
     cells = frame.iloc[:, ends].to_numpy(object)
     cells[cells == ""] = None
-    codes, named = pandas.factorize(cells.ravel())
-    points = tuple(plain_texts(named))
+    codes, points = pandas.factorize(cells.ravel())
     edges = pandas.DataFrame(np.sort(codes.reshape(-1, 2), axis=1))
     X, _ = parse_numbers(frame.iloc[:, weights], reading.na)
     edges["weight"] = np.nan if len(weights) > 1 else X[:, 0] if weights else 1.0
@@ -209,17 +208,15 @@ def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Datase
     bad = edges.duplicated([0, 1]) | (edges[0] < 0) | ~(edges.weight.abs() <= 1.0)
     if bad.any():
         row = edges.index[bad.argmax()]
-        text = (
-            f"{table.file} must have two names and one weight from -1 to 1 in each line, the same "
+        raise ValueError(
+            f"{table.file} must have two names and a weight from -1 to 1 in a line, the same for a "
+            f"pair, got {listed(plain_texts(frame.iloc[row]))} in row {frame.index[row]}; "
+            f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
         )
-        text += (
-            f"for a pair, got {listed(plain_texts(frame.iloc[row]))} in row {frame.index[row]}; "
-        )
-        text += f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
-        raise ValueError(text)
     pairs, n = (edges.weight.to_numpy(), (edges[0], edges[1])), len(points)
     note = f"{table.file}: {n} points, {(edges[0] < edges[1]).sum()} edges; header: {table.header}"
-    return Dataset(sp.csr_array(pairs, (n, n)), name=name, row_names=points, notes=(note,))
+    rows = tuple(plain_texts(points))
+    return Dataset(sp.csr_array(pairs, (n, n)), name=name, row_names=rows, notes=(note,))
 
 
 class Choice(NamedTuple):

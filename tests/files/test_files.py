@@ -182,10 +182,10 @@ def test_edges_are_no_rows(write, case):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b,5\nb,c,.5\n", "weight from -1 to 1 .* got a, b, 5.0 in row 1"),
+        ("a,b,5\nb,c,.5\n", "a weight from -1 to 1 .* got a, b, 5 in row 1"),
         ("a,b,.5\nb,a,.7\n", "the same for a pair, got b, a, 0.7 in row 2"),
         ("a,b,.5\nb,,.7\n", "two names .* in row 2"),
-        ("a,b,.5,.1\nb,c,.7,.2\n", "one weight .* got a, b, 0.5, 0.1 in row 1; columns names"),
+        ("a,b,.5,.1\nb,c,.7,.2\n", "a weight .* got a, b, 0.5, 0.1 in row 1; columns names"),
     ],
 )
 def test_edges_without_one_correlation_are_refused(write, text, words):
