@@ -239,8 +239,7 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         raise TableError(table.file, [text])
     if problems := _bad_cells(X, odd, choice, table, reading):
         raise TableError(table.file, problems)
-    holes, steps = np.isnan(X), np.diff(X, axis=0)
-    even = np.isclose(steps, steps[:1]).all(axis=0) & (X[0] != X[-1])
+    holes, even = np.isnan(X), _rise_evenly(X)
     own = _learnt_steps(X, reading)
     X = own.apply(X)
     labels = [_encoded(table, at) for at in choice.labels]
@@ -259,7 +258,7 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     if choice.dropped:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
-    if len(X) > 9 and 0 < even.sum() < even.size and not reading.columns:
+    if 0 < even.sum() < even.size and not reading.columns:
         clocks = tuple(np.array(columns)[even].tolist())
         text = (
             f"{listed(clocks)} rises or falls evenly, as a clock does, and counts as a measurement"
@@ -280,6 +279,14 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         notes=(*notes, *own.steps()),
         steps=own,
     )
+
+
+def _rise_evenly(X: Floats) -> Booleans:
+    """Return which columns of ten rows or more change by one step from row to row, as clocks do."""
+    step = X[min(1, len(X) - 1)] - X[0]
+    first = np.isclose(np.diff(X[:10], axis=0), step, atol=0.0).all(axis=0)
+    last = np.isclose(X[-1] - X[0], (len(X) - 1) * step, atol=0.0)
+    return first & last & (step != 0.0) & (len(X) > 9)
 
 
 def _learnt_steps(X: Floats, reading: Reading) -> RowSteps:
@@ -319,8 +326,8 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
         raise TableError(table.file, problems)
     dropped = {c for columns in fits["drop"].values() for c in columns}
     labels = labels or _usual_labels(table, dropped)
-    free = index is None and 0 not in dropped and 0 not in labels and not table.row_names
-    if free and names_rows(names[0], plain_texts(table.frame.iloc[:, 0])):
+    free = index is None and 0 not in {*dropped, *labels} and names[0] not in reading.columns
+    if free and not table.row_names and names_rows(names[0], plain_texts(table.frame.iloc[:, 0])):
         index = 0
     others = {*own}.difference(labels, [index], dropped)
     words = {c: texts for c in others if (texts := words_of(table.frame.iloc[:, c]))}

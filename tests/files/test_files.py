@@ -133,6 +133,13 @@ def test_a_clock_among_the_columns_is_told(write):
     assert len(datasets.load(write("t.csv", frame.drop(columns="week").to_csv())).notes) == 1
 
 
+def test_a_year_that_is_asked_for_is_a_column(write):
+    path = write("t.csv", "YEAR,a,b\n1950,1,2\n1951,3,4\n1952,5.5,6\n")
+    data = datasets.load(path, reading=Reading(columns=("YEAR", "b")))
+    assert data.X.tolist() == [[1950, 2], [1951, 4], [1952, 6]]
+    assert datasets.load(write("u.csv", "time,a\n0,1\n0,2\n1,3\n")).n_features == 2
+
+
 def test_no_advice_drops_every_column(write):
     path = write("t.csv", "a,b\n1,\nx,2\n")
     with pytest.raises(TableError) as refusal:
@@ -182,7 +189,7 @@ def test_edges_are_no_rows(write, case):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b,5\nb,c,.5\n", "a weight from -1 to 1 .* got a, b, 5 in row 1"),
+        ("a,b,5\nb,c,.5\n", "a weight from -1 to 1 .* got a, b, 5.0 in row 1"),
         ("a,b,.5\nb,a,.7\n", "the same for a pair, got b, a, 0.7 in row 2"),
         ("a,b,.5\nb,,.7\n", "two names .* in row 2"),
         ("a,b,.5,.1\nb,c,.7,.2\n", "a weight .* got a, b, 0.5, 0.1 in row 1; columns names"),
