@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = build_parser().parse_args(typed)
         # What another command takes is spelled as there.
-        flags = arguments.flags = flags_of("embed") | arguments.flags
+        flags = arguments.flags = flags_of("embed") | flags_of("cliques") | arguments.flags
         arguments.typed, arguments.written = typed, written
         # One JSON object and nothing else.
         arguments.quiet |= arguments.json == STDOUT

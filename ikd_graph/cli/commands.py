@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .. import cliques, covariance, graph
 from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds, in_columns
-from .._base.validation import name_rows
+from .._base.validation import name_rows, one_of
 from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
@@ -327,17 +328,19 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
     own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed", "verbose")}
-    # Refined coordinates would no longer show what the cliques say of each point.
-    fixed: dict[str, Any] = {"strategy": "blockwise", "refine": None}
-    if own["stability"] or own["signed"]:
-        fixed["affinity"] = getattr(arguments, "affinity", "correlation")
-    parameters = method_parameters(vars(arguments), **fixed)
-    data = common.read_data(arguments)
-    view = inspect_cliques(data, **own, **parameters)
-    assert view.model is not None
-    step = ("To embed with this graph:", _embed_again(view.model, arguments))
-    if own["signed"]:
-        step = ("To look again:", common.typed_command(arguments))
+    own |= method_parameters(vars(arguments))
+    data = common.read_data(arguments, edges=getattr(arguments, "edges", None))
+    if sp.issparse(data.X):
+        # Edges are taken as they are.
+        one_of(("precomputed",))("affinity", own.pop("affinity", "precomputed"))
+    view = inspect_cliques(data, **own)
+    answer, lines, result = [*view.answer], [], {}
+    step = ("To look again:", common.typed_command(arguments))
+    if view.model is not None:
+        lines, result = str(view.model.settings_).splitlines(), common.fit_record(view.model)
+        answer += common.truth_lines(data, view.model.embedding_)
+        if not own["signed"]:
+            step = ("To embed with this graph:", _embed_again(view.model, arguments))
     counts, advice = view.to_record(), view.advice()
     files: dict[str, Any] = {
         "cliques.csv": view.members().to_csv(index=False),
@@ -349,10 +352,9 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
-    lines = [*str(view.model.settings_).splitlines(), *in_columns(view.facts().items())]
-    lines = [f"  {line}" for line in lines] + [f"- {sentence}" for sentence in advice]
-    result = {**common.fit_record(view.model), "cliques": counts, "advice": advice}
-    answer = [*view.answer, *common.truth_lines(data, view.model.embedding_)]
+    lines = [f"  {line}" for line in [*lines, *in_columns(view.facts().items())]]
+    lines += [f"- {sentence}" for sentence in advice]
+    result |= {"cliques": counts, "advice": advice}
     common.finish(arguments, data, files, answer, lines, step, result)
 
 

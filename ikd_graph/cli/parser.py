@@ -269,3 +269,5 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
             help="negate rows that oppose others, so that their cliques are found")  # fmt: skip
         add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip
+        add("--edges", action="store_true",
+            help="DATA is a list of edges: two names, and a correlation if known")  # fmt: skip

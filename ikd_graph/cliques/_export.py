@@ -35,8 +35,8 @@ def export(
     """Write a graph for Gephi, Cytoscape, networkx or a spreadsheet.
 
     The end of the name is the format: ``.graphml``, ``.gexf``, or ``.csv`` and ``.tsv`` for a list
-    of edges (``source``, ``target``, ``weight`` and, if known, ``stability``), which has no points
-    without edges.
+    of edges (``source``, ``target``, ``weight`` and, if known, ``stability``), in which a point
+    without edges is joined to itself.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ def edge_list(
     Returns
     -------
     str
-        Lines ``source``, ``target``, ``weight`` and, if known, ``stability``.
+        Lines ``source``, ``target``, ``weight`` and, if known, ``stability``. A point without edges
+        is joined to itself, by 1.
     """
     import pandas as pd
 
@@ -129,7 +130,10 @@ def edge_list(
     columns = {"source": called[low], "target": called[high], "weight": weights}
     if stability is not None:
         columns["stability"] = _stability_of(g, stability)
-    return str(pd.DataFrame(columns).to_csv(sep=separator, index=False, lineterminator="\n"))
+    alone = called[np.diff(g.indptr) == 0]
+    loops = pd.DataFrame({**dict.fromkeys(columns, 1.0), "source": alone, "target": alone})
+    table = pd.concat([pd.DataFrame(columns), loops])
+    return str(table.to_csv(sep=separator, index=False, lineterminator="\n"))
 
 
 def networkx_graph(

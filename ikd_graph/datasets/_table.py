@@ -66,6 +66,9 @@ class Reading:
         Take off what the mean row (a market, a season, a global signal) explains of every row.
     keep_missing : bool
         Whether missing cells stay as NaN.
+    edges : bool or None
+        Whether the table lists edges: two names of points and perhaps a weight in each line. It is
+        read as a sparse matrix of weights between points. None: if it is recognized as one.
     """
 
     labels: tuple[str | int, ...] = ()
@@ -85,6 +88,7 @@ class Reading:
     standardize_rows: bool = False
     remove_mean_row: bool = False
     keep_missing: bool = False
+    edges: bool | None = False
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -122,6 +126,10 @@ class TableError(ValueError):
 
 INDEX_NAMES = ("", "index", "id", "unnamed: 0")
 """Names of a first column that names rows."""
+
+_CLOCKS = "timestamp|datetime|date|time|year|month|day"
+IDS = re.compile(rf"(?i:|index|unnamed: 0|(.*[^a-z])?(id|name|sample)s?|{_CLOCKS})|.*[a-z]I[Dd]")
+"""Names of a first column that names rows if its cells differ: sample_id, OTU ID, year."""
 
 
 @dataclass
@@ -243,18 +251,25 @@ def fitting(names: Sequence[str], patterns: Sequence[str]) -> dict[str, set[int]
     }
 
 
+def ends_of(names: Sequence[str], asked: bool) -> list[int]:
+    """Return the columns of both ends of edges: called source and target, or the first if asked."""
+    lower = [name.lower() for name in names]
+    if {"source", "target"} <= {*lower} and (len(lower) < 4 or "weight" in lower):
+        return [lower.index("source"), lower.index("target")]
+    # R counts the rows in a column without a name.
+    return [at for at, name in enumerate(lower) if name not in ("", "unnamed: 0")][: 2 * asked]
+
+
 def words_of(column: Any) -> list[str]:
     """Return the cells of a column of words; empty if it is none."""
     texts = [] if pandas.api.types.is_numeric_dtype(column.dtype) else plain_texts(column)
     return texts if are_words(texts) else []
 
 
-def names_rows(table: Table) -> bool:
-    """Whether the first column names the rows: by its name, or by dates or words that differ."""
-    if table.row_names or (table.has_names and table.names[0].lower() in INDEX_NAMES):
-        return not table.row_names
-    texts = words_of(table.frame.iloc[:, 0])
-    return len({*texts}) == len(texts) > 1
+def names_rows(name: str, cells: Sequence[str]) -> bool:
+    """Whether a first column names the rows: by its name, or by dates or words that differ."""
+    differ = len({*cells}) == len(cells) > 1
+    return name.lower() in INDEX_NAMES or (differ and bool(IDS.fullmatch(name) or are_words(cells)))
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -6,16 +6,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas
+import scipy.sparse as sp
 
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.format import listed, setting, suggest
 from .._base.types import Booleans, Floats
 from .._preprocessing import STEPS, RowSteps
+from . import synthetic
 from ._table import (  # fmt: skip
     Reading,
     Table,
     TableError,
     as_number,
+    ends_of,
     fitting,
     names_rows,
     parse_numbers,
@@ -24,15 +28,6 @@ from ._table import (  # fmt: skip
     words_of,
 )
 from .arrays import read_annotated, read_mat, read_npy, read_npz
-from .synthetic import (  # fmt: skip
-    digits,
-    figure_eight,
-    gplvm_data,
-    half_moons,
-    spike_counts,
-    surface,
-    swiss_roll,
-)
 from .text import read_parquet, read_sheet, read_text
 
 READERS: dict[str, tuple[Callable[[Path, Reading], Table], tuple[str, ...]]] = {
@@ -76,10 +71,12 @@ def read_file(path: str | Path, *, reading: Reading | None = None) -> Dataset:
         If a library that reads this kind of file is not installed.
     """
     reading = reading or Reading()
-    table = _table(Path(path), reading)
+    table, name = _table(Path(path), reading), _unpacked(Path(path)).stem
+    if ends := _edges(table, reading):
+        return _graph(table, reading, name, ends)
     if reading.transpose:
         table, reading = _exchange(table, reading)
-    return _prepare(table, reading, _unpacked(Path(path)).stem)
+    return _prepare(table, reading, name)
 
 
 def _table(path: Path, reading: Reading) -> Table:
@@ -102,33 +99,31 @@ def _table(path: Path, reading: Reading) -> Table:
     _refuse(reading, path.name, [name for name in _OF_FORMATS if name not in own])
     try:
         return reader(path, reading)
-    except ImportError as error:
-        raise ImportError(
-            f"reading {path.name} needs a package that is not installed "
-            f"({' '.join(str(error).split())}); pip install "
-            '"ikd_graph[data,anndata]", or save the table by numpy.save'
-        ) from error
-    except (MemoryError, Warning):
-        raise
     except Exception as error:
         # What the libraries say of a broken file does not name it.
-        if isinstance(error, ValueError) and path.name in str(error):
+        named = isinstance(error, ValueError) and path.name in str(error)
+        if named or isinstance(error, (MemoryError, Warning)):
             raise
-        told = f", or tell its {', '.join(map(setting, own))}" if own else ""
-        raise ValueError(
-            f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:300]}); write it again from its source{told}"
-        ) from error
+        said, told = " ".join(str(error).split())[:300], ", ".join(map(setting, own))
+        if isinstance(error, ImportError):
+            text = (
+                f"reading {path.name} needs a package that is not installed ({said}); pip install "
+            )
+            text += '"ikd_graph[data,anndata]", or save the table by numpy.save'
+            raise ImportError(text) from error
+        text = (
+            f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: {said}); write "
+        )
+        text += "it again, its lines of equal length" + f", or tell its {told}" * bool(own)
+        raise ValueError(text) from error
 
 
 def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
     """Raise if something is asked for that data have no use for."""
     for option in options:
         if (value := getattr(reading, option)) != getattr(Reading, option):
-            raise ValueError(
-                f"{option} must not be given for {name}, got {value!r}; such data have no use for "
-                "it"
-            )
+            text = f"{option} must not be given for {name}, got {value!r}"
+            raise ValueError(f"{text}; such data have no use for it")
 
 
 def _unpacked(path: Path) -> Path:
@@ -136,14 +131,10 @@ def _unpacked(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
+_NAMED = ("digits", "figure_eight", "surface", "half_moons", "swiss_roll", "spike_counts")
 BUILTIN: dict[str, Callable[[], Dataset]] = {
-    "digits": digits,
-    "figure_eight": figure_eight,
-    "surface": surface,
-    "half_moons": half_moons,
-    "swiss_roll": swiss_roll,
-    "spike_counts": spike_counts,
-    "medium": lambda: gplvm_data("medium", 200, noise=0.1),
+    **{name: getattr(synthetic, name) for name in _NAMED},
+    "medium": lambda: synthetic.gplvm_data("medium", 200, noise=0.1),
 }
 """Every data set that ``load`` knows by name, and what makes it."""
 
@@ -183,6 +174,51 @@ LABEL_NAMES = ("label", "labels", "y", "class", "target", "cell_type")
 """Column or key names that are read as labels when none is asked for."""
 
 
+def _edges(table: Table, reading: Reading) -> list[int]:
+    """Return the columns of both ends of edges; none of a table of rows.
+
+    Recognized are source and target in a table that has a weight or nothing else; or three columns
+    without holes, two of words, of which some are in both and no pair comes twice, and numbers.
+    """
+    ends, frame = ends_of(table.names, bool(reading.edges)), table.frame
+    if not ends and frame.shape[1] == 3 and not frame.isna().to_numpy().any():
+        first, second, numbers = (words_of(frame.iloc[:, at]) for at in range(3))
+        pairs = {pair for pair in zip(first, second, strict=False) if len({*pair}) == 2}
+        if not numbers and {*first} & {*second} and len(pairs) == len(frame):
+            ends = [0, 1]
+    if ends and reading.edges is False:
+        text = f"{table.file} must hold rows of numbers, got a list of edges"
+        raise ValueError(f"{text}; {setting('edges', True)} (of cliques) takes it")
+    return ends
+
+
+def _graph(table: Table, reading: Reading, name: str, ends: list[int]) -> Dataset:
+    """Return the sparse weights of the pairs of points that edges join, 1 where none are given."""
+    _refuse(reading, f"{table.file}, a list of edges", ("labels", "index", "transpose", *STEPS))
+    names, frame = table.names, table.frame
+    choice = _choose_columns(table, replace(reading, labels=tuple(names[at] for at in ends)))
+    weights = [at for at in choice.features if names[at].lower() == "weight"] or choice.features
+    cells = frame.iloc[:, ends].to_numpy(object)
+    cells[cells == ""] = None
+    codes, points = pandas.factorize(cells.ravel())
+    edges = pandas.DataFrame(np.sort(codes.reshape(-1, 2), axis=1))
+    X, _ = parse_numbers(frame.iloc[:, weights], reading.na)
+    edges["weight"] = np.nan if len(weights) > 1 else X[:, 0] if weights else 1.0
+    edges = edges.drop_duplicates()
+    bad = edges.duplicated([0, 1]) | (edges[0] < 0) | ~(edges.weight.abs() <= 1.0)
+    if bad.any():
+        row = edges.index[bad.argmax()]
+        raise ValueError(
+            f"{table.file} must have two names and a weight from -1 to 1 in a line, the same for a "
+            f"pair, got {listed(plain_texts(frame.iloc[row]))} in row {frame.index[row]}; "
+            f"{setting('columns')} names the weights, {setting('drop')} leaves columns out"
+        )
+    pairs, n = (edges.weight.to_numpy(), (edges[0], edges[1])), len(points)
+    note = f"{table.file}: {n} points, {(edges[0] < edges[1]).sum()} edges; header: {table.header}"
+    rows = tuple(plain_texts(points))
+    return Dataset(sp.csr_array(pairs, (n, n)), name=name, row_names=rows, notes=(note,))
+
+
 class Choice(NamedTuple):
     """Columns by what they are for."""
 
@@ -203,7 +239,7 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         raise TableError(table.file, [text])
     if problems := _bad_cells(X, odd, choice, table, reading):
         raise TableError(table.file, problems)
-    holes = np.isnan(X)
+    holes, even = np.isnan(X), _rise_evenly(X)
     own = _learnt_steps(X, reading)
     X = own.apply(X)
     labels = [_encoded(table, at) for at in choice.labels]
@@ -222,6 +258,12 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
     ]
     if choice.dropped:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
+    if 0 < even.sum() < even.size and not reading.columns:
+        clocks = tuple(np.array(columns)[even].tolist())
+        text = (
+            f"{listed(clocks)} rises or falls evenly, as a clock does, and counts as a measurement"
+        )
+        notes.append(f"{text}; {setting('drop', clocks)} leaves it out")
     if holes.any():
         notes.append(
             f"{int(holes.sum())} missing cell(s), {holes.mean():.1%} of the table "
@@ -237,6 +279,14 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         notes=(*notes, *own.steps()),
         steps=own,
     )
+
+
+def _rise_evenly(X: Floats) -> Booleans:
+    """Return which columns of ten rows or more change by one step from row to row, as clocks do."""
+    step = X[min(1, len(X) - 1)] - X[0]
+    first = np.isclose(np.diff(X[:10], axis=0), step, atol=0.0).all(axis=0)
+    last = np.isclose(X[-1] - X[0], (len(X) - 1) * step, atol=0.0)
+    return first & last & (step != 0.0) & (len(X) > 9)
 
 
 def _learnt_steps(X: Floats, reading: Reading) -> RowSteps:
@@ -276,7 +326,8 @@ def _choose_columns(table: Table, reading: Reading) -> Choice:
         raise TableError(table.file, problems)
     dropped = {c for columns in fits["drop"].values() for c in columns}
     labels = labels or _usual_labels(table, dropped)
-    if index is None and 0 not in dropped and 0 not in labels and names_rows(table):
+    free = index is None and 0 not in {*dropped, *labels} and names[0] not in reading.columns
+    if free and not table.row_names and names_rows(names[0], plain_texts(table.frame.iloc[:, 0])):
         index = 0
     others = {*own}.difference(labels, [index], dropped)
     words = {c: texts for c in others if (texts := words_of(table.frame.iloc[:, c]))}
@@ -336,14 +387,13 @@ def _bad_cells(
             f"{table.file} must hold both triangles of a matrix of pairs, got one; "
             "D.fillna(D.T) of pandas fills the other"
         ]
-    missing = holes & (not reading.keep_missing)
-    if reading.impute is not None:
-        # A column without numbers cannot be filled.
-        missing = holes & holes.all(axis=0)
+    # A column without numbers cannot be filled.
+    missing = holes & (holes.all(axis=0) if reading.impute else not reading.keep_missing)
     fill = setting("impute", "median")
     others = (
         f"{setting('labels')} takes words for labels, {setting('index')} for names of rows, "
-        f"{setting('na')} for missing cells, {setting('decimal', ',')} reads decimal commas, "
+        f"{setting('na')} for missing cells, {setting('edges', True)} (of cliques) for edges, "
+        f"{setting('decimal', ',')} reads decimal commas, "
         f"{setting('header')} names the line of the names (now {table.header}), "
         f"{setting('transpose', True)} exchanges rows and columns; signs between "
         "thousands must be taken out of the file"
@@ -359,13 +409,13 @@ def _bad_cells(
             + (" takes them for missing" if reading.keep_missing else f" {fill} fills them"),
         ),
     }  # fmt: skip
-    problems = []
+    problems, left = [], {*columns}
     for rule, (bad, cure) in checks.items():
         if bad.any():
             row, column = np.argwhere(bad)[0].tolist()
             first = f"{str(table.frame.iloc[row, choice.features[column]])!r} " * (bad is odd)
             names = tuple(columns[c] for c in np.flatnonzero(bad.any(axis=0)).tolist())
-            rest = f"; {setting('drop', names)} reads the rest" * (len(names) < len(columns))
+            rest = f"; {setting('drop', names)} reads the rest" * bool(left := left - {*names})
             problems.append(
                 f"{table.file} must hold {rule.format(bad.sum())} cell(s), the first {first}in "
                 f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"
@@ -392,8 +442,7 @@ def _encoded(table: Table, at: int | str) -> Labels:
     if isinstance(at, str):
         values, title = table.beside[at], at
     else:
-        column = table.frame.iloc[:, at]
-        values = column.astype(object).where(column.notna(), None).to_numpy(object)
+        values = table.frame.iloc[:, at].to_numpy(object)
         title = table.names[at] if table.has_names else ""
     if isinstance(values, Labels):
         return replace(values, title=title)

@@ -257,8 +257,7 @@ def figure_eight(
     latent = 1.8 * np.column_stack([np.sin(angle), np.sin(2.0 * angle)])
     kernel = kernels.SquaredExponential()
     data = gplvm_data(latent, n_features, kernel=kernel, noise=noise, seed=seed)
-    labels = Labels("angle", degrees, period=360.0)
-    return replace(data, labels=(labels,), name="figure_eight")
+    return replace(data, labels=(Labels("angle", degrees, period=360.0),), name="figure_eight")
 
 
 @validate(n_samples=check.count, seed=check.random_state)
@@ -383,5 +382,4 @@ def digits() -> Dataset:
     (1797, 64)
     """
     X, y = load_digits(return_X_y=True)
-    labels = Labels("", *encode_labels(y))
-    return Dataset(X=X, labels=(labels,), name="digits", image_shape=(8, 8))
+    return Dataset(X, (Labels("", *encode_labels(y)),), name="digits", image_shape=(8, 8))

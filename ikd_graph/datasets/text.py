@@ -16,13 +16,14 @@ import pandas
 
 from .._base.format import listed, setting
 from ._table import (
-    INDEX_NAMES,
+    IDS,
     SEPARATORS,
     Reading,
     Table,
-    are_words,
     as_number,
+    ends_of,
     is_word,
+    names_rows,
     position_of,
     unique_names,
 )
@@ -38,22 +39,27 @@ def read_text(path: Path, reading: Reading) -> Table:
 
 def _parsed(file: str, text: str, reading: Reading) -> Table:
     """Return the table that a text holds; ``file`` is its name for messages."""
-    lines = enumerate(io.StringIO(text), 1)
-    begun = itertools.dropwhile(lambda line: line[1][0] == "#" or not line[1].strip(), lines)
-    sample = list(itertools.islice((line for line in begun if line[1].strip()), _SAMPLE))
-    if not sample:
+    lines = [line for line in enumerate(io.StringIO(text), 1) if line[1].strip()]
+    start = next((at for at, line in enumerate(lines) if line[1][0] != "#"), len(lines))
+    if not lines[start:]:
         raise ValueError(f"{file} must hold at least one row of numbers, got blank lines only")
-    numbers, texts = zip(*sample, strict=True)
-    sep = _separator(texts, reading)
-    rows = _split(texts, sep)
-    at = find_names(rows, numbers, reading, file)
-    body, above = rows[at + 1 :], numbers[at + 1] - 1
+    numbers, texts = zip(*lines[: start + _SAMPLE], strict=True)
+    sep = _separator(texts[start:], reading)
+    rows = [_split([text.lstrip("#")], sep)[0] for text in texts[:start]]
+    rows += _split(texts[start:], sep)
+    widest = max(map(len, rows[start:]))
+    if rows[start][0] == str(len(lines) - start - 1) and len(rows[start]) < min(3, widest):
+        # PHYLIP begins with the number of rows, word vectors with those of rows and columns.
+        start += 1
+    at = find_names(rows, numbers, start, reading, file)
+    first = max(at + 1, start)
+    body, above = rows[first:], numbers[first] - 1
     names = _widened(rows[at], body) if at >= 0 else []
     shown = names or [*map(str, range(len(body[0])))]
     index = None if reading.index is None else position_of(shown, reading.index)
     # What names rows is kept letter by letter.
-    named = shown[0].lower() in INDEX_NAMES or are_words([row[0] for row in body])
-    as_text = {index, 0 if named else index} - {None}
+    named = names_rows(shown[0], [row[0] for row in body])
+    as_text = {index, 0 if named else index, *ends_of(shown, bool(reading.edges))} - {None}
     # From the third version on nothing else is read but the nearest number.
     exact: Any = {"float_precision": "round_trip"} if pandas.__version__ < "3" else {}
     frame = pandas.read_csv(
@@ -118,7 +124,7 @@ def _separator(lines: Sequence[str], reading: Reading) -> str:
 
 
 def find_names(
-    rows: Sequence[Sequence[str]], numbers: Sequence[int], reading: Reading, file: str
+    rows: Sequence[Sequence[str]], numbers: Sequence[int], start: int, reading: Reading, file: str
 ) -> int:
     """Return the position of the row with the names of the columns, -1 if there is none.
 
@@ -128,6 +134,8 @@ def find_names(
         First rows of a file, blank ones left out.
     numbers : sequence of int
         Their numbers in the file.
+    start : int
+        Position of the first row of the table; those above stand behind #.
     reading : Reading
         ``header`` is what was asked for.
     file : str
@@ -145,17 +153,45 @@ def find_names(
                 f"{reading.header}; the first lines with cells are {listed(numbers)}"
             )
         return numbers.index(int(reading.header))
-    if reading.header == "none" or not _are_names(rows[0], rows[1:]):
-        return -1
-    if len(rows) == 1:
-        raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
-    return 0
+    table = rows[start:]
+    # Of words alone the first row is an edge, too, if its names come again.
+    again = reading.edges and {*table[0]} & {*itertools.chain(*table[1:])}
+    if reading.header is None and not again and _are_names(table[0], table[1:]):
+        if len(table) == 1:
+            raise ValueError(f"{file} must hold at least one row of numbers, got a header only")
+        return start
+    behind = range(start if reading.header is None else 0)
+    fits = [at for at in behind if len(rows[at]) == len(table[0]) and _are_names(rows[at], table)]
+    return max(fits, default=-1)
+
+
+def _has_corner(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row names columns, since its first cell is no name of a row as those below.
+
+    Above words stands a number or a blank; above whole numbers that differ a word or a blank, or
+    they name rows and columns of decimals alike; sample_id, index and the like stand above all.
+    Without names of rows 0, 1, ... are names after a blank.
+    """
+    corner, rest, ids = first[0], first[1:], [row[0] for row in below]
+    if not ids or not rest or not all(rest) or len({*rest}) < len(rest):
+        return False
+    if corner and IDS.fullmatch(corner):
+        return True
+    if all(map(is_word, ids)):
+        return not corner or bool(np.isfinite(as_number(corner)))
+    if not all(map(str.isdecimal, ids)) or len({*ids}) < len(ids):
+        return not corner and [*rest] == [str(at) for at in range(len(rest))]
+    alike = all(name == each for name, each in zip(rest, ids, strict=False))
+    decimals = any("." in cell for row in below for cell in row[1:])
+    return not corner or is_word(corner) or (alike and decimals)
 
 
 def _are_names(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether a first row names columns: words above most numbers, or numbers that count up."""
     columns = list(itertools.zip_longest(*below, fillvalue=""))
     shift = len(columns) - len(first) == 1 and any(columns[-1])
+    if _has_corner(["", *first] if shift else first, below):
+        return True
     words = [2 * sum(map(is_word, column)) > sum(map(bool, column)) for column in columns[shift:]]
     numeric = [cell for cell, wordy in zip(first, words, strict=False) if not wordy]
     if not numeric:
@@ -166,17 +202,17 @@ def _are_names(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _count_up(row: Sequence[str]) -> bool:
-    """Whether numbers go up or down by one whole step: five or more, or 0, 1, ... after a blank."""
+    """Whether five or more whole numbers go up or down by one step."""
     values = np.array([as_number(cell) for cell in row if cell and not is_word(cell)])
-    steps = np.diff(values)
-    if not steps.size or not steps[0] or np.any(steps != steps[0]) or steps[0] % 1 or values[0] % 1:
-        return False
-    return steps.size > 3 or bool(not row[0] and values[0] == 0 and steps[0] == 1)
+    steps = {*np.diff(values).tolist()}
+    return values.size > 4 and len(steps) == 1 and steps != {0.0} and not (values % 1).any()
 
 
 def _widened(names: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
     """Return names, with one for a column of row names, or for separators at the ends of lines."""
     own, width = list(names), len(body[0])
+    if not is_word(own[0]) and _has_corner(own, body):
+        own[0] = ""
     if width - len(own) == 1 and any(row[-1] for row in body if len(row) == width):
         own.insert(0, "")
     return own + [""] * (width - len(own))

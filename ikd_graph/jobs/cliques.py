@@ -551,9 +551,9 @@ def inspect_cliques(
     whole(1)("limit", limit)
     if stability:
         whole(2, cure="0 is none")("stability", stability)
-    given = None if "affinity" in settings else _given_graph(X)
-    is_model = isinstance(X, IKD)
-    if (given or is_model) and (settings or signed or (stability and given)):
+    loaded, is_model = isinstance(X, Dataset), isinstance(X, IKD)
+    given = None if "affinity" in settings else _given_graph(X.X if loaded else X)
+    if (given or is_model) and (settings.keys() - {"verbose"} or signed or (stability and given)):
         names = ", ".join([*settings, *["signed"] * signed, *["stability"] * bool(stability)])
         raise ValueError(
             f"X must be a table or a similarity to be worked with by settings, got a "
@@ -566,6 +566,7 @@ def inspect_cliques(
     if given:
         g, nodes = given
         data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
+        data = X if loaded else data
         return CliqueInspection(data.labeled(labels), g, *_listed(g, limit, 3))
     if stability or signed:
         settings = {"affinity": "correlation", **settings}

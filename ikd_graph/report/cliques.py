@@ -41,7 +41,7 @@ def cliques_page(result: CliqueInspection, command: str = "", **around: Any) -> 
         ("Counts", [page.block("facts", result.facts()), page.figures(page.drawing(sizes))]),
         ("Largest cliques", [page.block("note", note), page.table(_largest(result))]),
         ("Communities", _communities(result)),
-        ("How well the cliques agree", [page.figures(_map(result, drawn))]),
+        ("How well the cliques agree", [page.figures(*_map(result, drawn))]),
     ]
     around |= {"command": command, "described": drawn.described(more)}
     return page.render("Cliques", result.data.name, lead, sections, **around)
@@ -109,16 +109,17 @@ def _communities(result: CliqueInspection) -> list[page.Block]:
     return [page.block("note", text), page.table(table)]
 
 
-def _map(result: CliqueInspection, drawn: DrawnPoints) -> page.Block:
+def _map(result: CliqueInspection, drawn: DrawnPoints) -> list[page.Block]:
     """Points by the disagreement of the cliques that hold them, or by their labels."""
+    if result.model is None:
+        return []
     paints = [drawn.quantity(DISAGREEMENT, result.residual), *drawn.paints[:1]]
-    assert result.model is not None
     chart = drawn.scatter(result.model.embedding_, *paints, title="disagreement on the embedding")
     caption = (
         "Yellow points are where the cliques that hold a point put it in different positions. "
         f"Point at one to see its largest cliques; the CSV of the cliques has all.{drawn.note}"
     )
-    return page.drawing(chart, caption=caption, size="main")
+    return [page.drawing(chart, caption=caption, size="main")]
 
 
 def _holding(result: CliqueInspection) -> list[str]:

@@ -245,7 +245,11 @@ def test_a_list_of_edges_is_a_table(exported, ending, separator, tmp_path):
     path = cliques.export(tmp_path / f"g.{ending}", found.graph, **attributes)
     table = pd.read_csv(path, sep=separator)
     assert table.columns.tolist() == ["source", "target", "weight", "stability"]
-    np.testing.assert_allclose(table.weight, graph.edges(found.graph)[2])
+    loops = table.source == table.target
+    np.testing.assert_allclose(table.weight[~loops], graph.edges(found.graph)[2])
+    # Points without edges are not lost.
+    assert (table.weight[loops] == 1.0).all()
+    assert {*table.source, *table.target} == {*attributes["names"]}
     assert table.source[0] == attributes["names"][0]
 
 
@@ -308,6 +312,31 @@ def test_the_command_tells_what_stays_and_exports_it(table, capsys):
     page = (table / "genes_cliques.html").read_text()
     assert "expected_false" in page
     assert "adjusted Rand index 1.00" in page
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_an_exported_list_of_edges_is_the_same_graph_again(table, capsys, ending):
+    def run(file, *flags):
+        given = ["cliques", str(table / file), "-o", str(table), "--json", "--export", ending]
+        assert main([*given, *flags]) == 0, capsys.readouterr().err
+        record = json.loads(capsys.readouterr().out)
+        found, name = record["cliques"], f"{record['data']['name']}_graph.{ending}"
+        sizes = {key: found[key] for key in ("n_points", "n_edges", "components")}
+        edges = pd.read_csv(table / name, sep=None, engine="python")
+        pairs = map(frozenset, zip(edges.source, edges.target, strict=True))
+        weights = dict(zip(pairs, edges.weight, strict=True))
+        return sizes, {frozenset(each["members"]) for each in found["cliques"]}, weights
+
+    first = run("genes.csv", "--drop", "kind", "--affinity", "correlation", "--graph", "0.4")
+    file = f"genes_graph.{ending}"
+    assert first[0]["components"]["count"] > 2
+    assert run(file) == first
+    for flags in (["--affinity", "correlation"], ["--graph", "5"], ["--signed"]):
+        assert main(["cliques", str(table / file), *flags]) == 2
+        assert "as it is" in (said := capsys.readouterr().err) or "--affinity must be" in said
+    assert main(["embed", str(table / file)]) == 2
+    assert "got a list of edges; --edges (of cliques) takes it" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

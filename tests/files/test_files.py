@@ -1,9 +1,11 @@
 """Files as users have them: messy tables, archives, MATLAB; what is wrong is named with a flag."""
 
+import gzip
 import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -32,6 +34,30 @@ TABLES = {
     "\n1,2\n\n3,4\n5.5,6\n\n": ((), None),
     "\ufeffa,b\n1,2\n3,4\n5.5,6\n": (("a", "b"), None),
 }
+
+NAMED = [
+    # Name and text of a file, names of columns and of rows; the numbers are always the same.
+    ("t.txt", "# a b\n1 2\n3 4\n5.5 6\n", ("a", "b"), ()),
+    ("t.csv", "# rig 3\n#a,b\n1,2\n3,4\n5.5,6\n", ("a", "b"), ()),
+    ("t.tsv", "# Constructed from biom\n#OTU ID\t18\t15\n7\t1\t2\n9\t3\t4\n4\t5.5\t6\n",
+     ("18", "15"), ("7", "9", "4")),
+    ("t.tsv", "#SampleID\tP\tpH\n#a mapping file\n7\t1\t2\n9\t3\t4\n4\t5.5\t6\n",
+     ("P", "pH"), ("7", "9", "4")),
+    ("t.csv", "# a word, another\nx,z\n1,2\n3,4\n5.5,6\n", ("x", "z"), ()),
+    ("t.csv", ",18,15\n7,1,2\n9,3,4\n4,5.5,6\n", ("18", "15"), ("7", "9", "4")),
+    ("t.csv", ";9.99;0.04\n007;1;2\n009;3;4\n004;5.5;6\n", ("9.99", "0.04"), ("007", "009", "004")),
+    ("t.csv", "0,18,15\nu,1,2\nv,3,4\nw,5.5,6\n", ("18", "15"), ("u", "v", "w")),
+    ("t.txt", "18 15\n7 1 2\n9 3 4\n4 5.5 6\n", ("18", "15"), ("7", "9", "4")),
+    ("t.csv", "sample_id,18,15\n7,1,2\n9,3,4\n4,5.5,6\n", ("18", "15"), ("7", "9", "4")),
+    ("t.csv", "SampleID,18,15\nu,1,2\nv,3,4\nw,5.5,6\n", ("18", "15"), ("u", "v", "w")),
+    ("t.csv", "YEAR,a,b\n1950,1,2\n1951,3,4\n1952,5.5,6\n", ("a", "b"), ("1950", "1951", "1952")),
+    ("t.txt", "     3\nu  1.0 2.0\nv  3 4\nw  5.5 6\n", (), ("u", "v", "w")),
+    ("t.txt", "3 2\nu 1 2\nv 3 4\nw 5.5 6\n", (), ("u", "v", "w")),
+    # These are rows.
+    ("t.csv", "# rig 3\n1,2\n3,4\n5.5,6\n", (), ()),
+    ("t.csv", "NA,1,2\nNG,3,4\nUS,5.5,6\n", (), ("NA", "NG", "US")),
+    ("t.csv", "acid,b\n1,2\n3,4\n5.5,6\n", ("acid", "b"), ()),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -63,6 +89,127 @@ def test_a_table_is_read_with_or_without_header_index_and_labels(write, text):
     assert (data.name, data.feature_names) == ("t", features)
     assert data.label_names == (classes or ())
     assert (data.y is None) == (classes is None)
+
+
+@pytest.mark.parametrize("case", NAMED, ids=lambda case: case[1][:30])
+def test_what_stands_behind_a_hash_or_above_names_of_rows_is_a_header(write, case):
+    name, text, columns, rows = case
+    data = datasets.load(write(name, text))
+    np.testing.assert_array_equal(data.X, NUMBERS)
+    assert (data.feature_names, data.row_names) == (columns, rows)
+    packed = datasets.load(write(f"{name}.gz", gzip.compress(text.encode())))
+    assert (packed.feature_names, packed.row_names) == (columns, rows)
+
+
+def test_a_line_behind_a_hash_is_a_header_as_asked(write):
+    path = write("t.csv", "# a,b\n1,2\n3,4\n5.5,6\n")
+    assert datasets.load(path, reading=Reading(header="none")).feature_names == ()
+    assert datasets.load(path, reading=Reading(header=1)).feature_names == ("a", "b")
+
+
+@pytest.mark.parametrize("corner", ["", "0"])
+@pytest.mark.parametrize("sep", [",", "\t", ";"])
+def test_numbers_name_rows_and_columns_of_distances(write, sep, corner):
+    points = np.random.default_rng(0).normal(size=(6, 2))
+    D = np.linalg.norm(points[:, None] - points, axis=2).round(3)
+    names = [18, 15, 24, 7, 9, 3]
+    frame = pd.DataFrame(D, names, names)
+    data = datasets.load(write("t.csv", corner + frame.to_csv(sep=sep)))
+    np.testing.assert_array_equal(data.X, D)
+    assert data.row_names == data.feature_names == tuple(map(str, names))
+    # Without names the first row is one of distances, whole numbers or not.
+    for each in (frame, (10 * frame).round()):
+        text = each.to_csv(sep=sep, header=False, index=False)
+        assert datasets.load(write("t.csv", text)).X.shape == (6, 6)
+
+
+def test_a_clock_among_the_columns_is_told(write):
+    X = np.random.default_rng(0).normal(size=(12, 3)).round(3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(week=np.arange(40, 52))
+    note = (
+        "week rises or falls evenly, as a clock does, and counts as a measurement; drop=('week',)"
+    )
+    assert note in datasets.load(write("t.csv", frame.to_csv(index=False))).notes[1]
+    assert len(datasets.load(write("t.csv", frame.drop(columns="week").to_csv())).notes) == 1
+
+
+def test_a_year_that_is_asked_for_is_a_column(write):
+    path = write("t.csv", "YEAR,a,b\n1950,1,2\n1951,3,4\n1952,5.5,6\n")
+    data = datasets.load(path, reading=Reading(columns=("YEAR", "b")))
+    assert data.X.tolist() == [[1950, 2], [1951, 4], [1952, 6]]
+    assert datasets.load(write("u.csv", "time,a\n0,1\n0,2\n1,3\n")).n_features == 2
+
+
+def test_no_advice_drops_every_column(write):
+    path = write("t.csv", "a,b\n1,\nx,2\n")
+    with pytest.raises(TableError) as refusal:
+        datasets.load(path)
+    first, second = refusal.value.problems
+    assert first.endswith("drop=('a',) reads the rest")
+    assert "reads the rest" not in second
+
+
+EDGES = [
+    # Name and text of a file, points, and each edge with its weight.
+    ("t.csv", "source,target,weight\n0,1,.5\n1,2,.25\n", "012", "01 0.5 12 0.25"),
+    ("t.tsv", "source\ttarget\tweight\tstability\n0\t1\t.5\t1\n1\t2\t.25\t1\n", "012",
+     "01 0.5 12 0.25"),
+    ("t.txt", "a b .5\nb c -.25\n", "abc", "ab 0.5 bc -0.25"),
+    ("t.csv", "x;y;r\na;b;.5\nb;c;.25\nb;a;.5\n", "abc", "ab 0.5 bc 0.25"),
+]  # fmt: skip
+ASKED = [
+    ("t.txt", "0 1\n1 2\n", "012", "01 1.0 12 1.0"),
+    ("t.csv", "a,b\nb,c\n", "abc", "ab 1.0 bc 1.0"),
+    ("t.csv", "one,other\na,b\nb,c\n", "abc", "ab 1.0 bc 1.0"),
+    ("t.csv", ",from,to,r\n1,a,b,.5\n2,a,c,.25\n", "abc", "ab 0.5 ac 0.25"),
+    ("t.csv", "source,target,weight\na,b,.5\nc,c,1\n", "abc", "ab 0.5 cc 1.0"),
+]
+
+
+@pytest.mark.parametrize("case", [*EDGES, *ASKED], ids=lambda case: case[1][:30])
+def test_edges_are_weights_of_pairs(write, case):
+    name, text, points, edges = case
+    path = write(name, text)
+    for asked in [True, None][: 1 + (case in EDGES)]:
+        data = datasets.load(path, reading=Reading(edges=asked))
+        assert "".join(data.row_names) == points
+        low, high = data.X.nonzero()
+        found = [f"{points[a]}{points[b]} {data.X[a, b]}" for a, b in zip(low, high, strict=True)]
+        assert " ".join(found) == edges
+
+
+@pytest.mark.parametrize("case", EDGES, ids=lambda case: case[1][:30])
+def test_edges_are_no_rows(write, case):
+    with pytest.raises(
+        ValueError, match=r"got a list of edges; edges=True \(of cliques\) takes it"
+    ):
+        datasets.load(write(*case[:2]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b,5\nb,c,.5\n", "a weight from -1 to 1 .* got a, b, 5.0 in row 1"),
+        ("a,b,.5\nb,a,.7\n", "the same for a pair, got b, a, 0.7 in row 2"),
+        ("a,b,.5\nb,,.7\n", "two names .* in row 2"),
+        ("a,b,.5,.1\nb,c,.7,.2\n", "a weight .* got a, b, 0.5, 0.1 in row 1; columns names"),
+    ],
+)
+def test_edges_without_one_correlation_are_refused(write, text, words):
+    with pytest.raises(ValueError, match=words):
+        datasets.load(write("t.csv", text), reading=Reading(edges=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "smoker,drinker,bmi\nyes,no,20\nno,no,21\nyes,yes,22\nno,yes,25\nno,no,26\n",
+        "symbol,date,price\nA,Jan 1,3\nA,Feb 1,4\nB,Jan 1,5\n",
+    ],
+)
+def test_a_table_of_words_is_no_list_of_edges(write, text):
+    with pytest.raises(TableError, match=r"numbers only, got .*edges=True"):
+        datasets.load(write("t.csv", text), reading=Reading(edges=None))
 
 
 def sparse_annotated(shape=(2, 2), **members):
