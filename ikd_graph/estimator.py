@@ -15,7 +15,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import (
     _model_file,
@@ -32,9 +32,10 @@ from . import (
 from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
-from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names
+from ._base.as_table import as_table, check_known, is_dask, placed_lazily
 from ._base.files import write_whole
 from ._base.format import printable, setting
+from ._base.names import order_by_name, row_names
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
@@ -233,6 +234,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _request: Request
     _result: Result
     _fitted: gplvm.FittedProcess
+    _row_names: Any = ()
 
     def __init__(
         self,
@@ -293,7 +295,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.__dict__ = before
                 raise
         self.stage_times_ = stages.seconds
-        self._index = getattr(X, "index", ()) if hasattr(X, "columns") else ()
+        self._row_names = row_names(X)
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
@@ -563,7 +565,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         believed = self.settings_.model_based and "error bars" in self._fitted.computed
         errors = self.standard_errors_ if believed else None
-        color = colors.paint_index(getattr(self, "_index", ())) if color is None else color
+        names = self._row_names if isinstance(self._row_names, pd.Index) else ()
+        color = colors.paint_index(names) if color is None else color
         axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
         if self.fixed_ is not None:
             plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")
@@ -726,13 +729,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _read_points(self, Z: Any) -> Floats:
         """Points of the embedding, (b, m)."""
-        points, width = check_array(Z, dtype=np.float64), self.embedding_.shape[1]
+        table = as_table(Z, "Z", dtype=np.float64, accept_sparse=False)
+        points, width = table.values, self.embedding_.shape[1]
+        check_known(points, "Z", "drop those points")
         if points.shape[1] != width:
             raise ValueError(
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
                 "what transform returned"
             )
-        return np.asarray(points)
+        wanted = self.get_feature_names_out()
+        order = order_by_name("columns of Z", table.column_names, wanted, "the embedding")
+        return table.with_columns(order).values
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
         """Rows in one piece or a large sparse table, or values between points, as X holds them."""
@@ -744,9 +751,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             known = has_rows and affinity != "auto"
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
-        table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
-        # scikit-learn looks at names of a frame that are text.
-        named = pd.DataFrame(columns=table.column_names) if table.column_names else table.values
+        table = as_table(X if has_rows else graph.as_pairs(X, new=new), estimator=self, **options)
+        names = table.column_names
+        known = getattr(self, "feature_names_in_", range(len(names)))
+        # scikit-learn looks at names of a frame that are text, and says which it does not know.
+        if new and {*names} == {*map(str, known)}:
+            order = order_by_name("columns of X", names, known, "the columns of the fit")
+            table = table.with_columns(order)
+        named = pd.DataFrame(columns=table.column_names) if names else table.values
         try:
             validate_data(self, named, reset=not new, skip_check_array=True)
         except ValueError as error:

@@ -1,15 +1,17 @@
 """The one reader of tables in memory: what a user passes as X, for the estimator and all jobs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from .format import count, listed, printable
+from .names import row_names, without_counts
 from .types import Reals
 from .validation import few_rows, well_formed
 
@@ -26,12 +28,19 @@ class Table(NamedTuple):
         """All values, (n, p)."""
         return self.values.toarray() if sp.issparse(self.values) else self.values
 
+    def with_columns(self, order: Sequence[int] | None) -> "Table":
+        """Return the table with its columns in another order, if one is given."""
+        if order is None:
+            return self
+        names = tuple(self.column_names[at] for at in order)
+        return self._replace(values=self.values[:, order], column_names=names)
+
 
 def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     """Read what a user passed as a table of numbers.
 
-    No library is imported that X does not come from: objects are known by their class and
-    attributes. What is masked, None or NA is missing, and NaN in the values.
+    Data frames may be of any library that narwhals knows, which imports none that X does not come
+    from; lazy ones are collected. What is masked, None or NA is missing, and NaN in the values.
 
     Parameters
     ----------
@@ -53,8 +62,9 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
         If X is no table of numbers; the message says what to pass instead.
     """
     well_formed(name, X)
-    names = row_names(X), _column_names(X)
+    rows = without_counts(row_names(X))
     X = _as_array_like(X, name)
+    columns = map(str, without_counts(X.columns) if isinstance(X, pd.DataFrame) else ())
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
     try:
         values = check_array(X, input_name=name, ensure_all_finite=False, **options)
@@ -66,7 +76,7 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     except ValueError as error:
         # It may contain names of columns, which must not write to a terminal.
         raise ValueError(printable(str(error))) from None
-    return Table(values, *names)
+    return Table(values, rows, tuple(columns))
 
 
 def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> None:
@@ -92,25 +102,6 @@ def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> No
                 f"{name} contains {what}: got {count(rows.size, 'row')} with {kind} values: "
                 f"{few_rows(rows, values.shape[0])}; {advice}"
             )
-
-
-def row_names(X: Any) -> tuple[Any, ...]:
-    """Names of the rows of a data frame of pandas; none where they are counted."""
-    return _names(X.index) if hasattr(X, "columns") and hasattr(X, "index") else ()
-
-
-def _column_names(X: Any) -> tuple[str, ...]:
-    """Names of the columns of a data frame as text; none where they are counted."""
-    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and not is_dask(X)
-    return tuple(map(str, _names(X.columns))) if is_frame else ()
-
-
-def _names(index: Any) -> tuple[Any, ...]:
-    """Names in an index of pandas or a list, but none of 0, 1, 2, ... that nobody gave."""
-    if is_dask(index):
-        return ()
-    counted = type(index).__name__ == "RangeIndex" and list(index) == list(range(len(index)))
-    return () if counted else tuple(index)
 
 
 def _as_array_like(X: Any, name: str) -> Any:
@@ -141,14 +132,10 @@ def _as_array_like(X: Any, name: str) -> Any:
         )
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        is_ours = isinstance(X, pd.DataFrame)
-        frame = X if is_ours else pd.DataFrame({each: np.asarray(X[each]) for each in X.columns})
-        return _numbers_of_frame(frame, name)
     if isinstance(X, np.ndarray) and X.dtype.kind == "O":
         # NA is no number: it has no place in an array of floats.
         return np.where(pd.isna(X), np.nan, X)
-    return X
+    return _numbers_of_frame(X, name)
 
 
 def _not_a_table(X: Any, name: str) -> ValueError:
@@ -165,10 +152,21 @@ def _kind(X: Any) -> str:
     return f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}{values}"
 
 
-def _numbers_of_frame(X: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return a data frame without objects, or raise if columns are not numbers."""
+def _numbers_of_frame(X: Any, name: str) -> Any:
+    """Return a data frame of numbers as one of pandas without objects; all else as it is."""
+    if not isinstance(X, pd.DataFrame):
+        try:
+            frame = nw.from_native(X, pass_through=True)
+            frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        except nw.exceptions.DuplicateError as error:
+            raise ValueError(f"{name} must name each column once: {error}; rename them") from None
+        if not isinstance(frame, nw.DataFrame):
+            return X
+        is_plain = all(kind.is_numeric() for kind in frame.schema.values())
+        each = {} if is_plain else {one.name: one.to_numpy() for one in frame.iter_columns()}
+        X = pd.DataFrame(each or frame.to_numpy(), columns=frame.columns)
     if "object" in map(str, X.dtypes):
-        X = X.where(X.notna(), np.nan).infer_objects()
+        X = X.where(X.notna(), np.nan).infer_objects().apply(_without_objects)
     wrong = [
         f"{column!r} ({dtype})"
         for column, dtype in zip(X.columns, X.dtypes, strict=True)
@@ -181,6 +179,12 @@ def _numbers_of_frame(X: pd.DataFrame, name: str) -> pd.DataFrame:
         )
         raise ValueError(printable(text))
     return X
+
+
+def _without_objects(column: pd.Series) -> pd.Series:
+    """Decimals of a column, or True, False and NaN, as floats; any other column as it is."""
+    kind = pd.api.types.infer_dtype(column)
+    return column.astype(np.float64) if kind in ("decimal", "boolean") else column
 
 
 # Collections of Dask: brought into memory block by block, and placed lazily ----------------------

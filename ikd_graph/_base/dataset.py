@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .names import rows_by_name
 from .types import Booleans, Floats, Integers
 
 NO_LABEL = "missing"
@@ -155,10 +156,11 @@ class Dataset:
             self.X, list(self.row_names) or None, list(self.feature_names) or None
         )
 
-    def labeled(self, labels: Any = None) -> Dataset:
-        """Return the data set with other first labels, if any are given."""
+    def labeled(self, labels: Any = None, rows: Sequence[Any] = ()) -> Dataset:
+        """Return the data set with other first labels, if any are given, of rows of these names."""
         if labels is None:
             return self
+        labels = rows_by_name("labels", labels, rows if len(rows) else self.row_names)
         values, n = np.asarray(labels), self.n_samples
         if values.shape != (n,):
             got = f"got shape {values.shape}"

@@ -16,6 +16,7 @@ from scipy.stats import false_discovery_control, norm
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
 from .._base.format import count, format_number
+from .._base.names import row_names, rows_by_name
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
@@ -279,9 +280,7 @@ class OnMap(NamedTuple):
 
 
 @check.validate(
-    Z=check.table,
     kernel=check.optional(differentiable),
-    errors=check.optional(check.quantities),
     null=check.one_of(("shift", "permute")),
     random_state=check.seed,
 )
@@ -373,14 +372,18 @@ def columns(
     >>> found.names[0], found.n_significant, found.fraction[0].round(1)
     ('x7', 1, array([1., 0.]))
     """
-    points: Any = np.asarray(Z, dtype=np.float64)
-    spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
+    points, on_map = np.asarray(check.table("Z", Z), dtype=np.float64), row_names(Z)
+    spread = np.zeros(points.shape)
+    if errors is not None:
+        spread = check.quantities("errors", rows_by_name("errors", errors, on_map, "Z"))
     check.like("Z", points)("errors", spread)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
+    X = rows_by_name("X", X, on_map, "Z")
     values, level, labels = read_columns(X, len(points), names)
     every = np.arange(labels.size)
+    maps = [(which, rows_by_name("maps", other, on_map, "Z")) for which, other in maps]
     held_out = _checked_maps(maps, points, every)
-    ends, rows = place_of(where, points)
+    ends, rows = place_of(rows_by_name("where", where, on_map, "Z"), points)
     points, spread = points[rows], spread[rows]
     check_map(points)
     rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)

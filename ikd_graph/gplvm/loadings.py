@@ -26,6 +26,7 @@ from scipy.stats import chi2
 
 from .._base import validation as check
 from .._base.format import count
+from .._base.names import row_names, rows_by_name
 from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
@@ -281,7 +282,6 @@ class Loadings:
 
 
 @check.validate(
-    Z=check.table,
     points=check.optional(check.table),
     kernel=check.optional(differentiable),
 )
@@ -307,7 +307,7 @@ def loadings(
     Z : (n_samples, n_components) array_like of float64
         Coordinates of the rows, at least ten different ones.
     X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
-        The table, its rows in the order of Z: names of rows are not compared.
+        The table; its rows go with those of Z by name where both have names.
     points : (n_points, n_components) array_like of float64, optional
         Where to differentiate; by default at the rows.
     columns : sequence of str or int, optional
@@ -346,7 +346,8 @@ def loadings(
     >>> found.top(where=1)["column"].tolist()
     ['rises east']
     """
-    known: Any = np.asarray(Z, dtype=np.float64)
+    known: Any = np.asarray(check.table("Z", Z), dtype=np.float64)
+    X = rows_by_name("X", X, row_names(Z), "Z")
     values, _, labels = read_columns(X, len(known), names)
     check_map(known)
     where: Any = known if points is None else np.asarray(points, dtype=np.float64)

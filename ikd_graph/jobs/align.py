@@ -9,6 +9,7 @@ returns coordinates by session, and says which sessions nothing fixes.
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from .. import blockwise, missing
 from .._base import limits
 from .._base.as_table import as_table, check_known
 from .._base.format import count, setting
+from .._base.names import as_text, order_by_name, without_counts
 from .._base.types import Floats, Integers
 from .._base.validation import naming_rows, one_of, whole
 from .._base.warn import no_warnings, warn
@@ -50,7 +52,8 @@ class _Session(NamedTuple):
 
     name: str
     table: pd.DataFrame  # rows and columns by their numbers among those of all sessions
-    row_names: list[Any]
+    row_names: Names  # or their numbers
+    column_names: Names  # none where they are counted
 
 
 class _Group(NamedTuple):
@@ -133,6 +136,12 @@ class AlignedSessions:
     def _numbers(self) -> pd.Index:
         """Numbers of the rows, session after session; a row that sessions share has one."""
         return pd.Index(np.concatenate([each.table.index for each in self._sessions]))
+
+    @property
+    def _row_names(self) -> Names:
+        """Names of the rows, session after session; none where a session has none."""
+        names = [each.row_names for each in self._sessions]
+        return [*chain(*names)] if all(map(without_counts, names)) else []
 
     @property
     def answer(self) -> list[str]:
@@ -222,13 +231,16 @@ class AlignedSessions:
         whole(0, len(self._sessions) - 1)("session", session)
         both = zip(self._groups, self._moves, strict=True)
         group, move = next(pair for pair in both if session in pair[0].sessions)
-        columns, table = self._sessions[session].table.columns, as_table(X).dense
-        if table.shape[1] != columns.size:
+        name, frame, _, names = self._sessions[session]
+        columns, table = frame.columns, as_table(X)
+        order = order_by_name("columns of X", table.column_names, names, name)
+        if table.values.shape[1] != columns.size:
             raise ValueError(
-                f"X must have the {columns.size} columns of {self.names[session]}, got shape "
-                f"{table.shape}; pass rows of that session"
+                f"X must have the {columns.size} columns of {name}, got shape "
+                f"{table.values.shape}; pass rows of that session"
             )
-        wide = pd.DataFrame(table, columns=columns).reindex(columns=group.table.columns)
+        values = table.with_columns(order).dense
+        wide = pd.DataFrame(values, columns=columns).reindex(columns=group.table.columns)
         return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
     @plot.labels_are_color
@@ -357,10 +369,13 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
     headers = _names("columns", columns, [table.column_names for table in tables], sizes[:, 1])
     numbers = zip(_numbered(row_names), _numbered(headers), strict=True)
     read = []
-    for name, table, own, axes in zip(called, tables, row_names, numbers, strict=True):
+    each = zip(called, tables, row_names, headers, numbers, strict=True)
+    for name, table, own, header, axes in each:
         # Rows without a name are called by their number.
         shown = own if rows is not None or table.row_names else [*range(len(own))]
-        read.append(_Session(name, pd.DataFrame(table.dense, *axes, np.float64), shown))
+        headed = table.column_names or (() if columns is None else header)
+        frame = pd.DataFrame(table.dense, *axes, np.float64)
+        read.append(_Session(name, frame, shown, headed))
     return tuple(read)
 
 
@@ -372,7 +387,9 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
         found = [list(names) or each for names, each in zip(own, made, strict=True)]
     elif isinstance(given, str):
         one_of(("same",), ", or names for each session")(kind, given)
-        found = [[*range(sizes[0])]] * len(sizes)
+        called = [(f"{kind} of session {k}", names) for k, names in enumerate(own)]
+        moved = any(order_by_name(*each, own[0], "session 0") for each in called)
+        found = [*map(list, own)] if moved else [[*range(sizes[0])]] * len(sizes)
     else:
         if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):
             raise ValueError(
@@ -382,10 +399,10 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
         # A name may be a tuple, of which numpy would make a row.
         found = [each.tolist() if isinstance(each, np.ndarray) else list(each) for each in given]
     for k, (names, size) in enumerate(zip(found, sizes, strict=True)):
-        if len(names) != size or len(set(names)) != size:
+        if len(names) != size or len({*as_text(names)}) != size:
             raise ValueError(
                 f"{kind} of session {k} must have {size} different names, got {len(names)} of "
-                f"which {len(set(names))} differ; name each once"
+                f"which {len({*as_text(names)})} differ; name each once"
             )
     return found
 
@@ -393,7 +410,8 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
 def _numbered(names: list[list[Any]]) -> list[Integers]:
     """Names of all sessions as numbers."""
     number: dict[Any, int] = {}
-    return [np.array([number.setdefault(name, len(number)) for name in own]) for own in names]
+    texts = map(as_text, names)
+    return [np.array([number.setdefault(name, len(number)) for name in own]) for own in texts]
 
 
 def _sharing(sets: Sequence[Any], least: int) -> list[list[int]]:

@@ -20,6 +20,7 @@ from .._base import limits
 from .._base.as_table import as_table
 from .._base.dataset import NO_LABEL
 from .._base.format import count, format_number, in_columns, listed, setting
+from .._base.names import row_names, without_counts
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import naming_rows, whole
@@ -561,7 +562,7 @@ def inspect_cliques(
     if is_model:
         check_is_fitted(X)
         data = Dataset(np.zeros((len(X.embedding_), 0)), name="The graph")
-        return _inspected(X, data.labeled(labels), limit, stability)
+        return _inspected(X, data.labeled(labels, row_names(X)), limit, stability)
     if given:
         g, nodes = given
         data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
@@ -569,7 +570,7 @@ def inspect_cliques(
     if stability or signed:
         settings = {"affinity": "correlation", **settings}
     of_pairs, turned = settings.get("affinity") in GIVEN, None
-    data = _as_dataset(X, of_pairs).labeled(labels)
+    data = _as_dataset(X, of_pairs).labeled(labels, row_names(X))
     if signed:
         rows = dense_rows(rows_of(data.X))
         sign = _reverse_keyed(rows, settings)
@@ -596,7 +597,7 @@ def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
         return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
     if not (hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")):
         return None
-    g, names = graph.as_graph(X, weight=None), graph.numbers_in_order(X)
+    g, names = graph.as_graph(X, weight=None), row_names(X)
     low, high, _ = graph.edges(g)
     ends = zip(low.tolist(), high.tolist(), strict=True)
     weights = np.array([X.edges[names[a], names[b]].get("weight", 1.0) for a, b in ends], float)
@@ -607,10 +608,9 @@ def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
     """Return a table, or values between points, with the names of its rows."""
     if isinstance(X, Dataset):
         return X
-    names = graph.numbers_in_order(X) if of_pairs and hasattr(X, "adjacency") else None
-    table = as_table(graph.as_pairs(X)) if of_pairs else as_table(X)
-    row_names = tuple(map(str, table.row_names if names is None else names))
-    return Dataset(table.values, name="The graph", row_names=row_names)
+    table = as_table(graph.as_pairs(X) if of_pairs else X)
+    names = tuple(map(str, without_counts(row_names(X))))
+    return Dataset(table.values, name="The graph", row_names=names)
 
 
 def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
