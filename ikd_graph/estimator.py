@@ -35,7 +35,7 @@ from ._base import validation as check
 from ._base.as_table import as_table, check_known, is_dask, placed_lazily
 from ._base.files import write_whole
 from ._base.format import printable, setting
-from ._base.names import order_by_name, row_names
+from ._base.names import row_names
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
@@ -565,8 +565,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         believed = self.settings_.model_based and "error bars" in self._fitted.computed
         errors = self.standard_errors_ if believed else None
-        names = self._row_names if isinstance(self._row_names, pd.Index) else ()
-        color = colors.paint_index(names) if color is None else color
+        if color is None and isinstance(self._row_names, pd.Index):
+            color = colors.paint_index(self._row_names)
         axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
         if self.fixed_ is not None:
             plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")
@@ -737,9 +737,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
                 "what transform returned"
             )
-        wanted = self.get_feature_names_out()
-        order = order_by_name("columns of Z", table.column_names, wanted, "the embedding")
-        return table.with_columns(order).values
+        return table.by_name(self.get_feature_names_out(), "the embedding", "Z").values
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
         """Rows in one piece or a large sparse table, or values between points, as X holds them."""
@@ -756,8 +754,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         known = getattr(self, "feature_names_in_", range(len(names)))
         # scikit-learn looks at names of a frame that are text, and says which it does not know.
         if new and {*names} == {*map(str, known)}:
-            order = order_by_name("columns of X", names, known, "the columns of the fit")
-            table = table.with_columns(order)
+            table = table.by_name(known, "the columns of the fit")
         named = pd.DataFrame(columns=table.column_names) if names else table.values
         try:
             validate_data(self, named, reset=not new, skip_check_array=True)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from .format import count, listed, printable
-from .names import row_names, without_counts
+from .names import order_by_name, row_names, without_counts
 from .types import Reals
 from .validation import few_rows, well_formed
 
@@ -28,12 +28,11 @@ class Table(NamedTuple):
         """All values, (n, p)."""
         return self.values.toarray() if sp.issparse(self.values) else self.values
 
-    def with_columns(self, order: Sequence[int] | None) -> "Table":
-        """Return the table with its columns in another order, if one is given."""
-        if order is None:
-            return self
-        names = tuple(self.column_names[at] for at in order)
-        return self._replace(values=self.values[:, order], column_names=names)
+    def by_name(self, wanted: Sequence[Any], of: str, name: str = "X") -> "Table":
+        """Return the table with its columns in the order of the wanted names, if it has names."""
+        order = order_by_name(f"columns of {name}", self.column_names, wanted, of)
+        columns = slice(None) if order is None else order
+        return self._replace(values=self.values[:, columns], column_names=tuple(map(str, wanted)))
 
 
 def as_table(X: Any, name: str = "X", **options: Any) -> Table:
@@ -117,19 +116,15 @@ def _as_array_like(X: Any, name: str) -> Any:
         X = X.compute()
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         # numpy would read it cell by cell, which takes minutes.
-        raise ValueError(
-            f"{name} must be a table of numbers, got an {_kind(X)}; pass adata.X or adata.obsm"
-            "['X_pca'], or call ikd_graph.tl.ikd(adata)"
-        )
+        cure = "pass adata.X or adata.obsm['X_pca'], or call ikd_graph.tl.ikd(adata)"
+        raise _not_a_table(X, name, cure)
     is_other = hasattr(X, "adjacency") or isinstance(X, Mapping | Iterator)
     is_record = isinstance(X, np.ndarray) and X.dtype.kind == "V"
     if is_record or (is_other and not hasattr(X, "shape")):
         raise _not_a_table(X, name)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise ValueError(
-            f"{name} must be a table of numbers, got times ({X.dtype}); (X - X[0]) / "
-            "numpy.timedelta64(1, 's') turns them into seconds"
-        )
+        cure = "(X - X[0]) / numpy.timedelta64(1, 's') turns times into seconds"
+        raise _not_a_table(X, name, cure)
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
     if isinstance(X, np.ndarray) and X.dtype.kind == "O":
@@ -138,28 +133,19 @@ def _as_array_like(X: Any, name: str) -> Any:
     return _numbers_of_frame(X, name)
 
 
-def _not_a_table(X: Any, name: str) -> ValueError:
-    """Error of an object that makes no array of rows and columns."""
-    return ValueError(
-        f"{name} must be a table of numbers, got a {_kind(X)}; pass its values as an array of "
-        "rows and columns, such as pandas.DataFrame(X)"
-    )
-
-
-def _kind(X: Any) -> str:
-    """Name of the class of an object, of the library that it comes from, and of its values."""
-    values = f" ({X.dtype})" if isinstance(X, np.ndarray) else ""
-    return f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}{values}"
+def _not_a_table(X: Any, name: str, cure: str = "") -> ValueError:
+    """Error of an object that makes no array of rows and columns, with its class and library."""
+    kind = f"{type(X).__name__} of {type(X).__module__.partition('.')[0]}"
+    kind += f" ({X.dtype})" if isinstance(X, np.ndarray) else ""
+    usual = "pass its values as an array of rows and columns, such as pandas.DataFrame(X)"
+    return ValueError(f"{name} must be a table of numbers, got a {kind}; {cure or usual}")
 
 
 def _numbers_of_frame(X: Any, name: str) -> Any:
     """Return a data frame of numbers as one of pandas without objects; all else as it is."""
     if not isinstance(X, pd.DataFrame):
-        try:
-            frame = nw.from_native(X, pass_through=True)
-            frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        except nw.exceptions.DuplicateError as error:
-            raise ValueError(f"{name} must name each column once: {error}; rename them") from None
+        frame = nw.from_native(X, pass_through=True)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         if not isinstance(frame, nw.DataFrame):
             return X
         is_plain = all(kind.is_numeric() for kind in frame.schema.values())

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from .names import rows_by_name
@@ -22,12 +23,6 @@ MISSING = frozenset(
     ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", NO_LABEL)
 )
 """Cells (in lower case) that stand for a missing value."""
-
-
-def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or NaT, which differ from themselves, or NA of pandas."""
-    # NA is neither equal to itself nor different, and pandas need not be there.
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 Codes = Integers | Floats
@@ -150,11 +145,7 @@ class Dataset:
     @property
     def frame(self) -> Any:
         """``X`` as a data frame of pandas with the names of rows and columns that are known."""
-        import pandas
-
-        return pandas.DataFrame(
-            self.X, list(self.row_names) or None, list(self.feature_names) or None
-        )
+        return pd.DataFrame(self.X, list(self.row_names) or None, list(self.feature_names) or None)
 
     def labeled(self, labels: Any = None, rows: Sequence[Any] = ()) -> Dataset:
         """Return the data set with other first labels, if any are given, of rows of these names."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .format import listed, printable
@@ -59,18 +60,13 @@ def order_by_name(
     is_counted = any(keys == [*map(str, range(len(keys)))] for keys in (have, need))
     if have == need or not (have and need) or (is_counted and place.keys() != {*need}):
         return None
-    counts = Counter(have) | Counter(need)
-    twice = [name for name in need if counts[name] > 1]
-    absent = [name for name in need if name not in place]
-    if not (is_counted or twice or absent):
+    here, there = Counter(have), Counter(need)
+    wrong = [repr(name) for name in there if not here[name] == there[name] == 1]
+    if not (is_counted or wrong):
         return [place[name] for name in need]
-    got = "the numbers from 0 in two orders"
-    if twice or absent:
-        few = listed(map(repr, dict.fromkeys(twice or absent)), 5)
-        got = f"{few} more than once" if twice else f"none called {few}"
-    raise ValueError(
-        printable(f"{what} must have the names of {of}, each once, got {got}; {cures}")
-    )
+    got = f"{listed(wrong, 5)} missing or twice" if wrong else "the numbers from 0 in two orders"
+    text = f"{what} must have the names of {of}, each once, got {got}; {cures}"
+    raise ValueError(printable(text))
 
 
 def rows_by_name(what: str, values: Any, wanted: Sequence[Any], of: str = "X") -> Any:
@@ -83,12 +79,10 @@ def rows_by_name(what: str, values: Any, wanted: Sequence[Any], of: str = "X") -
 def numbers_in_order(names: Iterable[Any]) -> list[Any]:
     """Names of points, in numerical order where they are whole numbers without gaps."""
     names = [*names]
-    keys = as_text(names)
-    numbers = [*map(int, keys)] if all(key.isdecimal() for key in keys) else []
-    first = min(numbers, default=0)
-    if sorted(numbers) != [*range(first, first + len(names))]:
-        return names
-    return [name for _, name in sorted(zip(numbers, names, strict=True))]
+    numbers = [int(key) if key.isdecimal() else -1 for key in as_text(names)]
+    first = max(min(numbers, default=0), 0)
+    is_run = sorted(numbers) == [*range(first, first + len(names))]
+    return [names[at] for at in np.argsort(numbers)] if is_run else names
 
 
 def as_text(names: Iterable[Any]) -> list[str]:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
-from .._base.dataset import is_missing
 from .._base.threads import block_rows
 from .._base.types import Floats
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
@@ -20,7 +20,6 @@ from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts, check_one_e
 
 if TYPE_CHECKING:
     import networkx as nx
-    import pandas as pd
 
 Numbers = NDArray[np.integer]
 AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
@@ -302,8 +301,6 @@ class Communities(Cliques):
         pandas.DataFrame
             Columns ``community``, ``size``, ``members`` and, with labels, ``labels``.
         """
-        import pandas as pd
-
         called = as_texts(names, self.n_points)
         members = [", ".join(called[points]) for points in self]
         table = pd.DataFrame(
@@ -338,7 +335,7 @@ class Communities(Cliques):
         check_one_each("labels", labels, self.n_points)
         # By position, whatever index a series has.
         given = list(labels)
-        known = np.array([not is_missing(label) for label in given], dtype=bool)
+        known = ~pd.isna(np.array(given, dtype=object))
         held = known & (self.labels >= 0)
         if not held.any():
             return {"adjusted_rand": 0.0, "purity": 0.0, "covered": 0.0}

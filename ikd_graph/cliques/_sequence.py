@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .._base.types import Indices, Integers
 from .._base.validation import as_array, nodes_of, ragged, record, whole
 from ..graph import CsrGraph
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Blocks(NamedTuple):
@@ -139,8 +137,6 @@ class Cliques(Sequence[Indices]):
         >>> Cliques([[0, 1], [1, 2]]).to_pandas(names=["a", "b", "c"]).member.tolist()
         ['a', 'b', 'b', 'c']
         """
-        import pandas as pd
-
         members = self.blocks.members
         columns = {"clique": np.repeat(np.arange(len(self)), self.sizes), "member": members}
         for column, values in (("member", names), ("label", labels)):

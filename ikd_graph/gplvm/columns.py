@@ -182,13 +182,10 @@ class ColumnRelevance:
         """
         parts: dict[str, Any] = {"column": self.names}
         parts |= {name: getattr(self, name) for name in ("position", "r2", "p_value", "q_value")}
-        for axis in range(self.fraction.shape[1]):
-            for name, values in (
-                (f"fraction_ikd{axis}", self.fraction),
-                (f"fraction_ikd{axis}_se", self.fraction_se),
-                (f"slope_ikd{axis}", self.slope),
-            ):
-                parts[name] = values[:, axis]
+        for axis, slope in enumerate(self.slope.T):
+            parts[f"fraction_ikd{axis}"] = self.fraction[:, axis]
+            parts[f"fraction_ikd{axis}_se"] = self.fraction_se[:, axis]
+            parts[f"slope_ikd{axis}"] = slope
         if self.change is not None:
             parts |= {name: getattr(self, name) for name in ("change", "change_se", "change_q")}
         return pd.DataFrame(parts)
@@ -537,14 +534,13 @@ def place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     if where is None:
         return None, every
     given = check.as_array("where", where)
-    if given.shape == () and given.dtype.kind in "iu":
-        return None, check.nodes_of(len(points))("where", given[None])
     if given.dtype == bool and given.shape == (len(points),):
         if not given.any():
             raise ValueError("where must be True for at least one row, got False for all")
         return None, np.flatnonzero(given)
-    if given.shape == (2,) and given.dtype.kind in "iu":
-        return points[check.nodes_of(len(points))("where", given)], every
+    if given.shape in ((), (2,)) and given.dtype.kind in "iu":
+        at = check.nodes_of(len(points))("where", np.atleast_1d(given))
+        return (points[at], every) if given.shape else (None, at)
     if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
         check.finite("pass where the path begins and ends")("where", given)
         return np.asarray(given, dtype=np.float64), every

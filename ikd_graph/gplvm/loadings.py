@@ -383,12 +383,10 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
     """Positions of columns that are given by names or positions; all without any."""
     if columns is None:
         return np.arange(len(names))
-    where: dict[str, set[int]] = {}
-    for position, name in enumerate(names):
-        where.setdefault(str(name), set()).add(position)
+    where = pd.Series(range(len(names))).groupby([*map(str, names)]).indices
     given, positions = [*np.atleast_1d(np.asarray(columns, dtype=object))], range(len(names))
     at = [{each} if check.is_whole(each) and each in positions else set() for each in given]
-    fits = [fit | where.get(str(each), set()) for each, fit in zip(given, at, strict=True)]
+    fits = [fit.union(where.get(str(each), ())) for each, fit in zip(given, at, strict=True)]
     got = [(repr(each), len(fit)) for each, fit in zip(given, fits, strict=True) if len(fit) != 1]
     if got or not fits:
         each, fitting = got[0] if got else ("none", 0)

@@ -233,13 +233,12 @@ class AlignedSessions:
         group, move = next(pair for pair in both if session in pair[0].sessions)
         name, frame, _, names = self._sessions[session]
         columns, table = frame.columns, as_table(X)
-        order = order_by_name("columns of X", table.column_names, names, name)
         if table.values.shape[1] != columns.size:
             raise ValueError(
                 f"X must have the {columns.size} columns of {name}, got shape "
                 f"{table.values.shape}; pass rows of that session"
             )
-        values = table.with_columns(order).dense
+        values = table.by_name(names, name).dense
         wide = pd.DataFrame(values, columns=columns).reindex(columns=group.table.columns)
         return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 

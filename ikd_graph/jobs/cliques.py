@@ -579,8 +579,7 @@ def inspect_cliques(
     with no_warnings("the graph has|.* joints? left open"), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
         # Nodes of a graph that is given go with rows of their names.
-        named = data.row_names and not of_pairs and not sp.issparse(data.X)
-        rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
+        rows = data.X if of_pairs or sp.issparse(data.X) else data.frame
         model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
     reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
     model.settings_ = replace(model.settings_, reasons=reasons)
