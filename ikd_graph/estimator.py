@@ -750,12 +750,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X, new=new), estimator=self, **options)
-        names = table.column_names
-        known = getattr(self, "feature_names_in_", range(len(names)))
-        # scikit-learn looks at names of a frame that are text, and says which it does not know.
-        if new and {*names} == {*map(str, known)}:
+        known = getattr(self, "feature_names_in_", range(table.values.shape[1]))
+        if new and {*table.column_names} == {*map(str, known)}:
             table = table.by_name(known, "the columns of the fit")
-        named = pd.DataFrame(columns=table.column_names) if names else table.values
+        # scikit-learn looks at names of a frame that are text, and says which it does not know.
+        names = table.column_names
+        named = pd.DataFrame(np.empty((0, len(names))), None, names) if names else table.values
         try:
             validate_data(self, named, reset=not new, skip_check_array=True)
         except ValueError as error:

@@ -30,7 +30,8 @@ class Table(NamedTuple):
 
     def by_name(self, wanted: Sequence[Any], of: str, name: str = "X") -> "Table":
         """Return the table with its columns in the order of the wanted names, if it has names."""
-        order = order_by_name(f"columns of {name}", self.column_names, wanted, of)
+        cures = f"rename them to match by name, or pass {name}.to_numpy() to go by position"
+        order = order_by_name(f"columns of {name}", self.column_names, wanted, of, cures)
         columns = slice(None) if order is None else order
         return self._replace(values=self.values[:, columns], column_names=tuple(map(str, wanted)))
 
@@ -62,10 +63,10 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     """
     well_formed(name, X)
     rows = without_counts(row_names(X))
-    X = _as_array_like(X, name)
-    columns = map(str, without_counts(X.columns) if isinstance(X, pd.DataFrame) else ())
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
     try:
+        X = _as_array_like(X, name)
+        columns = map(str, without_counts(X.columns) if isinstance(X, pd.DataFrame) else ())
         values = check_array(X, input_name=name, ensure_all_finite=False, **options)
     except TypeError as error:
         if isinstance(X, (np.ndarray, list, tuple)) or sp.issparse(X):
@@ -148,17 +149,18 @@ def _numbers_of_frame(X: Any, name: str) -> Any:
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         if not isinstance(frame, nw.DataFrame):
             return X
-        is_plain = all(kind.is_numeric() for kind in frame.schema.values())
+        is_plain = frame.columns and all(kind.is_numeric() for kind in frame.schema.values())
         each = {} if is_plain else {one.name: one.to_numpy() for one in frame.iter_columns()}
-        X = pd.DataFrame(each or frame.to_numpy(), columns=frame.columns)
-    if "object" in map(str, X.dtypes):
+        X = pd.DataFrame(frame.to_numpy() if is_plain else each, columns=frame.columns)
+    if X.shape[1] == 0:
+        return X.to_numpy(np.float64)
+    if np.dtype(object) in {*X.dtypes}:
         X = X.where(X.notna(), np.nan).infer_objects().apply(_without_objects)
-    wrong = [
-        f"{column!r} ({dtype})"
-        for column, dtype in zip(X.columns, X.dtypes, strict=True)
-        if not pd.api.types.is_numeric_dtype(dtype)
-    ]
-    if wrong:
+    is_number = pd.api.types.is_numeric_dtype
+    # There are few types, and may be many columns.
+    if not all(map(is_number, {*X.dtypes})):
+        types = zip(X.columns, X.dtypes, strict=True)
+        wrong = [f"{column!r} ({dtype})" for column, dtype in types if not is_number(dtype)]
         text = (
             f"{name} must hold numbers only, got column{'s' * (len(wrong) > 1)} {listed(wrong)}; "
             "drop them, or convert them to numbers (names or times of rows belong into the index)"

@@ -12,8 +12,6 @@ import pandas as pd
 
 from .format import listed, printable
 
-_CURES = "rename or sort them to match by name, or pass X.to_numpy() to go by position"
-
 
 def row_names(X: Any) -> Sequence[Any]:
     """Names of the rows of a frame or Series, of a fit, of the nodes of a graph; none of arrays."""
@@ -31,7 +29,7 @@ def without_counts(names: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def order_by_name(
-    what: str, names: Sequence[Any], wanted: Sequence[Any], of: str, cures: str = _CURES
+    what: str, names: Sequence[Any], wanted: Sequence[Any], of: str, cures: str
 ) -> list[int] | None:
     """Position of each wanted name among names; None where both are in one order, or one has none.
 

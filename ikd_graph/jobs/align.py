@@ -233,12 +233,12 @@ class AlignedSessions:
         group, move = next(pair for pair in both if session in pair[0].sessions)
         name, frame, _, names = self._sessions[session]
         columns, table = frame.columns, as_table(X)
+        values = table.by_name(names, name).dense
         if table.values.shape[1] != columns.size:
             raise ValueError(
                 f"X must have the {columns.size} columns of {name}, got shape "
                 f"{table.values.shape}; pass rows of that session"
             )
-        values = table.by_name(names, name).dense
         wide = pd.DataFrame(values, columns=columns).reindex(columns=group.table.columns)
         return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
@@ -386,8 +386,9 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
         found = [list(names) or each for names, each in zip(own, made, strict=True)]
     elif isinstance(given, str):
         one_of(("same",), ", or names for each session")(kind, given)
+        cures = f"leave out {kind}='same' to match by name, or pass arrays to go by position"
         called = [(f"{kind} of session {k}", names) for k, names in enumerate(own)]
-        moved = any(order_by_name(*each, own[0], "session 0") for each in called)
+        moved = any(order_by_name(*each, own[0], "session 0", cures) for each in called)
         found = [*map(list, own)] if moved else [[*range(sizes[0])]] * len(sizes)
     else:
         if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):
