@@ -750,9 +750,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
         table = as_table(X if has_rows else graph.as_pairs(X, new=new), estimator=self, **options)
-        known = getattr(self, "feature_names_in_", range(table.values.shape[1]))
-        if new and {*table.column_names} == {*map(str, known)}:
-            table = table.by_name(known, "the columns of the fit")
+        fitted: Any = getattr(self, "feature_names_in_", range(table.values.shape[1]))
+        if new and {*table.column_names} == {*map(str, fitted)}:
+            table = table.by_name(fitted, "the columns of the fit")
         # scikit-learn looks at names of a frame that are text, and says which it does not know.
         names = table.column_names
         named = pd.DataFrame(np.empty((0, len(names))), None, names) if names else table.values
