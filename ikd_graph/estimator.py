@@ -322,8 +322,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n_new, n_features) array_like of float64
-            New rows, or their (n_new, n_samples) covariances or distances with the training rows
-            where those were given.
+            New rows, their columns matched by name where those of the fit had names; or their
+            (n_new, n_samples) covariances or distances with the training rows, where those were
+            given.
         return_std : bool
             Also return the standard errors of the coordinates.
 

@@ -316,7 +316,8 @@ def columns(
     Z : (n_samples, n_components) array_like of float64
         Coordinates of the rows, at least ten different ones.
     X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
-        The table: those columns that the map was made from, or others of the same rows.
+        The table: those columns that the map was made from, or others of the same rows, which go
+        with those of Z by name where both have names.
     names : sequence of str, optional
         Names of the columns; by default those of the data frame, else "x0", "x1", ...
     where : (n_samples,) array_like of bool, or two points, optional

@@ -221,7 +221,8 @@ class AlignedSessions:
         session : int
             Which session has the columns of the rows.
         X : (n_new, n_features) array_like of float64
-            Rows with the columns of that session, NaN for what is not known.
+            Rows with the columns of that session, by name where these have names, NaN for what is
+            not known.
 
         Returns
         -------
