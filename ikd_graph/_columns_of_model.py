@@ -8,8 +8,8 @@ import pandas as pd
 
 from . import model_selection, refine
 from ._base import limits
+from ._base.as_table import rows_by_name
 from ._base.format import setting
-from ._base.names import rows_by_name
 from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ._base.types import Booleans, Floats
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns

@@ -32,10 +32,9 @@ from . import (
 from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
-from ._base.as_table import as_table, check_known, is_dask, placed_lazily
+from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names
 from ._base.files import write_whole
 from ._base.format import printable, setting
-from ._base.names import row_names
 from ._base.progress import Stages
 from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
@@ -527,8 +526,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with self._learnt("loadings") as fitted:
             points = self._read_points(self.embedding_ if Z is None else Z)
             kernels.differentiable("the kernel of the model", self.kernel_)
-            p = self.n_features_in_
-            usual = [f"x{k}" for k in range(p)]
+            usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
             posteriors, spread = fitted.posteriors(chosen), fitted.spread()
@@ -731,13 +729,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _read_points(self, Z: Any) -> Floats:
         """Points of the embedding, (b, m)."""
         table = as_table(Z, "Z", dtype=np.float64, accept_sparse=False)
-        points, width = table.values, self.embedding_.shape[1]
-        check_known(points, "Z", "drop those points")
-        if points.shape[1] != width:
-            raise ValueError(
-                f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
-                "what transform returned"
-            )
+        check_known(table.values, "Z", "drop those points")
         return table.by_name(self.get_feature_names_out(), "the embedding", "Z").values
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
@@ -753,7 +745,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         table = as_table(X if has_rows else graph.as_pairs(X, new=new), estimator=self, **options)
         fitted: Any = getattr(self, "feature_names_in_", range(table.values.shape[1]))
         if new and {*table.column_names} == {*map(str, fitted)}:
-            table = table.by_name(fitted, "the columns of the fit")
+            table = table.by_name(fitted, "the fit")
         # scikit-learn looks at names of a frame that are text, and says which it does not know.
         names = table.column_names
         named = pd.DataFrame(np.empty((0, len(names))), None, names) if names else table.values

@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 
 from ._base import limits
 from ._base import validation as check
-from ._base.names import row_names, rows_by_name
+from ._base.as_table import row_names, rows_by_name
 from ._base.types import Floats, Integers
 from ._base.warn import warn
 from .blockwise import rigid_fit
@@ -349,10 +349,7 @@ def _labeled(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
     points, y = centered(_as_table("Z", Z)), rows_by_name("y", y, row_names(Z), "Z")
     # A list of words and NaN would become one of words.
     labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else check.as_array("y", y)
-    if labels.shape != points.shape[:1]:
-        raise ValueError(
-            f"y must have one label for each of the {len(points)} points, got shape {labels.shape}"
-        )
+    check.one_each("y", labels, len(points))
     known = ~pd.isna(labels)
     if known.any() and not known.all():
         missing = np.count_nonzero(~known)

@@ -1,6 +1,7 @@
-"""The one reader of tables in memory: what a user passes as X, for the estimator and all jobs."""
+"""The one reader of tables in memory, for the estimator and all jobs, and of their names."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -8,10 +9,10 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from pandas.api.types import infer_dtype, is_numeric_dtype
 from sklearn.utils import check_array
 
 from .format import count, listed, printable
-from .names import order_by_name, row_names, without_counts
 from .types import Reals
 from .validation import few_rows, well_formed
 
@@ -29,9 +30,12 @@ class Table(NamedTuple):
         return self.values.toarray() if sp.issparse(self.values) else self.values
 
     def by_name(self, wanted: Sequence[Any], of: str, name: str = "X") -> "Table":
-        """Return the table with its columns in the order of the wanted names, if it has names."""
+        """Return the table with the wanted columns, in their order where it has names."""
         cures = f"rename them to match by name, or pass {name}.to_numpy() to go by position"
         order = order_by_name(f"columns of {name}", self.column_names, wanted, of, cures)
+        if self.values.shape[1] != len(wanted):
+            width = f"the {len(wanted)} columns of {of}, got {self.values.shape[1]}"
+            raise ValueError(f"{name} must have {width}; pass rows of the same columns")
         columns = slice(None) if order is None else order
         return self._replace(values=self.values[:, columns], column_names=tuple(map(str, wanted)))
 
@@ -155,12 +159,12 @@ def _numbers_of_frame(X: Any, name: str) -> Any:
     if X.shape[1] == 0:
         return X.to_numpy(np.float64)
     if np.dtype(object) in {*X.dtypes}:
-        X = X.where(X.notna(), np.nan).infer_objects().apply(_without_objects)
-    is_number = pd.api.types.is_numeric_dtype
+        X = X.where(X.notna(), np.nan).infer_objects()
+        X = X.apply(lambda c: c.astype(float) if infer_dtype(c) in ("decimal", "boolean") else c)
     # There are few types, and may be many columns.
-    if not all(map(is_number, {*X.dtypes})):
+    if not all(map(is_numeric_dtype, {*X.dtypes})):
         types = zip(X.columns, X.dtypes, strict=True)
-        wrong = [f"{column!r} ({dtype})" for column, dtype in types if not is_number(dtype)]
+        wrong = [f"{column!r} ({dtype})" for column, dtype in types if not is_numeric_dtype(dtype)]
         text = (
             f"{name} must hold numbers only, got column{'s' * (len(wrong) > 1)} {listed(wrong)}; "
             "drop them, or convert them to numbers (names or times of rows belong into the index)"
@@ -169,10 +173,78 @@ def _numbers_of_frame(X: Any, name: str) -> Any:
     return X
 
 
-def _without_objects(column: pd.Series) -> pd.Series:
-    """Decimals of a column, or True, False and NaN, as floats; any other column as it is."""
-    kind = pd.api.types.infer_dtype(column)
-    return column.astype(np.float64) if kind in ("decimal", "boolean") else column
+# Names: where both of two things have some, these say what belongs together -----------------------
+
+
+def row_names(X: Any) -> Sequence[Any]:
+    """Names of the rows of a frame or Series, of a fit, of the nodes of a graph; none of arrays."""
+    if isinstance(index := getattr(X, "index", None), pd.Index):
+        return index
+    # Asked of the class: what is delayed has every attribute.
+    if not hasattr(type(X), "number_of_nodes"):
+        return getattr(X, "_row_names", ()) if hasattr(type(X), "_row_names") else ()
+    # Whole numbers without gaps are in order.
+    numbers = [int(text) if text.isdecimal() else -1 for text in as_text(X)]
+    first, nodes = max(min(numbers, default=0), 0), [*X]
+    is_run = sorted(numbers) == [*range(first, first + len(nodes))]
+    return [nodes[at] for at in np.argsort(numbers)] if is_run else nodes
+
+
+def without_counts(names: Sequence[Any]) -> tuple[Any, ...]:
+    """Names, but none of 0, 1, 2, ... that nobody gave."""
+    return () if pd.Index(names).equals(pd.RangeIndex(len(names))) else tuple(names)
+
+
+def order_by_name(
+    what: str, names: Sequence[Any], wanted: Sequence[Any], of: str, cures: str
+) -> list[int] | None:
+    """Position of each wanted name among names; None where both are in one order, or one has none.
+
+    Parameters
+    ----------
+    what, of : str
+        What has the names, and what the wanted ones are of, for messages.
+    names, wanted : sequence
+        Compared as text, in which a whole number has no decimal point.
+    cures : str
+        How to match by name, and how by position.
+
+    Returns
+    -------
+    list of int or None
+        Positions, where both have names.
+
+    Raises
+    ------
+    ValueError
+        If a name is missing or stands twice, or the numbers from 0 are in two orders, so that they
+        may be names or not.
+    """
+    have, need = as_text(names), as_text(wanted)
+    place = {name: position for position, name in enumerate(have)}
+    is_counted = any(keys == [*map(str, range(len(keys)))] for keys in (have, need))
+    if have == need or not (have and need) or (is_counted and place.keys() != {*need}):
+        return None
+    here, there = Counter(have), Counter(need)
+    wrong = [repr(name) for name in there if not here[name] == there[name] == 1]
+    if not (is_counted or wrong):
+        return [place[name] for name in need]
+    got = f"{listed(wrong, 5)} missing or twice" if wrong else "the numbers from 0 in two orders"
+    text = f"{what} must have the names of {of}, each once, got {got}; {cures}"
+    raise ValueError(printable(text))
+
+
+def rows_by_name(what: str, values: Any, wanted: Sequence[Any], of: str = "X") -> Any:
+    """Rows of a Series or frame in the order of the wanted names; what has no names as it is."""
+    cures = f"reindex {what} to match by name, or pass {what}.to_numpy() to go by position"
+    order = order_by_name(what, row_names(values), wanted, f"the rows of {of}", cures)
+    return values if order is None else values.iloc[order]
+
+
+def as_text(names: Iterable[Any]) -> list[str]:
+    """Names as text, whole numbers of any type alike."""
+    texts = map(str, names)
+    return [t.removesuffix(".0") if t[:-2].lstrip("-").isdecimal() else t for t in texts]
 
 
 # Collections of Dask: brought into memory block by block, and placed lazily ----------------------

@@ -16,7 +16,7 @@ from .._base import validation as check
 from .._base.threads import block_rows
 from .._base.types import Floats
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
-from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts, check_one_each
+from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -307,7 +307,7 @@ class Communities(Cliques):
             {"community": range(len(self)), "size": self.sizes, "members": members}
         )
         if labels is not None:
-            check_one_each("labels", labels, self.n_points)
+            check.one_each("labels", labels, self.n_points)
             words = as_texts(labels, self.n_points)
             counted = [Counter(words[points].tolist()).most_common() for points in self]
             table["labels"] = [", ".join(f"{name} × {n}" for name, n in each) for each in counted]
@@ -332,7 +332,7 @@ class Communities(Cliques):
         from sklearn.metrics import adjusted_rand_score
         from sklearn.metrics.cluster import contingency_matrix
 
-        check_one_each("labels", labels, self.n_points)
+        check.one_each("labels", labels, self.n_points)
         # By position, whatever index a series has.
         given = list(labels)
         known = ~pd.isna(np.array(given, dtype=object))

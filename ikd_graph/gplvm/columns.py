@@ -14,9 +14,8 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.stats import false_discovery_control, norm
 
 from .._base import validation as check
-from .._base.as_table import as_table, check_known
+from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import count, format_number
-from .._base.names import row_names, rows_by_name
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
@@ -371,16 +370,14 @@ def columns(
     ('x7', 1, array([1., 0.]))
     """
     points, on_map = np.asarray(check.table("Z", Z), dtype=np.float64), row_names(Z)
-    spread = np.zeros(points.shape)
-    if errors is not None:
-        spread = check.quantities("errors", rows_by_name("errors", errors, on_map, "Z"))
+    errors = 0.0 * points if errors is None else rows_by_name("errors", errors, on_map, "Z")
+    spread = check.quantities("errors", errors)
     check.like("Z", points)("errors", spread)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
     X = rows_by_name("X", X, on_map, "Z")
     values, level, labels = read_columns(X, len(points), names)
     every = np.arange(labels.size)
-    maps = [(which, rows_by_name("maps", other, on_map, "Z")) for which, other in maps]
-    held_out = _checked_maps(maps, points, every)
+    held_out = _checked_maps(maps, points, every, on_map)
     ends, rows = place_of(rows_by_name("where", where, on_map, "Z"), points)
     points, spread = points[rows], spread[rows]
     check_map(points)
@@ -522,10 +519,7 @@ def read_columns(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, N
     if names is None:
         names = given.column_names or [f"x{k}" for k in range(p)]
     called = [*map(str, names)] if np.iterable(names) else []
-    if len(called) != p:
-        raise ValueError(
-            f"names must be one for each of the {p} columns of X, got {len(called)}; pass as many"
-        )
+    check.one_each("names", called, p, "columns of X")
     return values, level, np.array(called, dtype=object)
 
 
@@ -552,11 +546,13 @@ def place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     )
 
 
-def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Integers, Floats]]:
+def _checked_maps(
+    maps: Any, points: Floats, every: Integers, on_map: Sequence[Any]
+) -> list[tuple[Integers, Floats]]:
     """Return maps without some columns, every column in one of them."""
     found = []
     for which, other in maps:
-        place = check.quantities("coordinates of maps", other)
+        place = check.quantities("coordinates of maps", rows_by_name("maps", other, on_map, "Z"))
         check.like("Z", points)("coordinates of maps", place)
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at

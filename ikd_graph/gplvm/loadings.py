@@ -25,8 +25,8 @@ from scipy.spatial.distance import pdist
 from scipy.stats import chi2
 
 from .._base import validation as check
-from .._base.format import count
-from .._base.names import row_names, rows_by_name
+from .._base.as_table import row_names, rows_by_name
+from .._base.format import count, listed
 from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
@@ -393,6 +393,6 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
         raise ValueError(
             f"columns must be names of columns of X or positions from 0 to {len(names) - 1}, got "
             f"{each}{f', which fits {fitting} columns' if fitting else ''}; the names are "
-            f"{', '.join(map(str, names[:_NAMED]))}{', ...' if len(names) > _NAMED else ''}"
+            f"{listed(names, _NAMED)}"
         )
     return np.array([*map(min, fits)], dtype=np.int64)

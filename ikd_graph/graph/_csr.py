@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._base import validation as check
-from .._base.as_table import is_dask
-from .._base.names import numbers_in_order, order_by_name
+from .._base.as_table import is_dask, order_by_name, row_names
 from .._base.rounding import SINGLE
 from .._base.types import Floats, Integers
 from ..similarity import stored_pairs
@@ -410,7 +409,7 @@ def networkx_matrix(
         )
     import networkx as nx
 
-    nodes = numbers_in_order(G)
+    nodes = row_names(G)
     order = order_by_name(
         "nodes of the graph", nodes, names, "the rows of X",
         "X.loc[[...]] puts rows in the order of the nodes, nx.relabel_nodes(G, ...) renames nodes, "
@@ -507,8 +506,7 @@ def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
 
     out = nx.from_scipy_sparse_array(to_sparse(g))
     if names is not None:
-        if len(names) != g.n_nodes:
-            raise ValueError(f"names must be one for each of {g.n_nodes} nodes, got {len(names)}")
+        check.one_each("names", names, g.n_nodes, "nodes")
         nx.set_node_attributes(out, dict(enumerate(names)), "name")
     return out
 

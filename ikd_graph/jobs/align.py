@@ -9,7 +9,6 @@ returns coordinates by session, and says which sessions nothing fixes.
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +19,10 @@ from scipy.spatial import KDTree, procrustes
 
 from .. import blockwise, missing
 from .._base import limits
-from .._base.as_table import as_table, check_known
+from .._base.as_table import as_table, as_text, check_known, order_by_name, without_counts
 from .._base.format import count, setting
-from .._base.names import as_text, order_by_name, without_counts
 from .._base.types import Floats, Integers
-from .._base.validation import naming_rows, one_of, whole
+from .._base.validation import naming_rows, one_each, one_of, whole
 from .._base.warn import no_warnings, warn
 from ..estimator import IKD
 from ..model_selection import AGREED
@@ -53,7 +51,7 @@ class _Session(NamedTuple):
     name: str
     table: pd.DataFrame  # rows and columns by their numbers among those of all sessions
     row_names: Names  # or their numbers
-    column_names: Names  # none where they are counted
+    column_names: Names  # or their numbers
 
 
 class _Group(NamedTuple):
@@ -141,7 +139,7 @@ class AlignedSessions:
     def _row_names(self) -> Names:
         """Names of the rows, session after session; none where a session has none."""
         names = [each.row_names for each in self._sessions]
-        return [*chain(*names)] if all(map(without_counts, names)) else []
+        return [name for own in names for name in own] if all(map(without_counts, names)) else []
 
     @property
     def answer(self) -> list[str]:
@@ -235,11 +233,6 @@ class AlignedSessions:
         name, frame, _, names = self._sessions[session]
         columns, table = frame.columns, as_table(X)
         values = table.by_name(names, name).dense
-        if table.values.shape[1] != columns.size:
-            raise ValueError(
-                f"X must have the {columns.size} columns of {name}, got shape "
-                f"{table.values.shape}; pass rows of that session"
-            )
         wide = pd.DataFrame(values, columns=columns).reindex(columns=group.table.columns)
         return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
@@ -355,11 +348,7 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
             f"sessions must be a list of at least two tables, got {got}; a single table goes to IKD"
         )
     called = [f"session {k}" for k in range(len(sessions))] if names is None else [*map(str, names)]
-    if len(called) != len(sessions):
-        raise ValueError(
-            f"names must be one for each of {len(sessions)} sessions, got {len(called)}; pass as "
-            "many"
-        )
+    one_each("names", called, len(sessions), "sessions")
     tables = [as_table(X, f"sessions[{number}]") for number, X in enumerate(sessions)]
     for number, table in enumerate(tables):
         with naming_rows(table.row_names):
@@ -373,7 +362,7 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
     for name, table, own, header, axes in each:
         # Rows without a name are called by their number.
         shown = own if rows is not None or table.row_names else [*range(len(own))]
-        headed = table.column_names or (() if columns is None else header)
+        headed = table.column_names or (range(len(header)) if columns is None else header)
         frame = pd.DataFrame(table.dense, *axes, np.float64)
         read.append(_Session(name, frame, shown, headed))
     return tuple(read)

@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import blockwise, cliques, graph
 from .._base import limits
-from .._base.as_table import as_table
+from .._base.as_table import as_table, row_names, without_counts
 from .._base.dataset import NO_LABEL
 from .._base.format import count, format_number, in_columns, listed, setting
-from .._base.names import row_names, without_counts
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
 from .._base.validation import naming_rows, whole

@@ -16,9 +16,8 @@ from .. import covariance, graph, model_selection
 from .. import missing as holes
 from .._base import limits
 from .._base import validation as check
-from .._base.as_table import as_table, check_known
+from .._base.as_table import as_table, check_known, row_names
 from .._base.format import count, in_columns, setting
-from .._base.names import row_names
 from .._base.progress import Stages
 from .._base.table import random_rows
 from .._base.types import Floats, Integers

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from .._base import validation as check
+from .._base.as_table import row_names, rows_by_name
 from .._base.files import write_whole
-from .._base.names import row_names, rows_by_name
 from .._base.types import Floats
 from .._base.warn import warn
 from . import charts, colors
@@ -57,8 +57,8 @@ def labels_are_color(plot: _Plot) -> _Plot:
         if "labels" in options and "color" not in options:
             options["color"] = options.pop("labels")
         bound = bind(*args, **options)
-        if "color" in bound.arguments:
-            rows, color = row_names(bound.args[0]), bound.arguments["color"]
+        color, rows = bound.arguments.get("color"), row_names(bound.args[0])
+        if color is not None:
             bound.arguments["color"] = rows_by_name("color", color, rows, "the map")
         return plot(*bound.args, **bound.kwargs)
 
