@@ -530,7 +530,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
             posteriors, spread = fitted.posteriors(chosen), fitted.spread()
-        return Loadings(points, tuple(names[chosen]), posteriors, spread)
+        rows = self._row_names if Z is None else row_names(Z)
+        return Loadings(points, tuple(names[chosen]), posteriors, spread, rows)
 
     @plot.labels_are_color
     def plot(self, color: Any = None, **options: Any) -> Any:

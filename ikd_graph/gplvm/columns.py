@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -103,6 +103,7 @@ class ColumnRelevance:
     change: Floats | None = None
     change_se: Floats | None = None
     change_q: Floats | None = None
+    _row_names: Sequence[Any] = ()
 
     @property
     def n_significant(self) -> int:
@@ -217,14 +218,13 @@ class ColumnRelevance:
         check.whole(1)("n", n)
         if kind == "surfaces":
             values, fitted = self.values[:, :n], self.fitted[:, :n]
-            return plot.surfaces(
-                self.embedding, values, fitted, self.names[: values.shape[1]], ax=ax
-            )
+            names = self.names[: values.shape[1]]
+            return plot.surfaces(self.embedding, values, fitted, names, ax=ax)
         found = np.flatnonzero(self.q_value <= LEVEL)[:n]
         steepness = self.slope[found] / self.sd[found, None]
         ax = plot.embedding(self.embedding, color, ax=ax)
-        names = [self.names[k] for k in found]
-        return plot.arrows(ax, charts.columns(self.embedding), steepness, names)
+        found_names = [self.names[k] for k in found]
+        return plot.arrows(ax, charts.columns(self.embedding), steepness, found_names)
 
 
 class ScaledRows(NamedTuple):
@@ -377,7 +377,8 @@ def columns(
     X = rows_by_name("X", X, on_map, "Z")
     values, level, labels = read_columns(X, len(points), names)
     every = np.arange(labels.size)
-    held_out = _checked_maps(maps, points, every, on_map)
+    maps = [(which, rows_by_name("maps", other, on_map, "Z")) for which, other in maps]
+    held_out = _checked_maps(maps, points, every)
     ends, rows = place_of(rows_by_name("where", where, on_map, "Z"), points)
     points, spread = points[rows], spread[rows]
     check_map(points)
@@ -398,7 +399,8 @@ def columns(
         if len(others) > 1:
             variance = factor * _variance_of_fractions(others, every)
             found["fraction_se"] = np.hypot(found["fraction_se"], np.sqrt(variance))
-    return _sorted(found, ordered, itself, labels)
+    names = [on_map[row] for row in rows] if len(on_map) else []
+    return replace(_sorted(found, ordered, itself, labels), _row_names=names)
 
 
 def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
@@ -546,13 +548,11 @@ def place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     )
 
 
-def _checked_maps(
-    maps: Any, points: Floats, every: Integers, on_map: Sequence[Any]
-) -> list[tuple[Integers, Floats]]:
+def _checked_maps(maps: Any, points: Floats, every: Integers) -> list[tuple[Integers, Floats]]:
     """Return maps without some columns, every column in one of them."""
     found = []
     for which, other in maps:
-        place = check.quantities("coordinates of maps", rows_by_name("maps", other, on_map, "Z"))
+        place = check.quantities("coordinates of maps", other)
         check.like("Z", points)("coordinates of maps", place)
         at = check.as_array("columns of maps", which)
         at = np.flatnonzero(at) if at.dtype == bool else at

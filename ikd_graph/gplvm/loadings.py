@@ -80,6 +80,7 @@ class Loadings:
     names: tuple[str, ...]
     posteriors: Sequence[ColumnPosterior]
     spread: Floats | None = None  # (m, m) mean error covariance of the points of the fit
+    _row_names: Sequence[Any] = ()
 
     def __len__(self) -> int:
         """Count the columns."""
@@ -282,7 +283,6 @@ class Loadings:
 
 
 @check.validate(
-    points=check.optional(check.table),
     kernel=check.optional(differentiable),
 )
 def loadings(
@@ -350,7 +350,7 @@ def loadings(
     X = rows_by_name("X", X, row_names(Z), "Z")
     values, _, labels = read_columns(X, len(known), names)
     check_map(known)
-    where: Any = known if points is None else np.asarray(points, dtype=np.float64)
+    where: Any = known if points is None else np.asarray(check.table("points", points), float)
     if where.shape[1] != known.shape[1]:
         raise ValueError(
             f"points must have the {known.shape[1]} coordinates of Z, got {where.shape[1]}; pass "
@@ -367,7 +367,8 @@ def loadings(
         smooth = smoother(known, cast("StationaryKernel", kernel))
         table = OnMap(values, None, chosen, every, smooth)
         parts = [smooth.posterior(table.take(chosen[at])) for at in batches(chosen.size, WIDTH)]
-    return Loadings(where, tuple(labels[chosen]), [ColumnPosterior.joined(parts)])
+    posteriors, rows = [ColumnPosterior.joined(parts)], row_names(Z if points is None else points)
+    return Loadings(where, tuple(labels[chosen]), posteriors, _row_names=rows)
 
 
 def _likely_kernel(points: Floats, columns: Floats) -> StationaryKernel:

@@ -393,9 +393,8 @@ def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
 
 def without_weights(obj: Any, weight: str = "weight") -> bool:
     """Whether a networkx graph has edges and no edge has a weight."""
-    if not (hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")):
-        return False
-    return all(value is None for _, _, value in obj.edges(data=weight, default=None))
+    is_networkx = hasattr(obj, "number_of_nodes")
+    return is_networkx and all(each is None for *_, each in obj.edges(data=weight, default=None))
 
 
 def networkx_matrix(

@@ -138,8 +138,8 @@ class AlignedSessions:
     @property
     def _row_names(self) -> Names:
         """Names of the rows, session after session; none where a session has none."""
-        names = [each.row_names for each in self._sessions]
-        return [name for own in names for name in own] if all(map(without_counts, names)) else []
+        named = all(without_counts(each.row_names) for each in self._sessions)
+        return [name for each in self._sessions for name in each.row_names] if named else []
 
     @property
     def answer(self) -> list[str]:

@@ -595,11 +595,10 @@ def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
         return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
     if not (hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")):
         return None
-    g, names = graph.as_graph(X, weight=None), row_names(X)
-    low, high, _ = graph.edges(g)
-    ends = zip(low.tolist(), high.tolist(), strict=True)
+    names, (low, high, _) = row_names(X), graph.edges(graph.as_graph(X, weight=None))
+    ends = zip(low, high, strict=True)
     weights = np.array([X.edges[names[a], names[b]].get("weight", 1.0) for a, b in ends], float)
-    return graph.from_edges(g.n_nodes, low, high, weights), tuple(map(str, names))
+    return graph.from_edges(len(names), low, high, weights), tuple(map(str, names))
 
 
 def _as_dataset(X: Any, of_pairs: bool) -> Dataset:

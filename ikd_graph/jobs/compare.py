@@ -155,6 +155,7 @@ class Comparison:
     used: dict[str, Any] = field(default_factory=dict)
     trust: Trust | None = None
     warnings: tuple[str, ...] = ()
+    _row_names = property(lambda self: self.data.row_names)
 
     @property
     def titles(self) -> list[str]:

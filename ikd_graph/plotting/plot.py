@@ -50,13 +50,12 @@ def labels_are_color(plot: _Plot) -> _Plot:
 
     The rows are those of its first argument, a table of coordinates or a result.
     """
-    bind = inspect.signature(plot).bind
 
     @wraps(plot)
     def drawn(*args: Any, **options: Any) -> Any:
         if "labels" in options and "color" not in options:
             options["color"] = options.pop("labels")
-        bound = bind(*args, **options)
+        bound = inspect.signature(plot).bind(*args, **options)
         color, rows = bound.arguments.get("color"), row_names(bound.args[0])
         if color is not None:
             bound.arguments["color"] = rows_by_name("color", color, rows, "the map")

@@ -216,6 +216,26 @@ def test_colors_go_by_name():
         model.plot(labels=color[:-1])
 
 
+def test_colors_of_results_go_by_name():
+    plane, X = sheet()
+    frame, order = pd.DataFrame(X, NAMES["text"]), np.random.default_rng(2).permutation(N)
+    Z, color = pd.DataFrame(plane, NAMES["text"]), pd.Series(plane[:, 0], NAMES["text"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        results = [
+            IKD(**FAST).fit(frame).loadings(columns=[0]), ikd_graph.loadings(Z, frame, columns=[0]),
+            ikd_graph.columns(Z, frame.iloc[:, :20]), ikd_graph.diagnose(frame),
+            ikd_graph.compare(frame, ("geodesic",), noise=0.0, refine=None),
+            ikd_graph.align([frame.iloc[:35], frame.iloc[35:]], columns="same", refine=None),
+        ]  # fmt: skip
+    for result in results:
+        drawn = []
+        for values in (color, color.iloc[order]):
+            axes = result.plot(color=values).figure.axes
+            drawn.append(np.vstack([colors_of(ax) for ax in axes if ax.collections]))
+        np.testing.assert_array_equal(*drawn)
+
+
 def test_coordinates_go_by_name():
     model = IKD(2, **FAST).set_output(transform="pandas")
     Z = model.fit_transform(sheet()[1])
