@@ -281,8 +281,8 @@ def align(
         Tables, NaN for what is not known. Data frames bring the names of their rows and columns.
     rows, columns : "same" or sequence of sequences, optional
         Names of the rows and columns of each session, by which they are recognized; "same" where
-        all sessions have the same in one order. By default those of data frames; rows and columns
-        without names are shared with no other session.
+        all sessions have the same, in one order where they have no names. By default those of data
+        frames; rows and columns without names are shared with no other session.
     names : sequence of str, optional
         Names of the sessions, for messages and pictures; by default "session 0", "session 1", ...
     n_components : int
