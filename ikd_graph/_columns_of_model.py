@@ -4,9 +4,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from . import model_selection, refine
 from ._base import limits
+from ._base.as_table import rows_by_name
 from ._base.format import setting
 from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ._base.types import Booleans, Floats
@@ -35,7 +37,9 @@ def columns_of_model(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelev
         own["names"] = getattr(model, "feature_names_in_", None)
         if "maps" not in options:
             own["maps"] = held_out_maps(model)
-    return columns(model.embedding_, X, **{**own, **options})
+    X = rows_by_name("X", X, model._row_names, "the fit")
+    Z = pd.DataFrame(model.embedding_, model._row_names if len(model._row_names) else None)
+    return columns(Z, X, **{**own, **options})
 
 
 def _as_compared(rows: Any, affinity: Affinity) -> Any:

@@ -15,7 +15,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import (
     _model_file,
@@ -234,6 +234,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _request: Request
     _result: Result
     _fitted: gplvm.FittedProcess
+    _row_names: Any = ()
 
     def __init__(
         self,
@@ -294,7 +295,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.__dict__ = before
                 raise
         self.stage_times_ = stages.seconds
-        self._index = getattr(X, "index", ()) if hasattr(X, "columns") else ()
+        self._row_names = row_names(X)
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
@@ -321,8 +322,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : (n_new, n_features) array_like of float64
-            New rows, or their (n_new, n_samples) covariances or distances with the training rows
-            where those were given.
+            New rows, their columns matched by name where those of the fit had names; or their
+            (n_new, n_samples) covariances or distances with the training rows, where those were
+            given.
         return_std : bool
             Also return the standard errors of the coordinates.
 
@@ -525,12 +527,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with self._learnt("loadings") as fitted:
             points = self._read_points(self.embedding_ if Z is None else Z)
             kernels.differentiable("the kernel of the model", self.kernel_)
-            p = self.n_features_in_
-            usual = [f"x{k}" for k in range(p)]
+            usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
             posteriors, spread = fitted.posteriors(chosen), fitted.spread()
-        return Loadings(points, tuple(names[chosen]), posteriors, spread)
+        rows = self._row_names if Z is None else row_names(Z)
+        return Loadings(points, tuple(names[chosen]), posteriors, spread, rows)
 
     @plot.labels_are_color
     def plot(self, color: Any = None, **options: Any) -> Any:
@@ -564,7 +566,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         believed = self.settings_.model_based and "error bars" in self._fitted.computed
         errors = self.standard_errors_ if believed else None
-        color = colors.paint_index(getattr(self, "_index", ())) if color is None else color
+        if color is None and isinstance(self._row_names, pd.Index):
+            color = colors.paint_index(self._row_names)
         axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
         if self.fixed_ is not None:
             plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")
@@ -728,13 +731,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _read_points(self, Z: Any) -> Floats:
         """Points of the embedding, (b, m)."""
-        points, width = check_array(Z, dtype=np.float64), self.embedding_.shape[1]
-        if points.shape[1] != width:
-            raise ValueError(
-                f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
-                "what transform returned"
-            )
-        return np.asarray(points)
+        table = as_table(Z, "Z", dtype=np.float64, accept_sparse=False)
+        check_known(table.values, "Z", "drop those points")
+        return table.by_name(self.get_feature_names_out(), "the embedding", "Z").values
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
         """Rows in one piece or a large sparse table, or values between points, as X holds them."""
@@ -746,9 +745,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             known = has_rows and affinity != "auto"
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
             options |= {"ensure_min_samples": 2, "ensure_min_features": least}
-        table = as_table(X if has_rows else graph.as_pairs(X), estimator=self, **options)
-        # scikit-learn looks at names of a frame that are text.
-        named = pd.DataFrame(columns=table.column_names) if table.column_names else table.values
+        table = as_table(X if has_rows else graph.as_pairs(X, new=new), estimator=self, **options)
+        fitted: Any = getattr(self, "feature_names_in_", range(table.values.shape[1]))
+        if new and {*table.column_names} == {*map(str, fitted)}:
+            table = table.by_name(fitted, "the fit")
+        # scikit-learn looks at names of a frame that are text, and says which it does not know.
+        names = table.column_names
+        named = pd.DataFrame(np.empty((0, len(names))), None, names) if names else table.values
         try:
             validate_data(self, named, reset=not new, skip_check_array=True)
         except ValueError as error:

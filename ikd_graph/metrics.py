@@ -12,6 +12,7 @@ consecutive rows are the harder test.
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
@@ -19,7 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 
 from ._base import limits
 from ._base import validation as check
-from ._base.dataset import is_missing
+from ._base.as_table import row_names, rows_by_name
 from ._base.types import Floats, Integers
 from ._base.warn import warn
 from .blockwise import rigid_fit
@@ -316,6 +317,7 @@ def _as_pair(
     first: ArrayLike, second: ArrayLike, names: tuple[str, str] = ("true", "estimate")
 ) -> tuple[Floats, Floats]:
     """Two tables with the same number of rows."""
+    second = rows_by_name(names[1], second, row_names(first), names[0])
     a, b = _as_table(names[0], first), _as_table(names[1], second)
     if a.shape[0] != b.shape[0]:
         raise ValueError(
@@ -344,14 +346,11 @@ def _as_classes(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, Integers]:
 
 def _labeled(Z: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[Any]]:
     """Centered points that have a label, and their labels."""
-    points = centered(_as_table("Z", Z))
+    points, y = centered(_as_table("Z", Z)), rows_by_name("y", y, row_names(Z), "Z")
     # A list of words and NaN would become one of words.
     labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else check.as_array("y", y)
-    if labels.shape != points.shape[:1]:
-        raise ValueError(
-            f"y must have one label for each of the {len(points)} points, got shape {labels.shape}"
-        )
-    known = np.array([not is_missing(label) for label in labels])
+    check.one_each("y", labels, len(points))
+    known = ~pd.isna(labels)
     if known.any() and not known.all():
         missing = np.count_nonzero(~known)
         warn(f"{missing} of {known.size} points have no label and are left out")

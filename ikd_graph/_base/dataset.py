@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from .as_table import rows_by_name
 from .types import Booleans, Floats, Integers
+from .validation import one_each
 
 NO_LABEL = "missing"
 """Class of the rows without a label: pictures show it, scores leave it out."""
@@ -21,12 +24,6 @@ MISSING = frozenset(
     ("", "-", "--", "?", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none", NO_LABEL)
 )
 """Cells (in lower case) that stand for a missing value."""
-
-
-def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or NaT, which differ from themselves, or NA of pandas."""
-    # NA is neither equal to itself nor different, and pandas need not be there.
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 Codes = Integers | Floats
@@ -149,20 +146,15 @@ class Dataset:
     @property
     def frame(self) -> Any:
         """``X`` as a data frame of pandas with the names of rows and columns that are known."""
-        import pandas
+        return pd.DataFrame(self.X, list(self.row_names) or None, list(self.feature_names) or None)
 
-        return pandas.DataFrame(
-            self.X, list(self.row_names) or None, list(self.feature_names) or None
-        )
-
-    def labeled(self, labels: Any = None) -> Dataset:
-        """Return the data set with other first labels, if any are given."""
+    def labeled(self, labels: Any = None, rows: Sequence[Any] = ()) -> Dataset:
+        """Return the data set with other first labels, if any are given, of rows of these names."""
         if labels is None:
             return self
-        values, n = np.asarray(labels), self.n_samples
-        if values.shape != (n,):
-            got = f"got shape {values.shape}"
-            raise ValueError(f"labels must have one value for each of {n} rows, {got}")
+        labels = rows_by_name("labels", labels, rows if len(rows) else self.row_names)
+        values = np.asarray(labels)
+        one_each("labels", values, self.n_samples, "rows")
         column = Labels(str(getattr(labels, "name", None) or ""), *encode_labels(values))
         return replace(self, labels=(column, *self.labels[1:]))
 
@@ -191,7 +183,10 @@ def encode_labels(values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
     with suppress(ValueError):
         numbers = np.array([read_number(text) for text in present])
         whole = np.all(np.isfinite(numbers) & (numbers == np.round(numbers)))
-        if not whole or not present.size or _is_measurement(numbers):
+        # Minutes and altitudes mostly occur once; classes have members.
+        once = np.sum(np.unique(numbers, return_counts=True)[1] == 1)
+        is_spread = 2 * once > len(numbers) >= 2 * FEWEST_OF_A_CLASS
+        if not whole or not present.size or is_spread:
             y = np.full(texts.shape, np.nan)
             y[~missing] = numbers
             return y, ()
@@ -200,9 +195,8 @@ def encode_labels(values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
             present = np.array([str(int(number)) for number in numbers], dtype=object)
             key = int
     order = tuple(sorted(sorted(set(present)), key=key))
-    position = {name: code for code, name in enumerate(order)}
     codes = np.full(texts.shape, len(order), dtype=np.int64)
-    codes[~missing] = [position[text] for text in present]
+    codes[~missing] = pd.Categorical(present, order).codes
     return codes, (*order, NO_LABEL) if missing.any() else order
 
 
@@ -218,12 +212,6 @@ def read_number(text: str) -> float:
         raise ValueError(f"an underscore is no part of a number, got {text!r}")
     # Typeset tables have the sign of mathematics.
     return float(text.replace("\u2212", "-", 1))
-
-
-def _is_measurement(numbers: Floats) -> bool:
-    """Whether most of many whole numbers occur once: minutes, altitudes; classes have members."""
-    _, counts = np.unique(numbers, return_counts=True)
-    return len(numbers) >= 2 * FEWEST_OF_A_CLASS and 2 * np.sum(counts == 1) > len(numbers)
 
 
 def plain_texts(values: Any) -> list[str]:
@@ -269,10 +257,8 @@ def class_codes(labels: Labels) -> Integers | None:
     """
     if not labels.names:
         return None
-    labeled, codes = labels.known, np.full(len(labels.y), -1)
-    names = labels.y[labeled].astype(np.int64)
-    present, codes[labeled] = np.unique(names, return_inverse=True)
-    return codes if 1 < present.size < names.size else None
+    codes, present = pd.factorize(np.where(labels.known, labels.y, np.nan), sort=True)
+    return codes if 1 < present.size < np.count_nonzero(codes >= 0) else None
 
 
 def label_quantity(labels: Labels) -> Floats | None:

@@ -496,6 +496,14 @@ distinct = rule(
 )
 
 
+def one_each(name: str, values: Any, n: int, of: str = "points") -> None:
+    """Raise unless values, or names, are one for each of n points or of other things."""
+    shape = np.shape(values) if hasattr(values, "ndim") else (len(values),)
+    if shape != (n,):
+        got = " x ".join(map(str, shape))
+        raise ValueError(f"{name} must be one for each of {n} {of}, got {got}; pass as many")
+
+
 def few(values: NDArray[np.intp]) -> str:
     """First few values in words."""
     return listed(values.tolist(), 5)

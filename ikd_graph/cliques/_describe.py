@@ -7,20 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
-from .._base.dataset import is_missing
 from .._base.threads import block_rows
 from .._base.types import Floats
 from ..graph import CsrGraph, GraphLike, any_edges, component_labels
-from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts, check_one_each
+from ._sequence import Blocks, Cliques, arrays, as_blocks, as_texts
 
 if TYPE_CHECKING:
     import networkx as nx
-    import pandas as pd
 
 Numbers = NDArray[np.integer]
 AnyCliques = Cliques | Blocks | Iterable[ArrayLike]
@@ -302,15 +301,13 @@ class Communities(Cliques):
         pandas.DataFrame
             Columns ``community``, ``size``, ``members`` and, with labels, ``labels``.
         """
-        import pandas as pd
-
         called = as_texts(names, self.n_points)
         members = [", ".join(called[points]) for points in self]
         table = pd.DataFrame(
             {"community": range(len(self)), "size": self.sizes, "members": members}
         )
         if labels is not None:
-            check_one_each("labels", labels, self.n_points)
+            check.one_each("labels", labels, self.n_points)
             words = as_texts(labels, self.n_points)
             counted = [Counter(words[points].tolist()).most_common() for points in self]
             table["labels"] = [", ".join(f"{name} × {n}" for name, n in each) for each in counted]
@@ -335,10 +332,10 @@ class Communities(Cliques):
         from sklearn.metrics import adjusted_rand_score
         from sklearn.metrics.cluster import contingency_matrix
 
-        check_one_each("labels", labels, self.n_points)
+        check.one_each("labels", labels, self.n_points)
         # By position, whatever index a series has.
         given = list(labels)
-        known = np.array([not is_missing(label) for label in given], dtype=bool)
+        known = ~pd.isna(np.array(given, dtype=object))
         held = known & (self.labels >= 0)
         if not held.any():
             return {"adjusted_rand": 0.0, "purity": 0.0, "covered": 0.0}

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from .. import graph as graphs
 from .._base.files import write_whole
 from .._base.types import Floats
-from .._base.validation import as_array, one_of, validate
-from ._sequence import as_texts, check_one_each
+from .._base.validation import as_array, one_each, one_of, validate
+from ._sequence import as_texts
 from ._stability import Stability
 
 FORMATS = (".graphml", ".gexf", ".csv", ".tsv")
@@ -147,14 +147,10 @@ def networkx_graph(
 
     G = graphs.to_networkx(g)
     if names is not None:
-        check_one_each("names", names, g.n_nodes)
         nodes = {"name": [*map(str, names)], **nodes}
     for title, values in nodes.items():
         column = as_array(title, values)
-        if column.shape != (g.n_nodes,):
-            raise ValueError(
-                f"{title} must be one for each of {g.n_nodes} points, got shape {column.shape}"
-            )
+        one_each(title, column, g.n_nodes)
         # Numbers of one kind or text, as files declare an attribute.
         plain = column.tolist() if column.dtype.kind in "biuf" else [*map(_text, column.tolist())]
         nx.set_node_attributes(G, dict(enumerate(plain)), _text(title))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .._base.types import Indices, Integers
-from .._base.validation import as_array, nodes_of, ragged, record, whole
+from .._base.validation import as_array, nodes_of, one_each, ragged, record, whole
 from ..graph import CsrGraph
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Blocks(NamedTuple):
@@ -139,14 +137,12 @@ class Cliques(Sequence[Indices]):
         >>> Cliques([[0, 1], [1, 2]]).to_pandas(names=["a", "b", "c"]).member.tolist()
         ['a', 'b', 'b', 'c']
         """
-        import pandas as pd
-
         members = self.blocks.members
         columns = {"clique": np.repeat(np.arange(len(self)), self.sizes), "member": members}
         for column, values in (("member", names), ("label", labels)):
             if values is None:
                 continue
-            check_one_each(f"{column}s", values, self.n_points)
+            one_each(f"{column}s", values, self.n_points)
             columns[column] = pd.Series(values).to_numpy()[members]
         return pd.DataFrame(columns)
 
@@ -179,14 +175,8 @@ class Cliques(Sequence[Indices]):
 def as_texts(names: Sequence[Any] | None, n_points: int) -> NDArray[np.object_]:
     """Names of the points as texts, by default their numbers."""
     texts = np.array([*map(str, range(n_points) if names is None else names)], dtype=object)
-    check_one_each("names", texts, n_points)
+    one_each("names", texts, n_points)
     return texts
-
-
-def check_one_each(name: str, values: Sequence[Any] | NDArray[Any], n_points: int) -> None:
-    """Raise unless there is a value for each point."""
-    if len(values) != n_points:
-        raise ValueError(f"{name} must be one for each of {n_points} points, got {len(values)}")
 
 
 def arrays(blocks: Blocks) -> Iterator[Indices]:

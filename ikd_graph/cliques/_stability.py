@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter1d
 
@@ -22,9 +23,6 @@ from ..similarity import are_ordered, effective_columns
 from ._describe import incidence
 from ._search import maximal_cliques
 from ._sequence import Blocks, Cliques, as_texts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GraphOf = Callable[[Floats], CsrGraph]
 
@@ -101,8 +99,6 @@ class Stability:
             Columns ``clique`` (its number), ``size``, ``stability``, ``expected_false`` (cliques of
             that size or more in a table of unrelated rows) and ``members``.
         """
-        import pandas as pd
-
         called = as_texts(names, self.cliques.n_points)
         order = np.lexsort((-self.of_cliques, -self.cliques.sizes))
         sizes = self.cliques.sizes[order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.stats import false_discovery_control, norm
 
 from .._base import validation as check
-from .._base.as_table import as_table, check_known
+from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import count, format_number
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
@@ -103,6 +103,7 @@ class ColumnRelevance:
     change: Floats | None = None
     change_se: Floats | None = None
     change_q: Floats | None = None
+    _row_names: Sequence[Any] = ()
 
     @property
     def n_significant(self) -> int:
@@ -181,13 +182,10 @@ class ColumnRelevance:
         """
         parts: dict[str, Any] = {"column": self.names}
         parts |= {name: getattr(self, name) for name in ("position", "r2", "p_value", "q_value")}
-        for axis in range(self.fraction.shape[1]):
-            for name, values in (
-                (f"fraction_ikd{axis}", self.fraction),
-                (f"fraction_ikd{axis}_se", self.fraction_se),
-                (f"slope_ikd{axis}", self.slope),
-            ):
-                parts[name] = values[:, axis]
+        for axis, slope in enumerate(self.slope.T):
+            parts[f"fraction_ikd{axis}"] = self.fraction[:, axis]
+            parts[f"fraction_ikd{axis}_se"] = self.fraction_se[:, axis]
+            parts[f"slope_ikd{axis}"] = slope
         if self.change is not None:
             parts |= {name: getattr(self, name) for name in ("change", "change_se", "change_q")}
         return pd.DataFrame(parts)
@@ -220,14 +218,13 @@ class ColumnRelevance:
         check.whole(1)("n", n)
         if kind == "surfaces":
             values, fitted = self.values[:, :n], self.fitted[:, :n]
-            return plot.surfaces(
-                self.embedding, values, fitted, self.names[: values.shape[1]], ax=ax
-            )
+            names = self.names[: values.shape[1]]
+            return plot.surfaces(self.embedding, values, fitted, names, ax=ax)
         found = np.flatnonzero(self.q_value <= LEVEL)[:n]
         steepness = self.slope[found] / self.sd[found, None]
         ax = plot.embedding(self.embedding, color, ax=ax)
-        names = [self.names[k] for k in found]
-        return plot.arrows(ax, charts.columns(self.embedding), steepness, names)
+        found_names = [self.names[k] for k in found]
+        return plot.arrows(ax, charts.columns(self.embedding), steepness, found_names)
 
 
 class ScaledRows(NamedTuple):
@@ -279,9 +276,7 @@ class OnMap(NamedTuple):
 
 
 @check.validate(
-    Z=check.table,
     kernel=check.optional(differentiable),
-    errors=check.optional(check.quantities),
     null=check.one_of(("shift", "permute")),
     random_state=check.seed,
 )
@@ -320,7 +315,8 @@ def columns(
     Z : (n_samples, n_components) array_like of float64
         Coordinates of the rows, at least ten different ones.
     X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
-        The table: those columns that the map was made from, or others of the same rows.
+        The table: those columns that the map was made from, or others of the same rows, which go
+        with those of Z by name where both have names.
     names : sequence of str, optional
         Names of the columns; by default those of the data frame, else "x0", "x1", ...
     where : (n_samples,) array_like of bool, or two points, optional
@@ -373,14 +369,17 @@ def columns(
     >>> found.names[0], found.n_significant, found.fraction[0].round(1)
     ('x7', 1, array([1., 0.]))
     """
-    points: Any = np.asarray(Z, dtype=np.float64)
-    spread = np.zeros(points.shape) if errors is None else np.asarray(errors)
+    points, on_map = np.asarray(check.table("Z", Z), dtype=np.float64), row_names(Z)
+    errors = 0.0 * points if errors is None else rows_by_name("errors", errors, on_map, "Z")
+    spread = check.quantities("errors", errors)
     check.like("Z", points)("errors", spread)
     spread = np.where(np.isfinite(spread).all(axis=1, keepdims=True), spread, 0.0)
+    X = rows_by_name("X", X, on_map, "Z")
     values, level, labels = read_columns(X, len(points), names)
     every = np.arange(labels.size)
+    maps = [(which, rows_by_name("maps", other, on_map, "Z")) for which, other in maps]
     held_out = _checked_maps(maps, points, every)
-    ends, rows = place_of(where, points)
+    ends, rows = place_of(rows_by_name("where", where, on_map, "Z"), points)
     points, spread = points[rows], spread[rows]
     check_map(points)
     rng, smooth = np.random.default_rng(random_state), cast("StationaryKernel | None", kernel)
@@ -400,7 +399,8 @@ def columns(
         if len(others) > 1:
             variance = factor * _variance_of_fractions(others, every)
             found["fraction_se"] = np.hypot(found["fraction_se"], np.sqrt(variance))
-    return _sorted(found, ordered, itself, labels)
+    names = [on_map[row] for row in rows] if len(on_map) else []
+    return replace(_sorted(found, ordered, itself, labels), _row_names=names)
 
 
 def _described(itself: OnMap, ends: Floats | None) -> tuple[dict[str, Any], Floats]:
@@ -521,10 +521,7 @@ def read_columns(X: Any, n_rows: int, names: Any) -> tuple[Any, Floats | None, N
     if names is None:
         names = given.column_names or [f"x{k}" for k in range(p)]
     called = [*map(str, names)] if np.iterable(names) else []
-    if len(called) != p:
-        raise ValueError(
-            f"names must be one for each of the {p} columns of X, got {len(called)}; pass as many"
-        )
+    check.one_each("names", called, p, "columns of X")
     return values, level, np.array(called, dtype=object)
 
 
@@ -534,14 +531,13 @@ def place_of(where: Any, points: Floats) -> tuple[Floats | None, Integers]:
     if where is None:
         return None, every
     given = check.as_array("where", where)
-    if given.shape == () and given.dtype.kind in "iu":
-        return None, check.nodes_of(len(points))("where", given[None])
     if given.dtype == bool and given.shape == (len(points),):
         if not given.any():
             raise ValueError("where must be True for at least one row, got False for all")
         return None, np.flatnonzero(given)
-    if given.shape == (2,) and given.dtype.kind in "iu":
-        return points[check.nodes_of(len(points))("where", given)], every
+    if given.shape in ((), (2,)) and given.dtype.kind in "iu":
+        at = check.nodes_of(len(points))("where", np.atleast_1d(given))
+        return (points[at], every) if given.shape else (None, at)
     if given.shape == (2, points.shape[1]) and given.dtype.kind in "iuf":
         check.finite("pass where the path begins and ends")("where", given)
         return np.asarray(given, dtype=np.float64), every

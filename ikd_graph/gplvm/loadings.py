@@ -25,7 +25,8 @@ from scipy.spatial.distance import pdist
 from scipy.stats import chi2
 
 from .._base import validation as check
-from .._base.format import count
+from .._base.as_table import row_names, rows_by_name
+from .._base.format import count, listed
 from .._base.table import evenly_spaced
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Floats, Integers
@@ -79,6 +80,7 @@ class Loadings:
     names: tuple[str, ...]
     posteriors: Sequence[ColumnPosterior]
     spread: Floats | None = None  # (m, m) mean error covariance of the points of the fit
+    _row_names: Sequence[Any] = ()
 
     def __len__(self) -> int:
         """Count the columns."""
@@ -281,8 +283,6 @@ class Loadings:
 
 
 @check.validate(
-    Z=check.table,
-    points=check.optional(check.table),
     kernel=check.optional(differentiable),
 )
 def loadings(
@@ -307,7 +307,7 @@ def loadings(
     Z : (n_samples, n_components) array_like of float64
         Coordinates of the rows, at least ten different ones.
     X : (n_samples, n_features) array_like, data frame or scipy sparse matrix of float64
-        The table, its rows in the order of Z: names of rows are not compared.
+        The table; its rows go with those of Z by name where both have names.
     points : (n_points, n_components) array_like of float64, optional
         Where to differentiate; by default at the rows.
     columns : sequence of str or int, optional
@@ -346,10 +346,11 @@ def loadings(
     >>> found.top(where=1)["column"].tolist()
     ['rises east']
     """
-    known: Any = np.asarray(Z, dtype=np.float64)
+    known: Any = np.asarray(check.table("Z", Z), dtype=np.float64)
+    X = rows_by_name("X", X, row_names(Z), "Z")
     values, _, labels = read_columns(X, len(known), names)
     check_map(known)
-    where: Any = known if points is None else np.asarray(points, dtype=np.float64)
+    where: Any = known if points is None else np.asarray(check.table("points", points), float)
     if where.shape[1] != known.shape[1]:
         raise ValueError(
             f"points must have the {known.shape[1]} coordinates of Z, got {where.shape[1]}; pass "
@@ -366,7 +367,8 @@ def loadings(
         smooth = smoother(known, cast("StationaryKernel", kernel))
         table = OnMap(values, None, chosen, every, smooth)
         parts = [smooth.posterior(table.take(chosen[at])) for at in batches(chosen.size, WIDTH)]
-    return Loadings(where, tuple(labels[chosen]), [ColumnPosterior.joined(parts)])
+    posteriors, rows = [ColumnPosterior.joined(parts)], row_names(Z if points is None else points)
+    return Loadings(where, tuple(labels[chosen]), posteriors, _row_names=rows)
 
 
 def _likely_kernel(points: Floats, columns: Floats) -> StationaryKernel:
@@ -382,18 +384,16 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
     """Positions of columns that are given by names or positions; all without any."""
     if columns is None:
         return np.arange(len(names))
-    where: dict[str, set[int]] = {}
-    for position, name in enumerate(names):
-        where.setdefault(str(name), set()).add(position)
+    where = pd.Series(range(len(names))).groupby([*map(str, names)]).indices
     given, positions = [*np.atleast_1d(np.asarray(columns, dtype=object))], range(len(names))
     at = [{each} if check.is_whole(each) and each in positions else set() for each in given]
-    fits = [fit | where.get(str(each), set()) for each, fit in zip(given, at, strict=True)]
+    fits = [fit.union(where.get(str(each), ())) for each, fit in zip(given, at, strict=True)]
     got = [(repr(each), len(fit)) for each, fit in zip(given, fits, strict=True) if len(fit) != 1]
     if got or not fits:
         each, fitting = got[0] if got else ("none", 0)
         raise ValueError(
             f"columns must be names of columns of X or positions from 0 to {len(names) - 1}, got "
             f"{each}{f', which fits {fitting} columns' if fitting else ''}; the names are "
-            f"{', '.join(map(str, names[:_NAMED]))}{', ...' if len(names) > _NAMED else ''}"
+            f"{listed(names, _NAMED)}"
         )
     return np.array([*map(min, fits)], dtype=np.int64)

@@ -29,7 +29,6 @@ from ._csr import (
 from ._csr import any_edges as any_edges
 from ._csr import any_graph as any_graph
 from ._csr import as_pairs as as_pairs
-from ._csr import numbers_in_order as numbers_in_order
 from ._csr import without_weights as without_weights
 from ._join import JoinedGraph, join
 from ._prune import prune

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._base import validation as check
-from .._base.as_table import is_dask
+from .._base.as_table import is_dask, order_by_name, row_names
 from .._base.rounding import SINGLE
 from .._base.types import Floats, Integers
 from ..similarity import stored_pairs
@@ -392,9 +393,8 @@ def from_networkx(G: nx.Graph, *, weight: str | None = "weight") -> CsrGraph:
 
 def without_weights(obj: Any, weight: str = "weight") -> bool:
     """Whether a networkx graph has edges and no edge has a weight."""
-    if not (hasattr(obj, "adjacency") and hasattr(obj, "number_of_nodes")):
-        return False
-    return all(value is None for _, _, value in obj.edges(data=weight, default=None))
+    is_networkx = hasattr(obj, "number_of_nodes")
+    return is_networkx and all(each is None for *_, each in obj.edges(data=weight, default=None))
 
 
 def networkx_matrix(
@@ -408,9 +408,9 @@ def networkx_matrix(
         )
     import networkx as nx
 
-    nodes = numbers_in_order(G)
-    order = order_of_rows(
-        "nodes of the graph", nodes, names,
+    nodes = row_names(G)
+    order = order_by_name(
+        "nodes of the graph", nodes, names, "the rows of X",
         "X.loc[[...]] puts rows in the order of the nodes, nx.relabel_nodes(G, ...) renames nodes, "
         "and X.reset_index(drop=True) matches rows by position",
     )  # fmt: skip
@@ -424,12 +424,12 @@ def networkx_matrix(
     check.as_real(f"the attribute {weight!r} of edges", np.array(values or [0.0]))
     if not nodes:
         return sp.coo_array((0, 0))
-    nodes = [nodes[at] for at in order]
+    nodes = nodes if order is None else [nodes[at] for at in order]
     return nx.to_scipy_sparse_array(G, nodes, weight=weight, dtype=np.float64, format="coo")
 
 
-def as_pairs(X: Any) -> Any:
-    """Values between pairs of points as a matrix: a graph of networkx is one of correlations."""
+def as_pairs(X: Any, *, new: bool = False) -> Any:
+    """Values between pairs of points, or of new ones with others, as a matrix; those of a graph."""
     if is_dask(X):
         raise ValueError(
             "X must be in memory for affinity='precomputed', got a collection of Dask; pass "
@@ -442,7 +442,11 @@ def as_pairs(X: Any) -> Any:
             f"X must be a square matrix of pairs, got {len(X)} numbers in a row; "
             "scipy.spatial.distance.squareform(X) makes one of condensed distances"
         )
-    return frame_by_name(X)
+    if new or not isinstance(X, pd.DataFrame) or X.shape[0] != X.shape[1]:
+        return X
+    cures = "X[X.index] matches them by name, X.to_numpy() by position"
+    order = order_by_name("columns of pairs", X.columns, X.index, "their rows", cures)
+    return X if order is None else X.iloc[:, order]
 
 
 @check.validate(g=check_graph)
@@ -501,8 +505,7 @@ def to_networkx(g: CsrGraph, *, names: Sequence[Any] | None = None) -> nx.Graph:
 
     out = nx.from_scipy_sparse_array(to_sparse(g))
     if names is not None:
-        if len(names) != g.n_nodes:
-            raise ValueError(f"names must be one for each of {g.n_nodes} nodes, got {len(names)}")
+        check.one_each("names", names, g.n_nodes, "nodes")
         nx.set_node_attributes(out, dict(enumerate(names)), "name")
     return out
 
@@ -520,67 +523,3 @@ def first_of_each(n: int, low: Integers, high: Integers, weights: Floats) -> Csr
     """Build a graph from edges of which the first of equal ones stays."""
     _, first = np.unique(low * n + high, return_index=True)
     return mirrored(n, low[first], high[first], weights[first])
-
-
-def numbers_in_order(names: Sequence[Any]) -> list[Any]:
-    """Names of points, in numerical order where they are whole numbers without gaps."""
-    numbers = _numbers(names)
-    return [name for _, name in sorted(zip(numbers, names, strict=True))] if numbers else [*names]
-
-
-def order_of_rows(what: str, names: Sequence[Any], rows: Sequence[Any], cures: str) -> list[int]:
-    """Positions of the points of a graph or a frame, in the order of the rows with their names.
-
-    Parameters
-    ----------
-    what : str
-        What has the names, for messages.
-    names : sequence of length n
-        Names of the points, compared as text.
-    rows : sequence
-        Names of the rows; empty where these are only counted.
-    cures : str
-        How to match them by name, and how by position.
-
-    Returns
-    -------
-    list of int
-        Position in ``names`` of each row; that of the row itself where one of both is only counted.
-
-    Raises
-    ------
-    ValueError
-        If the rows have other names, or both are the numbers from 0 in different order, so that
-        name and position say different things.
-    """
-    called, wanted, counted = [*map(str, names)], [*map(str, rows)], [*range(len(names))]
-    place = {name: position for position, name in enumerate(called)}
-    numbers = _numbers(names)
-    if len(wanted) != len(called) or (numbers and place.keys() != set(wanted)):
-        return counted
-    order = [place.get(name, -1) for name in wanted]
-    if sorted(order) == counted and (order == counted or min(numbers, default=1) > 0):
-        return order
-    raise ValueError(
-        f"{what} must have the names of the rows of X, or their order, got {called[:2]}, ... "
-        f"where rows are {wanted[:2]}, ...; {cures}"
-    )
-
-
-def frame_by_name(X: Any) -> Any:
-    """X with its columns in the order of its rows, where a square data frame names them alike."""
-    if not (hasattr(X, "columns") and hasattr(X, "index")) or X.shape[0] != X.shape[1]:
-        return X
-    names, rows = X.columns.tolist(), X.index.tolist()
-    if set(map(str, names)) != set(map(str, rows)):
-        return X
-    cures = "X[X.index] matches them by name, X.to_numpy() by position"
-    return X.iloc[:, order_of_rows("columns of pairs", names, rows, cures)]
-
-
-def _numbers(names: Sequence[Any]) -> list[int]:
-    """Names as whole numbers without gaps; none where they are anything else."""
-    texts = [*map(str, names)]
-    numbers = [*map(int, texts)] if all(text.isdecimal() for text in texts) else []
-    first = min(numbers, default=0)
-    return numbers if sorted(numbers) == [*range(first, first + len(numbers))] else []

@@ -19,10 +19,10 @@ from scipy.spatial import KDTree, procrustes
 
 from .. import blockwise, missing
 from .._base import limits
-from .._base.as_table import as_table, check_known
+from .._base.as_table import as_table, as_text, check_known, order_by_name, without_counts
 from .._base.format import count, setting
 from .._base.types import Floats, Integers
-from .._base.validation import naming_rows, one_of, whole
+from .._base.validation import naming_rows, one_each, one_of, whole
 from .._base.warn import no_warnings, warn
 from ..estimator import IKD
 from ..model_selection import AGREED
@@ -50,7 +50,8 @@ class _Session(NamedTuple):
 
     name: str
     table: pd.DataFrame  # rows and columns by their numbers among those of all sessions
-    row_names: list[Any]
+    row_names: Names  # or their numbers
+    column_names: Names  # or their numbers
 
 
 class _Group(NamedTuple):
@@ -135,6 +136,12 @@ class AlignedSessions:
         return pd.Index(np.concatenate([each.table.index for each in self._sessions]))
 
     @property
+    def _row_names(self) -> Names:
+        """Names of the rows, session after session; none where a session has none."""
+        named = all(without_counts(each.row_names) for each in self._sessions)
+        return [name for each in self._sessions for name in each.row_names] if named else []
+
+    @property
     def answer(self) -> list[str]:
         """Say whether the sessions came into one frame, and how far to trust it."""
         known = pd.Series(self.agreements, self.names).dropna()
@@ -212,7 +219,8 @@ class AlignedSessions:
         session : int
             Which session has the columns of the rows.
         X : (n_new, n_features) array_like of float64
-            Rows with the columns of that session, NaN for what is not known.
+            Rows with the columns of that session, by name where these have names, NaN for what is
+            not known.
 
         Returns
         -------
@@ -222,13 +230,10 @@ class AlignedSessions:
         whole(0, len(self._sessions) - 1)("session", session)
         both = zip(self._groups, self._moves, strict=True)
         group, move = next(pair for pair in both if session in pair[0].sessions)
-        columns, table = self._sessions[session].table.columns, as_table(X).dense
-        if table.shape[1] != columns.size:
-            raise ValueError(
-                f"X must have the {columns.size} columns of {self.names[session]}, got shape "
-                f"{table.shape}; pass rows of that session"
-            )
-        wide = pd.DataFrame(table, columns=columns).reindex(columns=group.table.columns)
+        name, frame, _, names = self._sessions[session]
+        columns, table = frame.columns, as_table(X)
+        values = table.by_name(names, name).dense
+        wide = pd.DataFrame(values, columns=columns).reindex(columns=group.table.columns)
         return move.apply(np.asarray(group.model.transform(wide.to_numpy(np.float64)), np.float64))
 
     @plot.labels_are_color
@@ -276,8 +281,8 @@ def align(
         Tables, NaN for what is not known. Data frames bring the names of their rows and columns.
     rows, columns : "same" or sequence of sequences, optional
         Names of the rows and columns of each session, by which they are recognized; "same" where
-        all sessions have the same in one order. By default those of data frames; rows and columns
-        without names are shared with no other session.
+        all sessions have the same, in one order where they have no names. By default those of data
+        frames; rows and columns without names are shared with no other session.
     names : sequence of str, optional
         Names of the sessions, for messages and pictures; by default "session 0", "session 1", ...
     n_components : int
@@ -342,11 +347,7 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
             f"sessions must be a list of at least two tables, got {got}; a single table goes to IKD"
         )
     called = [f"session {k}" for k in range(len(sessions))] if names is None else [*map(str, names)]
-    if len(called) != len(sessions):
-        raise ValueError(
-            f"names must be one for each of {len(sessions)} sessions, got {len(called)}; pass as "
-            "many"
-        )
+    one_each("names", called, len(sessions), "sessions")
     tables = [as_table(X, f"sessions[{number}]") for number, X in enumerate(sessions)]
     for number, table in enumerate(tables):
         with naming_rows(table.row_names):
@@ -356,10 +357,13 @@ def _read(sessions: Any, rows: Any, columns: Any, names: Any) -> tuple[_Session,
     headers = _names("columns", columns, [table.column_names for table in tables], sizes[:, 1])
     numbers = zip(_numbered(row_names), _numbered(headers), strict=True)
     read = []
-    for name, table, own, axes in zip(called, tables, row_names, numbers, strict=True):
+    each = zip(called, tables, row_names, headers, numbers, strict=True)
+    for name, table, own, header, axes in each:
         # Rows without a name are called by their number.
         shown = own if rows is not None or table.row_names else [*range(len(own))]
-        read.append(_Session(name, pd.DataFrame(table.dense, *axes, np.float64), shown))
+        headed = table.column_names or (range(len(header)) if columns is None else header)
+        frame = pd.DataFrame(table.dense, *axes, np.float64)
+        read.append(_Session(name, frame, shown, headed))
     return tuple(read)
 
 
@@ -371,7 +375,10 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
         found = [list(names) or each for names, each in zip(own, made, strict=True)]
     elif isinstance(given, str):
         one_of(("same",), ", or names for each session")(kind, given)
-        found = [[*range(sizes[0])]] * len(sizes)
+        cures = f"leave out {kind}='same' to match by name, or pass arrays to go by position"
+        called = [(f"{kind} of session {k}", names) for k, names in enumerate(own)]
+        moved = any(order_by_name(*each, own[0], "session 0", cures) for each in called)
+        found = [*map(list, own)] if moved else [[*range(sizes[0])]] * len(sizes)
     else:
         if not isinstance(given, (list, tuple, np.ndarray)) or len(given) != len(sizes):
             raise ValueError(
@@ -381,10 +388,10 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
         # A name may be a tuple, of which numpy would make a row.
         found = [each.tolist() if isinstance(each, np.ndarray) else list(each) for each in given]
     for k, (names, size) in enumerate(zip(found, sizes, strict=True)):
-        if len(names) != size or len(set(names)) != size:
+        if len(names) != size or len({*as_text(names)}) != size:
             raise ValueError(
                 f"{kind} of session {k} must have {size} different names, got {len(names)} of "
-                f"which {len(set(names))} differ; name each once"
+                f"which {len({*as_text(names)})} differ; name each once"
             )
     return found
 
@@ -392,7 +399,8 @@ def _names(kind: str, given: Any, own: Sequence[Names], sizes: Integers) -> list
 def _numbered(names: list[list[Any]]) -> list[Integers]:
     """Names of all sessions as numbers."""
     number: dict[Any, int] = {}
-    return [np.array([number.setdefault(name, len(number)) for name in own]) for own in names]
+    texts = map(as_text, names)
+    return [np.array([number.setdefault(name, len(number)) for name in own]) for own in texts]
 
 
 def _sharing(sets: Sequence[Any], least: int) -> list[list[int]]:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import blockwise, cliques, graph
 from .._base import limits
-from .._base.as_table import as_table
+from .._base.as_table import as_table, row_names, without_counts
 from .._base.dataset import NO_LABEL
 from .._base.format import count, format_number, in_columns, listed, setting
 from .._base.table import dense_rows, rows_of
@@ -562,7 +562,7 @@ def inspect_cliques(
     if is_model:
         check_is_fitted(X)
         data = Dataset(np.zeros((len(X.embedding_), 0)), name="The graph")
-        return _inspected(X, data.labeled(labels), limit, stability)
+        return _inspected(X, data.labeled(labels, row_names(X)), limit, stability)
     if given:
         g, nodes = given
         data = Dataset(np.zeros((g.n_nodes, 0)), name="The graph", row_names=nodes)
@@ -571,7 +571,7 @@ def inspect_cliques(
     if stability or signed:
         settings = {"affinity": "correlation", **settings}
     of_pairs, turned = settings.get("affinity") in GIVEN, None
-    data = _as_dataset(X, of_pairs).labeled(labels)
+    data = _as_dataset(X, of_pairs).labeled(labels, row_names(X))
     if signed:
         rows = dense_rows(rows_of(data.X))
         sign = _reverse_keyed(rows, settings)
@@ -580,8 +580,7 @@ def inspect_cliques(
     with no_warnings("the graph has|.* joints? left open"), naming_rows(data.row_names):
         # The advice covers components, and joints were not asked for.
         # Nodes of a graph that is given go with rows of their names.
-        named = data.row_names and not of_pairs and not sp.issparse(data.X)
-        rows = pd.DataFrame(data.X, [*data.row_names]) if named else data.X
+        rows = data.X if of_pairs or sp.issparse(data.X) else data.frame
         model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
     reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
     model.settings_ = replace(model.settings_, reasons=reasons)
@@ -598,21 +597,19 @@ def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
         return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
     if not (hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")):
         return None
-    g, names = graph.as_graph(X, weight=None), graph.numbers_in_order(X)
-    low, high, _ = graph.edges(g)
-    ends = zip(low.tolist(), high.tolist(), strict=True)
+    names, (low, high, _) = row_names(X), graph.edges(graph.as_graph(X, weight=None))
+    ends = zip(low, high, strict=True)
     weights = np.array([X.edges[names[a], names[b]].get("weight", 1.0) for a, b in ends], float)
-    return graph.from_edges(g.n_nodes, low, high, weights), tuple(map(str, names))
+    return graph.from_edges(len(names), low, high, weights), tuple(map(str, names))
 
 
 def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
     """Return a table, or values between points, with the names of its rows."""
     if isinstance(X, Dataset):
         return X
-    names = graph.numbers_in_order(X) if of_pairs and hasattr(X, "adjacency") else None
-    table = as_table(graph.as_pairs(X)) if of_pairs else as_table(X)
-    row_names = tuple(map(str, table.row_names if names is None else names))
-    return Dataset(table.values, name="The graph", row_names=row_names)
+    table = as_table(graph.as_pairs(X) if of_pairs else X)
+    names = tuple(map(str, without_counts(row_names(X))))
+    return Dataset(table.values, name="The graph", row_names=names)
 
 
 def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:

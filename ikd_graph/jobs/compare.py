@@ -16,7 +16,7 @@ from scipy.stats import sem, t
 from .. import metrics, model_selection, strategies
 from .._base import limits
 from .._base import validation as check
-from .._base.as_table import as_table, check_known
+from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import setting
 from .._base.progress import Stages, progress_bar
 from .._base.table import are_counts, evenly_spaced
@@ -155,6 +155,7 @@ class Comparison:
     used: dict[str, Any] = field(default_factory=dict)
     trust: Trust | None = None
     warnings: tuple[str, ...] = ()
+    _row_names = property(lambda self: self.data.row_names)
 
     @property
     def titles(self) -> list[str]:
@@ -651,9 +652,10 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
     check.magnitude()("X", data.X)
-    data = data.labeled(labels)
+    data = data.labeled(labels, row_names(X))
     if truth is not None:
-        latent = np.asarray(check.numbers("truth", truth), dtype=np.float64)
+        truth = check.numbers("truth", rows_by_name("truth", truth, row_names(X)))
+        latent = np.asarray(truth, dtype=np.float64)
         latent = latent[:, None] if latent.ndim == 1 else latent
         check.table_of(data.n_samples)("truth", latent)
         check.magnitude()("truth", latent)

@@ -141,6 +141,7 @@ class Diagnosis:
     embedding: Floats = field(repr=False, compare=False)
     known: str
     tried: tuple[tuple[Difference, Step], ...] = ()
+    _row_names: Sequence[Any] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -452,6 +453,7 @@ def diagnose(
         rows=picked,
         embedding=np.asarray(model.embedding_, dtype=np.float64),
         known=known,
+        _row_names=row_names(X),
     )
     with Stages(verbose) as stages, stages("trying steps"):
         tried = _tried(diagnosis, data, random_state)

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._base.dataset import MOST_CLASSES, NO_LABEL, Dataset, Labels, encode_labels
+from .._base.validation import one_each
 
 # Chosen one after another, each as far as possible in OKLab from all before it, for full color
 # vision and for simulated protanopia and deuteranopia, among those whose contrast with white and
@@ -119,11 +120,8 @@ def paint(
     (('a', 'b'), array([0.5, 1.5]))
     """
     given: Any = labels.y if isinstance(labels, Labels | Paint) else labels
-    if not (n is None or given is None or np.shape(given) == (n,)):
-        raise ValueError(
-            f"color, or labels, must have one value for each of the {n} rows, got shape "
-            f"{np.shape(given)}; a column of a data frame is frame['name']"
-        )
+    if n is not None and given is not None:
+        one_each("color, or labels,", np.asarray(given), n, "rows")
     if labels is None or isinstance(labels, Paint):
         return labels or Paint()
     if not isinstance(labels, Labels):

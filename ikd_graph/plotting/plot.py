@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import warnings
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from .._base import validation as check
+from .._base.as_table import row_names, rows_by_name
 from .._base.files import write_whole
 from .._base.types import Floats
 from .._base.warn import warn
@@ -44,13 +46,20 @@ _Plot = TypeVar("_Plot", bound=Callable[..., Any])
 
 
 def labels_are_color(plot: _Plot) -> _Plot:
-    """Return a function that draws, whose ``color=`` may be spelled ``labels=``."""
+    """Return a function that draws, with the colors of ``color=`` or ``labels=`` by names of rows.
+
+    The rows are those of its first argument, a table of coordinates or a result.
+    """
 
     @wraps(plot)
     def drawn(*args: Any, **options: Any) -> Any:
-        if "labels" in options:
-            return plot(*args, color=options.pop("labels"), **options)
-        return plot(*args, **options)
+        if "labels" in options and "color" not in options:
+            options["color"] = options.pop("labels")
+        bound = inspect.signature(plot).bind(*args, **options)
+        color, rows = bound.arguments.get("color"), row_names(bound.args[0])
+        if color is not None:
+            bound.arguments["color"] = rows_by_name("color", color, rows, "the map")
+        return plot(*bound.args, **bound.kwargs)
 
     return drawn  # type: ignore[return-value]
 

@@ -318,7 +318,7 @@ def test_kernels_without_a_derivative_are_refused_with_one_to_take(kernel, plant
         ({"columns": {"east", "north"}}, "positions from 0 to 4, got {"),
         ({"columns": [2], "names": [5, 3, 1, 2, 0]}, "got 2, which fits 2 columns"),
         ({"columns": ["a"], "names": [*"abcda"]}, "got 'a', which fits 2 columns"),
-        ({"names": ["a"]}, "names must be one for each of the 5 columns"),
+        ({"names": ["a"]}, "names must be one for each of 5 columns"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, message, planted):

@@ -127,7 +127,7 @@ def test_knn_accuracy_does_not_depend_on_names_of_classes_and_repeats(digits):
 @pytest.mark.parametrize(
     ("y", "k", "message"),
     [
-        ([0, 1, 0], 1, "one label for each of the 20 points"),
+        ([0, 1, 0], 1, "y must be one for each of 20 points"),
         (np.zeros(20), 1, "at least 2 classes"),
         (np.arange(20.0), 1, "got 20 classes for 20 points"),
         (np.arange(20) == 0, 1, "n_splits must be .* the smallest class has too few points"),
@@ -189,7 +189,7 @@ def test_an_angle_is_decoded_across_its_seam(rng):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda y: metrics.decoding_r2(np.arange(20.0), y[:19]), "one label for each of the 20"),
+        (lambda y: metrics.decoding_r2(np.arange(20.0), y[:19]), "y must be one for each of 20"),
         (lambda y: metrics.decoding_r2(np.arange(20.0), 0.0 * y), "y must vary, got 0 for every"),
         (lambda y: metrics.decoding_r2(np.arange(20.0), y / 0.0), "y must be finite"),
         (

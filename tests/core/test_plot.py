@@ -435,7 +435,7 @@ def test_a_fitted_model_draws_itself_by_labels_quantities_and_angles():
     for color in (None, np.arange(60) > 30, X[:, 0], np.linspace(0, 360, 60)):
         ax = model.plot(color, ax=plot.axes())
         assert sum(len(one.get_offsets()) for one in ax.collections) >= 60
-    with pytest.raises(ValueError, match="one value for each of the 60 rows, got shape"):
+    with pytest.raises(ValueError, match="labels, must be one for each of 60 rows, got 2"):
         model.plot([1, 2])
 
 

@@ -1,5 +1,7 @@
 """Tables in memory are read alike by the estimator and by every job."""
 
+import contextlib
+import decimal
 import warnings
 
 import numpy as np
@@ -93,5 +95,56 @@ def test_names_of_columns_that_are_numbers_hold_as_others_do():
     model = DOORS["IKD"](frame)
     assert model.feature_names_in_.tolist() == [str(3 * k + 5) for k in range(9)]
     np.testing.assert_array_equal(model.transform(frame), model.embedding_)
-    with pytest.raises(ValueError, match="must be in the same order"):
-        model.transform(frame.iloc[:, ::-1])
+    np.testing.assert_array_equal(model.transform(frame.iloc[:, ::-1]), model.embedding_)
+
+
+def test_columns_that_are_numbers_from_0_in_two_orders_are_refused():
+    turned = pd.DataFrame(X)[[*range(24)][::-1]]
+    with pytest.raises(ValueError, match=r"0 in two orders; rename them .* X\.to_numpy\(\)"):
+        DOORS["IKD"](X).transform(turned)
+
+
+def test_decimals_flags_and_missing_cells_are_numbers_in_every_library():
+    decimals = [decimal.Decimal(str(round(value, 3))) for value in X[:, 0]]
+    flags = (X[:, 1] > 0.0).tolist()
+    frame = pd.DataFrame(X[:, :5]).add_prefix("c").assign(c0=decimals, c1=flags)
+    exact = frame.astype(np.float64)
+    wanted = DOORS["IKD"](exact).embedding_
+    tables = [frame, frame.astype({"c1": object})]
+    polars = pytest.importorskip("polars")
+    whole = polars.DataFrame({name: column.tolist() for name, column in frame.items()})
+    tables += [whole, whole.lazy()]
+    with contextlib.suppress(ImportError):
+        import pyarrow
+
+        tables.append(pyarrow.table({name: column.tolist() for name, column in frame.items()}))
+    for table in tables:
+        np.testing.assert_array_equal(DOORS["IKD"](table).embedding_, wanted)
+    holed = whole.with_columns(polars.when(polars.int_range(40) > 9).then(polars.col("c1")))
+    for table in (holed, holed.to_pandas().astype({"c1": "boolean"})):
+        with pytest.raises(ValueError, match=r"contains NaN: got 10 rows with missing values"):
+            DOORS["IKD"](table)
+
+
+def test_tables_of_arrow_have_names_and_types():
+    pyarrow = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X).add_prefix("c")
+    table = pyarrow.Table.from_pandas(frame)
+    model = DOORS["IKD"](table)
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    turned = pyarrow.Table.from_pandas(frame.iloc[:, ::-1])
+    np.testing.assert_array_equal(model.transform(turned), model.embedding_)
+    dates = pyarrow.array([1] * 40, pyarrow.date32())
+    for words in (pyarrow.array(["x", "y"] * 20), dates):
+        with pytest.raises(ValueError, match=r"must hold numbers only, got column 'site' \("):
+            model.transform(table.append_column("site", words))
+    with pytest.raises(ValueError, match="unique column names"):
+        model.transform(pyarrow.table([table["c0"]] * 2, ["a", "a"]))
+
+
+@pytest.mark.parametrize("make", ["pandas", "polars", "pyarrow"])
+def test_a_frame_without_columns_is_refused_in_words(make):
+    library = pytest.importorskip(make)
+    empty = library.table({}) if make == "pyarrow" else library.DataFrame()
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        DOORS["IKD"](empty)

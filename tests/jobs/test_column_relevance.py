@@ -269,7 +269,7 @@ def test_pictures_show_the_columns():
     ("change", "message"),
     [
         ({"X": np.zeros((9, 3))}, "X must have a row for each of the 10 rows of Z, got 9"),
-        ({"names": ["a"]}, "names must be one for each of the 3 columns"),
+        ({"names": ["a"]}, "names must be one for each of 3 columns"),
         ({"where": [0, 30]}, "where"),
         ({"where": [0.5, 3.0, 1.0]}, "where must be True or False"),
         ({"where": np.arange(10) < 2}, "at least 10 different points, got 2"),
@@ -391,7 +391,7 @@ def test_wrong_paths_and_names_are_named():
     Z, X = planted(40, 10)
     with pytest.raises(ValueError, match="where must be finite, got 1 NaN"):
         ikd_graph.columns(Z, X, where=[[np.nan, 0.0], [1.0, 1.0]])
-    with pytest.raises(ValueError, match="names must be one for each of the 10 columns"):
+    with pytest.raises(ValueError, match="names must be one for each of 10 columns"):
         ikd_graph.columns(Z, X, names=5)
 
 
