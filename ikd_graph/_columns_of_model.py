@@ -35,7 +35,7 @@ def columns_of_model(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelev
         own["names"] = getattr(model, "feature_names_in_", None)
         if "maps" not in options:
             own["maps"] = held_out_maps(model)
-    return columns(model.embedding_, X, **{**own, **options})
+    return columns(model._embedding, X, **{**own, **options})
 
 
 def _as_compared(rows: Any, affinity: Affinity) -> Any:

@@ -9,7 +9,9 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -94,7 +96,8 @@ def write(model: Any, file: BinaryIO) -> None:
     }  # fmt: skip
     for name, value in learnt.items():
         _put(arrays, name, value)
-    parameters = model.get_params(deep=False)
+    # What was fitted, whatever the parameters were set to since.
+    parameters = dict(model._parameters)
     if not isinstance(parameters["graph"], (str, int, float, np.number, graph.Rule)):
         parameters["graph"] = settings.graph or "auto"
     head = {
@@ -164,21 +167,34 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 
 def read(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
     """Read the estimator that `write` wrote to a path; ``make`` is its class."""
-    try:
+    with _reading(repr(os.fspath(path)), "a file that IKD.save wrote", "save the model again"):
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError("it is no regular file")
         with open(path, "rb") as file:
-            return unpack(file, make)
+            return _unpack(file, make)
+
+
+def unpack(name: str, packed: Any, cure: str, make: Callable[..., Any]) -> Any:
+    """Return the estimator that bytes hold, an array of whole numbers below 256."""
+    with _reading(name, "a model that IKD wrote", cure):
+        return _unpack(BytesIO(np.asarray(packed, dtype=np.uint8).tobytes()), make)
+
+
+@contextmanager
+def _reading(name: str, must: str, cure: str) -> Iterator[None]:
+    """Turn whatever a block raises of damaged content into one line."""
+    try:
+        yield
     except FileNotFoundError:
         raise
     except Exception as error:
         raise ValueError(
-            f"{os.fspath(path)!r} must be a file that IKD.save wrote ({_FORMAT}), got one that "
-            f"cannot be read ({type(error).__name__}: {error!s:.100}); save the model again"
+            f"{name} must be {must} ({_FORMAT}), got one that cannot be read "
+            f"({type(error).__name__}: {error!s:.100}); {cure}"
         ) from None
 
 
-def unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
+def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
     """Return the estimator that a file which is open holds."""
     with zipfile.ZipFile(file) as archive:
         if sum(member.file_size for member in archive.infolist()) > file.seek(0, os.SEEK_END):

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +48,7 @@ from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
 from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
-from .plan import Plan, Report, Request
+from .plan import Plan, Report, Request, copied
 from .plotting import colors, plot
 from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
 from .strategies import Strategy
@@ -309,9 +310,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_samples, n_components) ndarray of float64
-            The coordinates, `embedding_`.
+            The coordinates, a copy of `embedding_`.
         """
-        return self.fit(X).embedding_
+        return self.fit(X).embedding_.copy()
 
     @check.validate()
     def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
@@ -522,7 +523,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (60, 2, 2)
         """
         with self._learnt("loadings") as fitted:
-            points = self._read_points(self.embedding_ if Z is None else Z)
+            points = self._read_points(self._embedding if Z is None else Z)
             kernels.differentiable("the kernel of the model", self.kernel_)
             p = self.n_features_in_
             usual = [f"x{k}" for k in range(p)]
@@ -573,12 +574,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
 
         The file appears whole or not at all. It holds the rows the model was fitted to, which new
-        rows are compared with. A ``random_state`` that is a RandomState is not kept.
+        rows are compared with, and the parameters of the fit, whatever they were set to since. A
+        ``random_state`` that is a RandomState is not kept.
 
         Parameters
         ----------
         path : str or path-like
-            Name of the file, such as ``"model.ikd"``; one that is there is replaced.
+            Name of the file, such as ``"model.ikd"``; one that is there is replaced, and what a
+            link leads to.
 
         Raises
         ------
@@ -649,7 +652,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return joints and joints.of_rows(self._inverse)
 
         with self._learnt() as fitted:
-            return fitted.once("joints", found)
+            return deepcopy(fitted.once("joints", found))
 
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
@@ -667,7 +670,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def fingerprint_(self) -> str:
         """Few digits by which the embedding is recognized in any frame (`fingerprint`)."""
         check_is_fitted(self)
-        return fingerprint.fingerprint(self.embedding_)
+        return fingerprint.fingerprint(self._embedding)
 
     @property
     def reliability_(self) -> float:
@@ -679,7 +682,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
         with self._learnt() as fitted:
-            return fitted.once("own residuals", fitted.own_residuals)
+            return fitted.once("own residuals", fitted.own_residuals).copy()
 
     @property
     def agreement_(self) -> float:
@@ -726,7 +729,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _read_points(self, Z: Any) -> Floats:
         """Points of the embedding, (b, m)."""
-        points, width = check_array(Z, dtype=np.float64), self.embedding_.shape[1]
+        points, width = check_array(Z, dtype=np.float64, copy=True), self._embedding.shape[1]
         if points.shape[1] != width:
             raise ValueError(
                 f"Z must have the {width} columns of the embedding, got {points.shape[1]}; pass "
@@ -846,6 +849,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         solution, report, g = result.solution, result.settings, result.graph
         assert isinstance(report, Report)
         first = np.unique(inverse, return_index=True)[1]
+        self._parameters = {name: copied(v) for name, v in self.get_params(deep=False).items()}
         self._result, self._training = result, training
         self._first, self._inverse, self._points = first, inverse, result.coordinates
         self._rows: Any = rows if self._request.has_rows else None
@@ -867,7 +871,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # What a command did to the rows of a saved model was not done to these.
         self.__dict__.pop("preprocessor_", None)
         every = self._points[inverse]
-        self.embedding_ = every.astype(dtype, copy=False)
+        self._embedding = every.astype(dtype)
+        # The model does not look at what a user may change: results are copies.
+        self.embedding_ = self._embedding.copy()
         self.n_components_ = every.shape[1]
         self.eigenvalues_ = np.sum(every**2, axis=0)
         closed_form, refined = solution.embedding, result.n_iter is not None
@@ -875,14 +881,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if refined or first.size < inverse.size:
             squares = self.eigenvalues_ ** (2 if report.strategy.uses_kernel else 1)
             ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
-        self.explained_variance_ratio_ = ratio
+        self.explained_variance_ratio_ = ratio.copy()
         self.negative_mass_ = None if refined else closed_form.negative_mass
         spectrum = report.spectrum
-        self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
+        self.spectrum_ = (closed_form.eigenvalues if spectrum is None else spectrum).copy()
         self.kernel_ = result.kernel
         self.settings_ = report
         self.candidates_ = report.candidates
-        self.n_iter_, self.removed_edges_ = result.n_iter or 0, result.removed
+        self.n_iter_ = result.n_iter or 0
+        self.removed_edges_ = None if result.removed is None else result.removed.copy()
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         # Numbered by their first row.
@@ -972,9 +979,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         has_rows = self._request.has_rows
         equal = find_rows(row_keys(X if has_rows else sp.csr_array(X)), self._training)
         old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.full((X.shape[0], self.n_components_), np.nan, self.embedding_.dtype)
+        latent = np.full((X.shape[0], self.n_components_), np.nan, self._embedding.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
-        latent[old], residual[old] = self.embedding_[equal[old]], 0.0
+        latent[old], residual[old] = self._embedding[equal[old]], 0.0
         if errors:
             std[old] = self.standard_errors_[equal[old]]
         if not new.size:
@@ -1010,7 +1017,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+        return self._embedding.shape[1]
 
 
 def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:

@@ -83,7 +83,13 @@ def ikd(
     into = adata.copy() if copy else adata
     name = key_added.removeprefix("X_")
     added: dict[str, Any] = {
-        "params": {"method": "ikd", "use_rep": use_rep or "X", "layer": layer or ""}
+        # Tools of scanpy take "X" for the table itself, as long as no representation has the name.
+        "params": {
+            "method": "ikd",
+            "use_rep": use_rep or "X",
+            "in_obsm": use_rep is not None,
+            "layer": layer or "",
+        }
         | {key: _storable(value) for key, value in model.settings_.parameters().items()},
         "reasons": dict(model.settings_.reasons),
         "eigenvalues": model.eigenvalues_.copy(),
@@ -145,18 +151,28 @@ def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
     >>> new.obsm["X_ikd"].shape
     (10, 2)
     """
-    record = ref.uns.get(key_added.removeprefix("X_"), {})
+    name = key_added.removeprefix("X_")
+    record, cure = ref.uns.get(name, {}), "ikd_graph.tl.ikd(ref) adds one"
     if "model" not in record:
         raise ValueError(
             f"ref.uns must hold a model of {key_added!r}, got {', '.join(ref.uns) or 'nothing'}; "
-            "ikd_graph.tl.ikd(ref) adds one"
+            f"{cure}"
         )
-    packed = np.asarray(record["model"], dtype=np.uint8).tobytes()
-    model = _model_file.unpack(BytesIO(packed), IKD)
+    model = _model_file.unpack(f"ref.uns[{name!r}]['model']", record["model"], cure, IKD)
     use_rep, layer = str(record["params"]["use_rep"]), str(record["params"]["layer"])
-    X = _table(adata, None if use_rep == "X" else use_rep, layer or None, model)
-    if use_rep == "X" and hasattr(ref, "var_names"):
-        order = adata.var_names.get_indexer(ref.var_names)
+    of_variables = use_rep == "X" and not record["params"].get("in_obsm", False)
+    X = _table(adata, None if of_variables else use_rep, layer or None, model)
+    if of_variables and hasattr(ref, "var_names") and not adata.var_names.equals(ref.var_names):
+        names = adata.var_names[adata.var_names.isin(ref.var_names)]
+        twice = names[names.duplicated()].union(ref.var_names[ref.var_names.duplicated()])
+        if twice.size:
+            raise ValueError(
+                f"variables of adata must be those of ref, each name once, got {twice[0]!r} more "
+                "often; var_names_make_unique() of both gives each its own name, and variables in "
+                "the order of ref need none"
+            )
+        at = {variable: number for number, variable in enumerate(adata.var_names)}
+        order = np.array([at.get(variable, -1) for variable in ref.var_names])
         if np.any(order < 0):
             gone = ref.var_names[order < 0]
             raise ValueError(

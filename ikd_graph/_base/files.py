@@ -17,7 +17,8 @@ def write_whole(path: str | os.PathLike[str], content: Content) -> Path:
 
     A reader sees the old file or the new one, never half of one, also when the writing process is
     interrupted or the disk is full. ``content`` is text (stored as UTF-8), bytes, or a function
-    that writes to an open binary file; the folder must exist.
+    that writes to an open binary file; the folder must exist. A link stays one: what it leads to
+    is written.
 
     Examples
     --------
@@ -43,32 +44,45 @@ def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content])
     ['a.txt', 'b.txt']
     """
     targets = [Path(folder) / name for name in files]
-    if not Path(folder).is_dir():
-        raise FileNotFoundError(errno.ENOENT, "the folder to write to must exist", str(folder))
-    for target in targets:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "a folder is where a file should be", str(target))
-        if target.exists() and not target.is_file():
-            # Renaming would put a file in its place, and whoever reads from it would wait for ever.
-            raise OSError(errno.EINVAL, "a pipe or a device is where a file should be", str(target))
+    places = [_place(target) for target in targets]
     mark = secrets.token_hex(4)
     # Short, whatever the name is: names have a largest length.
-    drafts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]
+    drafts = [place.with_name(f".{at}.{mark}.part") for at, place in enumerate(places)]
     try:
-        for draft, target, content in zip(drafts, targets, files.values(), strict=True):
+        for draft, place, content in zip(drafts, places, files.values(), strict=True):
             try:
                 _write(draft, content)
             except OSError as error:
                 # A full disk does not say for which file it was.
-                raise OSError(error.errno, error.strerror, str(target)) from error
-            if target.exists():
-                draft.chmod(target.stat().st_mode)
-        for draft, target in zip(drafts, targets, strict=True):
-            draft.replace(target)
+                raise OSError(error.errno, error.strerror, str(place)) from error
+            if place.exists():
+                draft.chmod(place.stat().st_mode)
+        for draft, place in zip(drafts, places, strict=True):
+            draft.replace(place)
     finally:
         for draft in drafts:
             draft.unlink(missing_ok=True)
     return targets
+
+
+def _place(path: Path) -> Path:
+    """Return where a file is to be written, which is where links lead; raise if it cannot be."""
+    place = Path(os.path.realpath(path))
+    error, text = 0, ""
+    if place.is_symlink():
+        error, text = errno.ELOOP, "a link must lead to a file, not to itself"
+    elif not place.parent.is_dir():
+        error, text = errno.ENOENT, "the folder to write to must exist"
+    elif place.is_dir():
+        error, text = errno.EISDIR, "a folder is where a file should be"
+    elif place.exists() and not place.is_file():
+        # Renaming would put a file in its place, and whoever reads from it would wait for ever.
+        error, text = errno.EINVAL, "a pipe or a device is where a file should be"
+    elif place.exists() and not os.access(place, os.W_OK):
+        error, text = errno.EACCES, "the file that is there must be writable; write to another"
+    if error:
+        raise OSError(error, text, str(path))
+    return place
 
 
 def _write(path: Path, content: Content) -> None:
