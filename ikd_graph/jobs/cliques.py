@@ -31,7 +31,7 @@ from ..estimator import IKD
 from ..graph import CsrGraph
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
-from ..similarity import GIVEN, compare, effective_columns, stored_pairs
+from ..similarity import GIVEN, compare, effective_columns, stored_pairs, values_at
 from .threshold_scan import threshold_scan
 
 __all__ = ["CliqueInspection", "inspect_cliques"]
@@ -237,7 +237,7 @@ class CliqueInspection:
                 "links between components": self.n_links or None,
                 f"points in cliques of {model.n_components_ + 2} or more": placed,
             }
-        if self.stability is not None:
+        if self.stability is not None and self.graph.n_edges:
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"
         return {name: value for name, value in facts.items() if value is not None}
 
@@ -722,7 +722,7 @@ def _stability(
     distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
     known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
     own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
-    edges = np.asarray(own[at[low], at[high]]).ravel()
+    edges = values_at(own, at[low], at[high])
     edges[at[low] == at[high]] = 1.0
     return replace(known, graph=g, edges=edges, cliques=found)
 

@@ -17,7 +17,7 @@ from .. import metrics, model_selection, strategies
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known
-from .._base.format import setting
+from .._base.format import listed, setting
 from .._base.progress import Stages, progress_bar
 from .._base.table import are_counts, evenly_spaced
 from .._base.types import Floats
@@ -170,7 +170,14 @@ class Comparison:
 
     def row(self, title: str, noise: float) -> Row:
         """Row of a method at a noise level."""
-        return next(row for row in self.rows if (row.title, row.noise) == (title, noise))
+        known = {(row.title, row.noise): row for row in self.rows}
+        if (title, noise) not in known:
+            titles, levels = (listed(dict.fromkeys(each)) for each in zip(*known, strict=True))
+            raise ValueError(
+                f"title and noise must be those of a row, got {title!r} and {noise!r}; the methods "
+                f"are {titles}, the levels of noise {levels}"
+            )
+        return known[title, noise]
 
     def rows_at(self, noise: float) -> list[Row]:
         """Rows at a noise level of the methods of `titles`."""

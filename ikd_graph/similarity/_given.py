@@ -38,7 +38,7 @@ class Correlations(Similarity):
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._values[first, second]).ravel()
+        return values_at(self._values, first, second)
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
@@ -210,6 +210,13 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
             f"by up to {worst:.3g}; store each pair once, or both ways with one value"
         )
     return keys // n, keys % n, values
+
+
+def values_at(matrix: Any, first: Integers, second: Integers) -> Floats:
+    """Return the values of pairs in a matrix, dense or sparse, (m,)."""
+    values = matrix[first, second]
+    # Of no pairs scipy makes a sparse array.
+    return np.asarray(values.toarray() if sp.issparse(values) else values).ravel()
 
 
 def check_pairs(X: Any, affinity: str) -> None:
