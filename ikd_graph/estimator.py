@@ -759,8 +759,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             values = steps.apply(table.dense).astype(values.dtype, copy=False)
         fit = f"fit the model with {setting('missing', 'pairwise')} (nothing is filled in)"
         ways = f"{fit} or {setting('missing', 'impute')}, or fill or drop those rows"
-        cure = ways if has_rows else "a scipy sparse matrix stores only the pairs that are known"
-        check_known(values, "Input X", cure, holes=request.missing is not None)
+        if not has_rows:
+            ways = "a scipy sparse matrix stores only the pairs that are known"
+            if not new and np.isnan(values.diagonal()).all():
+                own = float(affinity == "precomputed")
+                ways = f"numpy.where(numpy.eye(len(X)), {own}, X) fills the diagonal"
+        check_known(values, "Input X", ways, holes=request.missing is not None)
         # What is small next to the rows of the fit is placed alone as it is among others.
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
@@ -781,10 +785,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             similarity.check_pairs(rows, request.affinity)
             # A distance below 0 is one of 0 up to rounding.
             return abs(rows) if request.affinity == "precomputed_distance" else rows
-        if isinstance(rows, np.ndarray):
-            similarity.warn_of_pairs(rows)
-            if request.missing is not None:
-                missing.check_holes(rows)
+        similarity.warn_of_pairs(rows)
+        if isinstance(rows, np.ndarray) and request.missing is not None:
+            missing.check_holes(rows)
         return rows
 
     # Fit ------------------------------------------------------------------------------------------

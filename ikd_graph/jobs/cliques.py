@@ -25,10 +25,11 @@ from .._base.types import Floats
 from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
-from ..covariance import correlation
+from ..covariance import correlation, to_correlation
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
+from ..plan import Request
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
 from ..similarity import GIVEN, compare, effective_columns, stored_pairs, values_at
@@ -571,6 +572,9 @@ def inspect_cliques(
     of_pairs, turned = settings.get("affinity") in GIVEN, None
     data = _as_dataset(X, of_pairs).labeled(labels)
     if signed:
+        if of_pairs:
+            model = IKD(**settings)
+            model._read_training(data.X, Request.of(model))
         rows = dense_rows(rows_of(data.X))
         sign = _reverse_keyed(rows, settings)
         turned = np.flatnonzero(sign < 0.0)
@@ -621,9 +625,7 @@ def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
             f"signed rows are those of correlations, got {setting('affinity', affinity)}; pass "
             f"{setting('affinity', 'correlation')}"
         )
-    corr = correlation(rows)
-    if affinity == "precomputed":
-        corr = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal()))
+    corr = to_correlation(rows) if affinity == "precomputed" else correlation(rows)
     if not isinstance(s0, float):
         s0 = graph.auto_threshold(None if affinity in GIVEN else effective_columns(rows))
     return _signs(np.asarray(corr, dtype=np.float64), s0)

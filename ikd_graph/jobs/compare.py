@@ -27,7 +27,7 @@ from ..estimator import IKD
 from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
-from ..similarity import AFFINITIES, GIVEN, unique_rows
+from ..similarity import AFFINITIES, GIVEN, unique_rows, warn_of_pairs
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .chance import chance_test
@@ -657,6 +657,7 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     )
     with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
+    warn_of_pairs(data.X)
     check.magnitude()("X", data.X)
     data = data.labeled(labels)
     if truth is not None:

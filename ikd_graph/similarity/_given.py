@@ -9,7 +9,7 @@ from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Indices, Integers
-from .._base.validation import few_rows, numbers, symmetric, well_formed
+from .._base.validation import few_rows, is_triangle, numbers, symmetric, well_formed
 from .._base.warn import warn
 from ._base import Affinity, Similarity
 from ._correlations import standard_deviations, to_correlation
@@ -220,7 +220,7 @@ def values_at(matrix: Any, first: Integers, second: Integers) -> Floats:
 
 
 def check_pairs(X: Any, affinity: str) -> None:
-    """Raise where distances were given and covariances are due, or the other way round."""
+    """Raise where values between points are not those of an affinity; warn where all are 1."""
     # A covariance is at most as large as both variances.
     if sparse := sp.issparse(X):
         stored = X.tocoo()
@@ -231,37 +231,74 @@ def check_pairs(X: Any, affinity: str) -> None:
     # What rounding leaves on the diagonal, in float32, of roots.
     rounding = 2.0 * float(np.sqrt(float(np.finfo(np.float32).eps))) * max(largest, -least)
     zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
-    if affinity == "precomputed" and zeros and rounding > 0.0:
+    if affinity == "precomputed_distance":
+        if (diagonal.size and not zeros) or least < -rounding:
+            raise ValueError(
+                "X must hold distances, with zeros on the diagonal and no negative values, for "
+                f"{setting('affinity', affinity)}; got at most {diagonal.max(initial=0.0):.3g} on "
+                f"the diagonal and at least {least:.3g} elsewhere; "
+                f"{setting('affinity', 'precomputed')} takes covariances, and a scipy sparse X "
+                "leaves out pairs that are not known"
+            )
+        return
+    if zeros and diagonal.size == X.shape[0] and rounding > 0.0:
+        distances = f"{setting('affinity', 'precomputed_distance')} takes distances, and "
         raise ValueError(
             "X must hold covariances, with variances on the diagonal, for "
-            f"{setting('affinity', affinity)}, got a diagonal of zeros, as distances have; "
-            f"{setting('affinity', 'precomputed_distance')} takes those"
+            f"{setting('affinity', affinity)}, got a diagonal of zeros; "
+            f"{distances * (least >= -rounding)}X + numpy.eye(X.shape[0]) is one of correlations"
         )
-    if affinity == "precomputed" and not sparse and diagonal.size:
-        flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
-        if flat.size:
-            raise ValueError(
-                f"X must hold covariances with a variance above 0 for every point, got none for "
-                f"points {few_rows(flat, X.shape[0])}, as of constant series; leave them out of "
-                "both axes"
-            )
-    if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
+    flat = np.flatnonzero(X.diagonal() <= 1e-28 * diagonal.max(initial=0.0))
+    if diagonal.size and flat.size:
+        none = "store no diagonal (of networkx: G.remove_edges_from(list(nx.selfloop_edges(G))))"
         raise ValueError(
-            "X must hold distances, with zeros on the diagonal and no negative values, for "
-            f"{setting('affinity', affinity)}; got at most {diagonal.max(initial=0.0):.3g} on the "
-            f"diagonal and at least {least:.3g} elsewhere; {setting('affinity', 'precomputed')} "
-            "takes covariances"
+            f"X must hold covariances with a variance above 0 for every point, got none for "
+            f"points {few_rows(flat, X.shape[0])}, as of constant series; leave them out of both "
+            f"axes, or, of correlations, {none if sparse else 'put 1 on all of the diagonal'}"
         )
+    if _are_all_one(X):
+        warn(
+            "all correlations of X that are above 0 are 1, which puts their points on one place: "
+            "IKD(graph=G).fit(X) weighs the edges of a graph of rows X, S / S.max() makes "
+            "correlations of counts in a sparse S, and a matrix is compared row by row without "
+            f"{setting('affinity', affinity)}"
+        )
+
+
+def _are_all_one(X: Any) -> bool:
+    """Whether all correlations above 0 of pairs are 1, those beyond it too, and there are some."""
+    spread, rows = standard_deviations(X), range(X.shape[0])
+    if sp.issparse(X):
+        pairs = X.tocoo()
+        parts: Any = [pairs.data / (spread[pairs.row] * spread[pairs.col])]
+    else:
+        # Of most matrices the first row tells.
+        parts = (X[row] / (spread[row] * spread) for row in rows)
+    if any(((part > 0.0) & (part < 1.0 - SINGLE)).any() for part in parts):
+        return False
+    positive = (X > 0.0).sum()
+    return positive > np.count_nonzero(X.diagonal())
 
 
 def warn_of_pairs(X: Any) -> None:
-    """Warn where rows of X look like the correlations between them."""
-    if sp.issparse(X) or X.shape[0] != X.shape[1]:
+    """Warn where rows of a table look like values between points, or one triangle of these."""
+    if not isinstance(X, np.ndarray) or X.shape[0] != X.shape[1]:
         return
-    error = np.abs(X - X.T).max() + np.abs(X.diagonal() - 1.0).max()
-    if error <= SINGLE and np.abs(X).max() <= 1.0 + SINGLE:
-        warn(
-            "X looks like correlations between its rows, a symmetric matrix with 1 on the "
-            "diagonal, and is fitted as a table of rows; "
-            f"{setting('affinity', 'precomputed')} takes it for correlations"
-        )
+    what, both = "a symmetric matrix", X
+    if is_triangle(X == 0.0):
+        what, both = "one triangle of a symmetric matrix", X + X.T - np.diag(X.diagonal())
+    largest = float(np.abs(both).max())
+    if not np.abs(both - both.T).max() <= SINGLE * largest:
+        return
+    kinds = {
+        ("correlations", 1, "precomputed"): largest <= 1.0 + SINGLE,
+        # In a graph of neighbors most pairs are 0.
+        ("distances", 0, "precomputed_distance"): both.min() >= 0.0 and (both > 0.0).mean() > 0.5,
+    }
+    for (kind, diagonal, affinity), fits in kinds.items():
+        if fits and np.abs(both.diagonal() - diagonal).max() <= SINGLE * largest:
+            warn(
+                f"X looks like {kind} between its rows, {what} with {diagonal} on the diagonal, "
+                f"and is taken for a table of rows; pass {setting('affinity', affinity)} to embed "
+                f"it as {kind}"
+            )
