@@ -9,9 +9,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from io import BytesIO
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -167,30 +165,26 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 
 def read(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
     """Read the estimator that `write` wrote to a path; ``make`` is its class."""
-    with _reading(repr(os.fspath(path)), "a file that IKD.save wrote", "save the model again"):
+
+    def opened() -> BinaryIO:
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError("it is no regular file")
-        with open(path, "rb") as file:
-            return _unpack(file, make)
+        return open(path, "rb")
+
+    return unpack(f"{os.fspath(path)!r}", opened, make, "save the model again")
 
 
-def unpack(name: str, packed: Any, cure: str, make: Callable[..., Any]) -> Any:
-    """Return the estimator that bytes hold, an array of whole numbers below 256."""
-    with _reading(name, "a model that IKD wrote", cure):
-        return _unpack(BytesIO(np.asarray(packed, dtype=np.uint8).tobytes()), make)
-
-
-@contextmanager
-def _reading(name: str, must: str, cure: str) -> Iterator[None]:
-    """Turn whatever a block raises of damaged content into one line."""
+def unpack(name: str, opened: Callable[[], BinaryIO], make: Callable[..., Any], cure: str) -> Any:
+    """Return the estimator that a file holds, and say what is wrong with any other file."""
     try:
-        yield
+        with opened() as file:
+            return _unpack(file, make)
     except FileNotFoundError:
         raise
     except Exception as error:
         raise ValueError(
-            f"{name} must be {must} ({_FORMAT}), got one that cannot be read "
-            f"({type(error).__name__}: {error!s:.100}); {cure}"
+            f"{name} must be a file that IKD.save wrote ({_FORMAT}), got one that "
+            f"cannot be read ({type(error).__name__}: {error!s:.100}); {cure}"
         ) from None
 
 

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -48,7 +48,7 @@ from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
 from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
-from .plan import Plan, Report, Request, copied
+from .plan import Plan, Report, Request
 from .plotting import colors, plot
 from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
 from .strategies import Strategy
@@ -762,8 +762,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not has_rows:
             ways = "a scipy sparse matrix stores only the pairs that are known"
             if not new and np.isnan(values.diagonal()).all():
-                own = float(affinity == "precomputed")
-                ways = f"numpy.where(numpy.eye(len(X)), {own}, X) fills the diagonal"
+                ones = int(affinity == "precomputed")
+                ways = f"numpy.where(numpy.eye(len(X)), {ones}, X) fills the diagonal"
         check_known(values, "Input X", ways, holes=request.missing is not None)
         # What is small next to the rows of the fit is placed alone as it is among others.
         bound = 1e140 if affinity == "precomputed" else 1e70
@@ -828,14 +828,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     if not facts.has_holes:
                         _compare(rows, request, report, first)
                     raise
-            if compared.rows is not None and first.size > 1:
-                after = np.arange(1, first.size)
-                if compared.between(after - 1, after).min() > 1.0 - 1e-12:
-                    warn(
-                        f"all {report.affinity} similarities are 1 up to rounding: the embedding "
-                        "is noise; subtract the mean of every column from X if it is large"
-                    )
             result = pipeline.fit(compared, distinct, report, stages)
+            after, g = np.arange(1, first.size), result.graph
+            known = compared.between(after - 1, after) if g is None else g.weights
+            if known.size and known.min() > 1.0 - 1e-12:
+                cure = "subtract the mean of every column from X if it is large"
+                if not request.has_rows:
+                    cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
+                warn(
+                    f"all {report.affinity} similarities are 1 up to rounding: the embedding is "
+                    f"noise; {cure}"
+                )
             with stages("placement"):
                 frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
                 result = replace(result, coordinates=frame[first])
@@ -852,7 +855,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         solution, report, g = result.solution, result.settings, result.graph
         assert isinstance(report, Report)
         first = np.unique(inverse, return_index=True)[1]
-        self._parameters = {name: copied(v) for name, v in self.get_params(deep=False).items()}
+        asked = self.get_params(deep=False).items()
+        self._parameters = {n: copy(v) if isinstance(v, BaseEstimator) else v for n, v in asked}
         self._result, self._training = result, training
         self._first, self._inverse, self._points = first, inverse, result.coordinates
         self._rows: Any = rows if self._request.has_rows else None
@@ -891,8 +895,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.kernel_ = result.kernel
         self.settings_ = report
         self.candidates_ = report.candidates
-        self.n_iter_ = result.n_iter or 0
-        self.removed_edges_ = None if result.removed is None else result.removed.copy()
+        self.n_iter_, self.removed_edges_ = result.n_iter or 0, deepcopy(result.removed)
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         # Numbered by their first row.

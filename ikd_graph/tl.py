@@ -83,13 +83,9 @@ def ikd(
     into = adata.copy() if copy else adata
     name = key_added.removeprefix("X_")
     added: dict[str, Any] = {
-        # Tools of scanpy take "X" for the table itself, as long as no representation has the name.
-        "params": {
-            "method": "ikd",
-            "use_rep": use_rep or "X",
-            "in_obsm": use_rep is not None,
-            "layer": layer or "",
-        }
+        # For tools of scanpy "X" is the table itself, or a representation of that name.
+        "params": {"method": "ikd", "use_rep": use_rep or "X", "layer": layer or ""}
+        | {"in_obsm": use_rep is not None}
         | {key: _storable(value) for key, value in model.settings_.parameters().items()},
         "reasons": dict(model.settings_.reasons),
         "eigenvalues": model.eigenvalues_.copy(),
@@ -153,26 +149,23 @@ def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
     """
     name = key_added.removeprefix("X_")
     record, cure = ref.uns.get(name, {}), "ikd_graph.tl.ikd(ref) adds one"
-    if "model" not in record:
-        raise ValueError(
-            f"ref.uns must hold a model of {key_added!r}, got {', '.join(ref.uns) or 'nothing'}; "
-            f"{cure}"
-        )
-    model = _model_file.unpack(f"ref.uns[{name!r}]['model']", record["model"], cure, IKD)
-    use_rep, layer = str(record["params"]["use_rep"]), str(record["params"]["layer"])
-    of_variables = use_rep == "X" and not record["params"].get("in_obsm", False)
+    if not {"model", "params"}.issubset(record):
+        known = ", ".join(ref.uns) or "nothing"
+        raise ValueError(f"ref.uns must hold a model of {key_added!r}, got {known}; {cure}")
+    model = _model_file.unpack(
+        f"ref.uns[{name!r}]", lambda: BytesIO(np.uint8(record["model"]).tobytes()), IKD, cure
+    )
+    params = {"use_rep": "X", "layer": "", "in_obsm": False, **record["params"]}
+    use_rep, layer = str(params["use_rep"]), str(params["layer"])
+    of_variables = use_rep == "X" and not params["in_obsm"]
     X = _table(adata, None if of_variables else use_rep, layer or None, model)
     if of_variables and hasattr(ref, "var_names") and not adata.var_names.equals(ref.var_names):
-        names = adata.var_names[adata.var_names.isin(ref.var_names)]
-        twice = names[names.duplicated()].union(ref.var_names[ref.var_names.duplicated()])
-        if twice.size:
+        if not (adata.var_names.is_unique and ref.var_names.is_unique):
             raise ValueError(
-                f"variables of adata must be those of ref, each name once, got {twice[0]!r} more "
-                "often; var_names_make_unique() of both gives each its own name, and variables in "
-                "the order of ref need none"
+                "variables of adata and ref must have a name each, or one order; call "
+                "var_names_make_unique() of both"
             )
-        at = {variable: number for number, variable in enumerate(adata.var_names)}
-        order = np.array([at.get(variable, -1) for variable in ref.var_names])
+        order = adata.var_names.get_indexer(ref.var_names)
         if np.any(order < 0):
             gone = ref.var_names[order < 0]
             raise ValueError(

@@ -43,46 +43,43 @@ def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content])
     ...     [path.name for path in write_together(folder, {"a.txt": "a", "b.txt": "b"})]
     ['a.txt', 'b.txt']
     """
-    targets = [Path(folder) / name for name in files]
-    places = [_place(target) for target in targets]
+    if not Path(folder).is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder to write to must exist", str(folder))
+    paths = [Path(folder) / name for name in files]
+    targets = [_target_of(path) for path in paths]
     mark = secrets.token_hex(4)
     # Short, whatever the name is: names have a largest length.
-    drafts = [place.with_name(f".{at}.{mark}.part") for at, place in enumerate(places)]
+    drafts = [path.with_name(f".{number}.{mark}.part") for number, path in enumerate(targets)]
     try:
-        for draft, place, content in zip(drafts, places, files.values(), strict=True):
+        for draft, target, content in zip(drafts, targets, files.values(), strict=True):
             try:
                 _write(draft, content)
             except OSError as error:
                 # A full disk does not say for which file it was.
-                raise OSError(error.errno, error.strerror, str(place)) from error
-            if place.exists():
-                draft.chmod(place.stat().st_mode)
-        for draft, place in zip(drafts, places, strict=True):
-            draft.replace(place)
+                raise OSError(error.errno, error.strerror, str(target)) from error
+            if target.exists():
+                draft.chmod(target.stat().st_mode)
+        for draft, target in zip(drafts, targets, strict=True):
+            draft.replace(target)
     finally:
         for draft in drafts:
             draft.unlink(missing_ok=True)
-    return targets
+    return paths
 
 
-def _place(path: Path) -> Path:
-    """Return where a file is to be written, which is where links lead; raise if it cannot be."""
-    place = Path(os.path.realpath(path))
-    error, text = 0, ""
-    if place.is_symlink():
-        error, text = errno.ELOOP, "a link must lead to a file, not to itself"
-    elif not place.parent.is_dir():
-        error, text = errno.ENOENT, "the folder to write to must exist"
-    elif place.is_dir():
-        error, text = errno.EISDIR, "a folder is where a file should be"
-    elif place.exists() and not place.is_file():
+def _target_of(path: Path) -> Path:
+    """Return the file that a path leads to, over links; raise OSError where none can be written."""
+    target = Path(os.path.realpath(path))
+    there, is_file = os.path.lexists(target), target.is_file()
+    for is_wrong, number, rule in (
+        (target.is_dir(), errno.EISDIR, "a folder is where a file should be"),
         # Renaming would put a file in its place, and whoever reads from it would wait for ever.
-        error, text = errno.EINVAL, "a pipe or a device is where a file should be"
-    elif place.exists() and not os.access(place, os.W_OK):
-        error, text = errno.EACCES, "the file that is there must be writable; write to another"
-    if error:
-        raise OSError(error, text, str(path))
-    return place
+        (there and not is_file, errno.EINVAL, "a pipe or a device is where a file should be"),
+        (is_file and not os.access(target, os.W_OK), errno.EACCES, "a file must be writable"),
+    ):
+        if is_wrong:
+            raise OSError(number, rule, str(path))
+    return target
 
 
 def _write(path: Path, content: Content) -> None:

@@ -32,7 +32,7 @@ from ..graph import CsrGraph
 from ..plan import Request
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
-from ..similarity import GIVEN, compare, effective_columns, stored_pairs, values_at
+from ..similarity import GIVEN, Correlations, compare, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
 
 __all__ = ["CliqueInspection", "inspect_cliques"]
@@ -724,7 +724,7 @@ def _stability(
     distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
     known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
     own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
-    edges = values_at(own, at[low], at[high])
+    edges = Correlations(own).between(at[low], at[high])
     edges[at[low] == at[high]] = 1.0
     return replace(known, graph=g, edges=edges, cliques=found)
 

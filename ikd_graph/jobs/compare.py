@@ -170,14 +170,10 @@ class Comparison:
 
     def row(self, title: str, noise: float) -> Row:
         """Row of a method at a noise level."""
-        known = {(row.title, row.noise): row for row in self.rows}
-        if (title, noise) not in known:
-            titles, levels = (listed(dict.fromkeys(each)) for each in zip(*known, strict=True))
-            raise ValueError(
-                f"title and noise must be those of a row, got {title!r} and {noise!r}; the methods "
-                f"are {titles}, the levels of noise {levels}"
-            )
-        return known[title, noise]
+        rows = {(row.title, row.noise): row for row in self.rows}
+        cure = "compare(X, methods, noise=...) adds rows"
+        one = check.rule(f"be one of {listed(rows)}", rows.__contains__, cure)
+        return rows[one("title and noise", (title, noise))]
 
     def rows_at(self, noise: float) -> list[Row]:
         """Rows at a noise level of the methods of `titles`."""

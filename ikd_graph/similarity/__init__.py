@@ -12,7 +12,6 @@ from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity
 from ._given import check_pairs as check_pairs
 from ._given import stored_pairs as stored_pairs
-from ._given import values_at as values_at
 from ._given import warn_of_pairs as warn_of_pairs
 from ._holes import PairwiseSimilarity
 from ._neighbors import SEARCHES as SEARCHES
