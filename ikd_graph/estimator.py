@@ -834,7 +834,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if known.size and known.min() > 1.0 - 1e-12:
                 cure = "subtract the mean of every column from X if it is large"
                 if not request.has_rows:
-                    cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
+                    cure = (
+                        "a graph goes with the rows of its nodes, IKD(graph=G).fit(X), and "
+                        "S / S.max() makes correlations of counts in a sparse S"
+                    )
                 warn(
                     f"all {report.affinity} similarities are 1 up to rounding: the embedding is "
                     f"noise; {cure}"
@@ -1034,7 +1037,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
         first = inverse = np.arange(n)
     else:
         first, inverse = similarity.unique_rows(rows)
-    whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
+    whole = isinstance(rows, np.ndarray) and not missing.has_holes(rows)
     if whole and (np.ptp(rows, axis=0) <= ROUNDING * np.abs(rows[0])).all():
         check.check_varies(rows)
         raise ValueError(

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from .format import count, listed, printable
 from .types import Reals
-from .validation import BOTH_TRIANGLES, few_rows, is_triangle, well_formed
+from .validation import TRIANGLES, few_rows, is_triangle, well_formed
 
 
 class Table(NamedTuple):
@@ -89,7 +89,7 @@ def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> No
             rows = rows if odd[~empty][:, ~empty].any() else np.flatnonzero(empty)
         if rows.size and not (holes and is_odd is np.isnan):
             if is_triangle(odd):
-                raise ValueError(f"{name} {BOTH_TRIANGLES}")
+                raise ValueError(f"{name} {TRIANGLES}")
             raise ValueError(
                 f"{name} contains {what}: got {count(rows.size, 'row')} with {kind} values: "
                 f"{few_rows(rows, values.shape[0])}; {advice}"

@@ -324,7 +324,7 @@ def is_triangle(empty: NDArray[np.bool_]) -> bool:
     return is_square and bool(np.triu(~empty, 1).any() != np.tril(~empty, -1).any())
 
 
-BOTH_TRIANGLES = "must hold both triangles of all pairs, got one; D.fillna(D.T) of pandas is both"
+TRIANGLES = "must hold both triangles of a matrix, got one; D.fillna(D.T) of pandas fills the other"
 
 
 def _largest(values: Any) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.format import listed, setting, suggest
 from .._base.types import Booleans, Floats
-from .._base.validation import BOTH_TRIANGLES, is_triangle
+from .._base.validation import TRIANGLES, is_triangle
 from .._preprocessing import STEPS, RowSteps
 from ._table import (  # fmt: skip
     Reading,
@@ -333,7 +333,7 @@ def _bad_cells(
     # What is wrong with columns of words is said once.
     holes = np.isnan(X) & ~odd.any(axis=0)
     if is_triangle(holes):
-        return [f"{table.file} {BOTH_TRIANGLES}"]
+        return [f"{table.file} {TRIANGLES}"]
     missing = holes & (not reading.keep_missing)
     if reading.impute is not None:
         # A column without numbers cannot be filled.
