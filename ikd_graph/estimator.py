@@ -525,8 +525,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with self._learnt("loadings") as fitted:
             points = self._read_points(self._embedding if Z is None else Z)
             kernels.differentiable("the kernel of the model", self.kernel_)
-            p = self.n_features_in_
-            usual = [f"x{k}" for k in range(p)]
+            usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
             posteriors, spread = fitted.posteriors(chosen), fitted.spread()
@@ -657,8 +656,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
         """Whether each row is "fixed", "mirrored" or "free", relative to the largest part."""
-        joints = self.joints_
-        return None if joints is None else joints.fixed
+        return getattr(self.joints_, "fixed", None)
 
     @property
     def standard_errors_(self) -> Floats:
@@ -834,10 +832,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if known.size and known.min() > 1.0 - 1e-12:
                 cure = "subtract the mean of every column from X if it is large"
                 if not request.has_rows:
-                    cure = (
-                        "a graph goes with the rows of its nodes, IKD(graph=G).fit(X), and "
-                        "S / S.max() makes correlations of counts in a sparse S"
-                    )
+                    cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
                 warn(
                     f"all {report.affinity} similarities are 1 up to rounding: the embedding is "
                     f"noise; {cure}"
@@ -909,9 +904,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self.merge_residuals_ = None if residuals is None else residuals[inverse]
         self.merge_start_weight_ = solution.start_weight
-        self.optima_: tuple[gplvm.OptimumRecord, ...] = ()
-        if result.core is not None:
-            self.optima_ = _expand_optima(result.core, self._points, inverse)
+        core = result.core
+        self.optima_ = () if core is None else _expand_optima(core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
 

@@ -183,10 +183,9 @@ def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> An
             f"use_rep and layer must not both be given, got {use_rep!r} and {layer!r}; each names "
             "the table to embed"
         )
-    for key, where in ((use_rep, "obsm"), (layer, "layers")):
+    for name, key, where in (("use_rep", use_rep, "obsm"), ("layer", layer, "layers")):
         if key is not None and key not in getattr(adata, where):
             known = ", ".join(map(repr, getattr(adata, where))) or "none"
-            name = "use_rep" if where == "obsm" else "layer"
             raise ValueError(f"{name} must be a key of adata.{where}: {known}; got {key!r}")
     X = adata.X if layer is None else adata.layers[layer]
     X = X if use_rep is None else adata.obsm[use_rep]

@@ -171,8 +171,7 @@ class Comparison:
     def row(self, title: str, noise: float) -> Row:
         """Row of a method at a noise level."""
         rows = {(row.title, row.noise): row for row in self.rows}
-        cure = "compare(X, methods, noise=...) adds rows"
-        one = check.rule(f"be one of {listed(rows)}", rows.__contains__, cure)
+        one = check.rule(f"be one of {listed(rows)}", rows.__contains__, "compare adds others")
         return rows[one("title and noise", (title, noise))]
 
     def rows_at(self, noise: float) -> list[Row]:

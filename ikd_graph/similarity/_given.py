@@ -227,23 +227,19 @@ def check_pairs(X: Any, affinity: str) -> None:
                 f"{least:.3g} elsewhere; {covariances} takes covariances, and a scipy sparse X "
                 "leaves out pairs that are not known"
             )
-        return
-    if sparse and not own.any():
-        # Correlations: their variances are known.
-        return
-    if has_zeros and rounding > 0.0:
+    elif has_zeros and rounding > 0.0 and not sparse:
         others = f"{distances} takes distances, and " * (least >= -rounding)
         raise ValueError(
             f"X must hold covariances, with variances on the diagonal, for {covariances}, got a "
             f"diagonal of zeros; {others}X + numpy.eye(X.shape[0]) is one of correlations"
         )
-    flat = np.flatnonzero(own <= 1e-28 * own.max())
-    if flat.size:
+    # A sparse matrix of correlations needs no diagonal.
+    elif (own.any() or not sparse) and (flat := np.flatnonzero(own <= 1e-28 * own.max())).size:
         none = "store no diagonal (of networkx: G.remove_edges_from(list(nx.selfloop_edges(G))))"
         raise ValueError(
-            f"X must hold covariances with a variance above 0 for every point, got none for "
-            f"points {few_rows(flat, X.shape[0])}, as of constant series; leave them out of both "
-            f"axes, or, of correlations, {none if sparse else 'put 1 on all of the diagonal'}"
+            "X must hold covariances with a variance above 0 for every point, got none for points "
+            f"{few_rows(flat, X.shape[0])}, as of constant series; leave them out of both axes or, "
+            f"of correlations, {none if sparse else 'put 1 on all of the diagonal'}"
         )
 
 

@@ -45,7 +45,9 @@ def made(first, second, measure="maximum_likelihood", noise=0.0):
 
 @pytest.mark.parametrize("key", [("geodesic", 0.25), ("isomap", 0.0)])
 def test_a_row_that_is_not_there_is_refused_with_those_that_are(key):
-    with pytest.raises(ValueError, match=r"must be one of \('blockwise', 0.0\).* adds rows"):
+    with pytest.raises(
+        ValueError, match=r"must be one of \('blockwise', 0.0\).*; compare adds others"
+    ):
         made([[0.5]], [[0.4]]).row(*key)
 
 
