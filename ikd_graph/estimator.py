@@ -827,9 +827,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                         _compare(rows, request, report, first)
                     raise
             result = pipeline.fit(compared, distinct, report, stages)
-            after, g = np.arange(1, first.size), result.graph
-            known = compared.between(after - 1, after) if g is None else g.weights
-            if known.size and known.min() > 1.0 - 1e-12:
+            after, used = np.arange(1, first.size), result.graph
+            weights = compared.between(after - 1, after) if used is None else used.weights
+            if weights.size and weights.min() > 1.0 - 1e-12:
                 cure = "subtract the mean of every column from X if it is large"
                 if not request.has_rows:
                     cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
