@@ -38,7 +38,7 @@ def columns_of_model(model: Any, X: Any, options: dict[str, Any]) -> ColumnRelev
         if "maps" not in options:
             own["maps"] = held_out_maps(model)
     X = rows_by_name("X", X, model._row_names, "the fit")
-    Z = pd.DataFrame(model.embedding_, model._row_names if len(model._row_names) else None)
+    Z = pd.DataFrame(model._embedding, model._row_names if len(model._row_names) else None)
     return columns(Z, X, **{**own, **options})
 
 

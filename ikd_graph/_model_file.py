@@ -94,7 +94,8 @@ def write(model: Any, file: BinaryIO) -> None:
     }  # fmt: skip
     for name, value in learnt.items():
         _put(arrays, name, value)
-    parameters = model.get_params(deep=False)
+    # What was fitted, whatever the parameters were set to since.
+    parameters = dict(model._parameters)
     if not isinstance(parameters["graph"], (str, int, float, np.number, graph.Rule)):
         parameters["graph"] = settings.graph or "auto"
     head = {
@@ -164,21 +165,30 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 
 def read(path: str | os.PathLike[str], make: Callable[..., Any]) -> Any:
     """Read the estimator that `write` wrote to a path; ``make`` is its class."""
-    try:
+
+    def opened() -> BinaryIO:
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError("it is no regular file")
-        with open(path, "rb") as file:
-            return unpack(file, make)
+        return open(path, "rb")
+
+    return unpack(f"{os.fspath(path)!r}", opened, make, "save the model again")
+
+
+def unpack(name: str, opened: Callable[[], BinaryIO], make: Callable[..., Any], cure: str) -> Any:
+    """Return the estimator that a file holds, and say what is wrong with any other file."""
+    try:
+        with opened() as file:
+            return _unpack(file, make)
     except FileNotFoundError:
         raise
     except Exception as error:
         raise ValueError(
-            f"{os.fspath(path)!r} must be a file that IKD.save wrote ({_FORMAT}), got one that "
-            f"cannot be read ({type(error).__name__}: {error!s:.100}); save the model again"
+            f"{name} must be a file that IKD.save wrote ({_FORMAT}), got one that "
+            f"cannot be read ({type(error).__name__}: {error!s:.100}); {cure}"
         ) from None
 
 
-def unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
+def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
     """Return the estimator that a file which is open holds."""
     with zipfile.ZipFile(file) as archive:
         if sum(member.file_size for member in archive.infolist()) > file.seek(0, os.SEEK_END):

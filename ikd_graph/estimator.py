@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -311,9 +312,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         (n_samples, n_components) ndarray of float64
-            The coordinates, `embedding_`.
+            The coordinates, a copy of `embedding_`.
         """
-        return self.fit(X).embedding_
+        return self.fit(X).embedding_.copy()
 
     @check.validate()
     def transform(self, X: ArrayLike, *, return_std: bool = False) -> Any:
@@ -525,7 +526,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (60, 2, 2)
         """
         with self._learnt("loadings") as fitted:
-            points = self._read_points(self.embedding_ if Z is None else Z)
+            points = self._read_points(self._embedding if Z is None else Z)
             kernels.differentiable("the kernel of the model", self.kernel_)
             usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
@@ -577,12 +578,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
 
         The file appears whole or not at all. It holds the rows the model was fitted to, which new
-        rows are compared with. A ``random_state`` that is a RandomState is not kept.
+        rows are compared with, and the parameters of the fit, whatever they were set to since. A
+        ``random_state`` that is a RandomState is not kept.
 
         Parameters
         ----------
         path : str or path-like
-            Name of the file, such as ``"model.ikd"``; one that is there is replaced.
+            Name of the file, such as ``"model.ikd"``; one that is there is replaced, and what a
+            link leads to.
 
         Raises
         ------
@@ -653,13 +656,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return joints and joints.of_rows(self._inverse)
 
         with self._learnt() as fitted:
-            return fitted.once("joints", found)
+            return deepcopy(fitted.once("joints", found))
 
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
         """Whether each row is "fixed", "mirrored" or "free", relative to the largest part."""
-        joints = self.joints_
-        return None if joints is None else joints.fixed
+        return getattr(self.joints_, "fixed", None)
 
     @property
     def standard_errors_(self) -> Floats:
@@ -671,7 +673,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def fingerprint_(self) -> str:
         """Few digits by which the embedding is recognized in any frame (`fingerprint`)."""
         check_is_fitted(self)
-        return fingerprint.fingerprint(self.embedding_)
+        return fingerprint.fingerprint(self._embedding)
 
     @property
     def reliability_(self) -> float:
@@ -683,7 +685,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
         with self._learnt() as fitted:
-            return fitted.once("own residuals", fitted.own_residuals)
+            return fitted.once("own residuals", fitted.own_residuals).copy()
 
     @property
     def agreement_(self) -> float:
@@ -733,7 +735,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Points of the embedding, (b, m)."""
         table = as_table(Z, "Z", dtype=np.float64, accept_sparse=False)
         check_known(table.values, "Z", "drop those points")
-        return table.by_name(self.get_feature_names_out(), "the embedding", "Z").values
+        return np.array(table.by_name(self.get_feature_names_out(), "the embedding", "Z").values)
 
     def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
         """Rows in one piece or a large sparse table, or values between points, as X holds them."""
@@ -761,8 +763,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             values = steps.apply(table.dense).astype(values.dtype, copy=False)
         fit = f"fit the model with {setting('missing', 'pairwise')} (nothing is filled in)"
         ways = f"{fit} or {setting('missing', 'impute')}, or fill or drop those rows"
-        cure = ways if has_rows else "a scipy sparse matrix stores only the pairs that are known"
-        check_known(values, "Input X", cure, holes=request.missing is not None)
+        if not has_rows:
+            ways = "a scipy sparse matrix stores only the pairs that are known"
+            if not new and np.isnan(values.diagonal()).all():
+                ones = int(affinity == "precomputed")
+                ways = f"numpy.where(numpy.eye(len(X)), {ones}, X) fills the diagonal"
+        check_known(values, "Input X", ways, holes=request.missing is not None)
         # What is small next to the rows of the fit is placed alone as it is among others.
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
@@ -783,10 +789,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             similarity.check_pairs(rows, request.affinity)
             # A distance below 0 is one of 0 up to rounding.
             return abs(rows) if request.affinity == "precomputed_distance" else rows
-        if isinstance(rows, np.ndarray):
-            similarity.warn_of_pairs(rows)
-            if request.missing is not None:
-                missing.check_holes(rows)
+        similarity.warn_of_pairs(rows)
+        if isinstance(rows, np.ndarray) and request.missing is not None:
+            missing.check_holes(rows)
         return rows
 
     # Fit ------------------------------------------------------------------------------------------
@@ -827,14 +832,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     if not facts.has_holes:
                         _compare(rows, request, report, first)
                     raise
-            if compared.rows is not None and first.size > 1:
-                after = np.arange(1, first.size)
-                if compared.between(after - 1, after).min() > 1.0 - 1e-12:
-                    warn(
-                        f"all {report.affinity} similarities are 1 up to rounding: the embedding "
-                        "is noise; subtract the mean of every column from X if it is large"
-                    )
             result = pipeline.fit(compared, distinct, report, stages)
+            after, used = np.arange(1, first.size), result.graph
+            weights = compared.between(after - 1, after) if used is None else used.weights
+            if weights.size and weights.min() > 1.0 - 1e-12:
+                cure = "subtract the mean of every column from X if it is large"
+                if not request.has_rows:
+                    cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
+                warn(
+                    f"all {report.affinity} similarities are 1 up to rounding: the embedding is "
+                    f"noise; {cure}"
+                )
             with stages("placement"):
                 frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
                 result = replace(result, coordinates=frame[first])
@@ -851,6 +859,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         solution, report, g = result.solution, result.settings, result.graph
         assert isinstance(report, Report)
         first = np.unique(inverse, return_index=True)[1]
+        asked = self.get_params(deep=False).items()
+        self._parameters = {n: copy(v) if isinstance(v, BaseEstimator) else v for n, v in asked}
         self._result, self._training = result, training
         self._first, self._inverse, self._points = first, inverse, result.coordinates
         self._rows: Any = rows if self._request.has_rows else None
@@ -872,7 +882,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # What a command did to the rows of a saved model was not done to these.
         self.__dict__.pop("preprocessor_", None)
         every = self._points[inverse]
-        self.embedding_ = every.astype(dtype, copy=False)
+        self._embedding = every.astype(dtype)
+        # The model does not look at what a user may change: results are copies.
+        self.embedding_ = self._embedding.copy()
         self.n_components_ = every.shape[1]
         self.eigenvalues_ = np.sum(every**2, axis=0)
         closed_form, refined = solution.embedding, result.n_iter is not None
@@ -880,14 +892,14 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if refined or first.size < inverse.size:
             squares = self.eigenvalues_ ** (2 if report.strategy.uses_kernel else 1)
             ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
-        self.explained_variance_ratio_ = ratio
+        self.explained_variance_ratio_ = ratio.copy()
         self.negative_mass_ = None if refined else closed_form.negative_mass
         spectrum = report.spectrum
-        self.spectrum_ = closed_form.eigenvalues if spectrum is None else spectrum
+        self.spectrum_ = (closed_form.eigenvalues if spectrum is None else spectrum).copy()
         self.kernel_ = result.kernel
         self.settings_ = report
         self.candidates_ = report.candidates
-        self.n_iter_, self.removed_edges_ = result.n_iter or 0, result.removed
+        self.n_iter_, self.removed_edges_ = result.n_iter or 0, deepcopy(result.removed)
         self.graph_ = None if g is None else _expand_graph(g, first, inverse)
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         # Numbered by their first row.
@@ -898,9 +910,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self.merge_residuals_ = None if residuals is None else residuals[inverse]
         self.merge_start_weight_ = solution.start_weight
-        self.optima_: tuple[gplvm.OptimumRecord, ...] = ()
-        if result.core is not None:
-            self.optima_ = _expand_optima(result.core, self._points, inverse)
+        core = result.core
+        self.optima_ = () if core is None else _expand_optima(core, self._points, inverse)
         marks = solution.landmarks
         self.landmarks_ = None if marks is None else first[marks]
 
@@ -977,9 +988,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         has_rows = self._request.has_rows
         equal = find_rows(row_keys(X if has_rows else sp.csr_array(X)), self._training)
         old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.full((X.shape[0], self.n_components_), np.nan, self.embedding_.dtype)
+        latent = np.full((X.shape[0], self.n_components_), np.nan, self._embedding.dtype)
         residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
-        latent[old], residual[old] = self.embedding_[equal[old]], 0.0
+        latent[old], residual[old] = self._embedding[equal[old]], 0.0
         if errors:
             std[old] = self.standard_errors_[equal[old]]
         if not new.size:
@@ -1015,7 +1026,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+        return self._embedding.shape[1]
 
 
 def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
@@ -1026,7 +1037,7 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
         first = inverse = np.arange(n)
     else:
         first, inverse = similarity.unique_rows(rows)
-    whole = isinstance(rows, np.ndarray) and request.has_rows and not missing.has_holes(rows)
+    whole = isinstance(rows, np.ndarray) and not missing.has_holes(rows)
     if whole and (np.ptp(rows, axis=0) <= ROUNDING * np.abs(rows[0])).all():
         check.check_varies(rows)
         raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -198,7 +199,7 @@ class Request:
             kernel=auto_or(kernels.as_kernel)("kernel", model.kernel),
             affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
             refine=None if model.refine is None else _object("refine", model.refine),
-            missing=missing.get(model.missing),
+            missing=copy(missing.get(model.missing)),
             n_landmarks=model.n_landmarks,
             random_state=None if drawn else seed("random_state", state),
         )
@@ -244,7 +245,8 @@ def _object(name: str, value: Any, *classes: type) -> Any:
     kinds = CLASSES[name]
     if isinstance(value, (*kinds.values(), *classes)):
         value.check()  # type: ignore[attr-defined]
-        return value
+        # The parameters of an object that was given may be set to others.
+        return copy(value)
     module = "strategies" if name == "strategy" else name
     one_of(("auto", *kinds), f", or an object from ikd_graph.{module}")(name, value)
     return value if value == "auto" else kinds[value]()
@@ -265,4 +267,5 @@ def _graph(value: Any) -> Any:
         return graph.Threshold(fraction("graph", float(value)))
     elif isinstance(value, Rule):
         value.check()
+        return copy(value)
     return value

@@ -83,7 +83,9 @@ def ikd(
     into = adata.copy() if copy else adata
     name = key_added.removeprefix("X_")
     added: dict[str, Any] = {
+        # For tools of scanpy "X" is the table itself, or a representation of that name.
         "params": {"method": "ikd", "use_rep": use_rep or "X", "layer": layer or ""}
+        | {"in_obsm": use_rep is not None}
         | {key: _storable(value) for key, value in model.settings_.parameters().items()},
         "reasons": dict(model.settings_.reasons),
         "eigenvalues": model.eigenvalues_.copy(),
@@ -145,17 +147,24 @@ def place(adata: Any, ref: Any, *, key_added: str = "X_ikd") -> None:
     >>> new.obsm["X_ikd"].shape
     (10, 2)
     """
-    record = ref.uns.get(key_added.removeprefix("X_"), {})
-    if "model" not in record:
-        raise ValueError(
-            f"ref.uns must hold a model of {key_added!r}, got {', '.join(ref.uns) or 'nothing'}; "
-            "ikd_graph.tl.ikd(ref) adds one"
-        )
-    packed = np.asarray(record["model"], dtype=np.uint8).tobytes()
-    model = _model_file.unpack(BytesIO(packed), IKD)
-    use_rep, layer = str(record["params"]["use_rep"]), str(record["params"]["layer"])
-    X = _table(adata, None if use_rep == "X" else use_rep, layer or None, model)
-    if use_rep == "X" and hasattr(ref, "var_names"):
+    name = key_added.removeprefix("X_")
+    record, cure = ref.uns.get(name, {}), "ikd_graph.tl.ikd(ref) adds one"
+    if not {"model", "params"}.issubset(record):
+        known = ", ".join(ref.uns) or "nothing"
+        raise ValueError(f"ref.uns must hold a model of {key_added!r}, got {known}; {cure}")
+    model = _model_file.unpack(
+        f"ref.uns[{name!r}]", lambda: BytesIO(np.uint8(record["model"]).tobytes()), IKD, cure
+    )
+    params = {"use_rep": "X", "layer": "", "in_obsm": False, **record["params"]}
+    use_rep, layer = str(params["use_rep"]), str(params["layer"])
+    of_variables = use_rep == "X" and not params["in_obsm"]
+    X = _table(adata, None if of_variables else use_rep, layer or None, model)
+    if of_variables and hasattr(ref, "var_names") and not adata.var_names.equals(ref.var_names):
+        if not (adata.var_names.is_unique and ref.var_names.is_unique):
+            raise ValueError(
+                "variables of adata and ref must have a name each, or one order; call "
+                "var_names_make_unique() of both"
+            )
         order = adata.var_names.get_indexer(ref.var_names)
         if np.any(order < 0):
             gone = ref.var_names[order < 0]
@@ -174,10 +183,9 @@ def _table(adata: Any, use_rep: str | None, layer: str | None, model: IKD) -> An
             f"use_rep and layer must not both be given, got {use_rep!r} and {layer!r}; each names "
             "the table to embed"
         )
-    for key, where in ((use_rep, "obsm"), (layer, "layers")):
+    for name, key, where in (("use_rep", use_rep, "obsm"), ("layer", layer, "layers")):
         if key is not None and key not in getattr(adata, where):
             known = ", ".join(map(repr, getattr(adata, where))) or "none"
-            name = "use_rep" if where == "obsm" else "layer"
             raise ValueError(f"{name} must be a key of adata.{where}: {known}; got {key!r}")
     X = adata.X if layer is None else adata.layers[layer]
     X = X if use_rep is None else adata.obsm[use_rep]

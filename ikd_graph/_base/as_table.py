@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 
 from .format import count, listed, printable
 from .types import Reals
-from .validation import few_rows, well_formed
+from .validation import TRIANGLES, few_rows, is_triangle, well_formed
 
 
 class Table(NamedTuple):
@@ -102,6 +102,8 @@ def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> No
             empty = odd.all(axis=1)
             rows = rows if odd[~empty][:, ~empty].any() else np.flatnonzero(empty)
         if rows.size and not (holes and is_odd is np.isnan):
+            if is_triangle(odd):
+                raise ValueError(f"{name} {TRIANGLES}")
             raise ValueError(
                 f"{name} contains {what}: got {count(rows.size, 'row')} with {kind} values: "
                 f"{few_rows(rows, values.shape[0])}; {advice}"

@@ -17,7 +17,8 @@ def write_whole(path: str | os.PathLike[str], content: Content) -> Path:
 
     A reader sees the old file or the new one, never half of one, also when the writing process is
     interrupted or the disk is full. ``content`` is text (stored as UTF-8), bytes, or a function
-    that writes to an open binary file; the folder must exist.
+    that writes to an open binary file; the folder must exist. A link stays one: what it leads to
+    is written.
 
     Examples
     --------
@@ -42,18 +43,13 @@ def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content])
     ...     [path.name for path in write_together(folder, {"a.txt": "a", "b.txt": "b"})]
     ['a.txt', 'b.txt']
     """
-    targets = [Path(folder) / name for name in files]
     if not Path(folder).is_dir():
         raise FileNotFoundError(errno.ENOENT, "the folder to write to must exist", str(folder))
-    for target in targets:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "a folder is where a file should be", str(target))
-        if target.exists() and not target.is_file():
-            # Renaming would put a file in its place, and whoever reads from it would wait for ever.
-            raise OSError(errno.EINVAL, "a pipe or a device is where a file should be", str(target))
+    paths = [Path(folder) / name for name in files]
+    targets = [_target_of(path) for path in paths]
     mark = secrets.token_hex(4)
     # Short, whatever the name is: names have a largest length.
-    drafts = [Path(folder) / f".{number}.{mark}.part" for number in range(len(targets))]
+    drafts = [path.with_name(f".{number}.{mark}.part") for number, path in enumerate(targets)]
     try:
         for draft, target, content in zip(drafts, targets, files.values(), strict=True):
             try:
@@ -68,7 +64,22 @@ def write_together(folder: str | os.PathLike[str], files: Mapping[str, Content])
     finally:
         for draft in drafts:
             draft.unlink(missing_ok=True)
-    return targets
+    return paths
+
+
+def _target_of(path: Path) -> Path:
+    """Return the file that a path leads to, over links; raise OSError where none can be written."""
+    target = Path(os.path.realpath(path))
+    there, is_file = os.path.lexists(target), target.is_file()
+    for is_wrong, number, rule in (
+        (target.is_dir(), errno.EISDIR, "a folder is where a file should be"),
+        # Renaming would put a file in its place, and whoever reads from it would wait for ever.
+        (there and not is_file, errno.EINVAL, "a pipe or a device is where a file should be"),
+        (is_file and not os.access(target, os.W_OK), errno.EACCES, "a file must be writable"),
+    ):
+        if is_wrong:
+            raise OSError(number, rule, str(path))
+    return target
 
 
 def _write(path: Path, content: Content) -> None:

@@ -63,7 +63,7 @@ FEWEST_COLUMNS = 20
 
 
 def free_memory() -> int | None:
-    """Bytes to be had without swapping, by the machine and its container; None if unknown."""
+    """Bytes to be had without swapping, by machine, container and ulimit -v; None if unknown."""
     free = []
     with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -72,4 +72,11 @@ def free_memory() -> int | None:
         group = Path("/sys/fs/cgroup")
         limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
         free.append(max(int(limit) - int(used), 0))
+    # Windows has no such module.
+    with suppress(ImportError, OSError, ValueError):
+        from resource import RLIMIT_AS, getpagesize, getrlimit
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        # Without a limit it is -1.
+        free += [max(n - pages * getpagesize(), 0) for n in getrlimit(RLIMIT_AS)[:1] if n >= 0]
     return min(free, default=None)

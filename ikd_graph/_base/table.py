@@ -124,9 +124,11 @@ def whole_multiples(rows: Any) -> Floats | None:
     """Values but zeros over the smallest, if all are whole multiples of it; None where not."""
     values = rows.stored.data if isinstance(rows, SparseTable) else rows
     present = values[values != 0.0]
-    units = present / np.abs(present).min(initial=np.inf)
-    whole = np.rint(units)
-    return whole if (np.abs(units - whole) <= SINGLE * np.abs(units)).all() else None
+    # Of a least value of 5e-324 others are infinite multiples, which are not whole.
+    with np.errstate(over="ignore", invalid="ignore"):
+        units = present / np.abs(present).min(initial=np.inf)
+        whole = np.rint(units)
+        return whole if (np.abs(units - whole) <= SINGLE * np.abs(units)).all() else None
 
 
 def are_counts(rows: Any) -> bool:

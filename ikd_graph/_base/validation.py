@@ -306,13 +306,25 @@ def symmetric(name: str, value: Any) -> Reals:
         worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
     if worst > SINGLE * _largest(matrix):
         cure = "rows and columns must be the same points in the same order"
-        if not (np.any(np.triu(matrix, 1)) and np.any(np.tril(matrix, -1))):
+        if is_triangle(matrix == 0.0):
             cure = "K + K.T - numpy.diag(K.diagonal()) fills the empty triangle"
+        for empty in (float(matrix[0, -1]), float(matrix[-1, 0])):
+            if empty != 0.0 and is_triangle(matrix == empty):
+                cure = f"numpy.where(K == {empty}, K.T, K) fills the empty triangle"
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
             f"{worst:.3g}; {cure}"
         )
     return matrix
+
+
+def is_triangle(empty: NDArray[np.bool_]) -> bool:
+    """Whether one triangle of a square table is empty, and the other one is not."""
+    is_square = empty.ndim == 2 and 2 < len(empty) == empty.shape[1]
+    return is_square and bool(np.triu(~empty, 1).any() != np.tril(~empty, -1).any())
+
+
+TRIANGLES = "must hold both triangles of a matrix, got one; D.fillna(D.T) of pandas fills the other"
 
 
 def _largest(values: Any) -> float:

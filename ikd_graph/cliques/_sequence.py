@@ -42,7 +42,7 @@ class Blocks(NamedTuple):
         """Return the same sets of nodes by other names, in which members ascend again."""
         members = names[self.members].astype(np.int32)
         owner = np.repeat(np.arange(self.n_blocks), self.sizes)
-        return Blocks(self.indptr, members[np.lexsort((members, owner))])
+        return Blocks(self.indptr.copy(), members[np.lexsort((members, owner))])
 
 
 def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .._base.dataset import Dataset, Labels, encode_labels, plain_texts
 from .._base.format import listed, setting, suggest
 from .._base.types import Booleans, Floats
+from .._base.validation import TRIANGLES, is_triangle
 from .._preprocessing import STEPS, RowSteps
 from . import synthetic
 from ._table import (  # fmt: skip
@@ -382,11 +383,8 @@ def _bad_cells(
     columns = [titles[c] for c in choice.features]
     # What is wrong with columns of words is said once.
     holes = np.isnan(X) & ~odd.any(axis=0)
-    if _is_triangle(holes):
-        return [
-            f"{table.file} must hold both triangles of a matrix of pairs, got one; "
-            "D.fillna(D.T) of pandas fills the other"
-        ]
+    if is_triangle(holes):
+        return [f"{table.file} {TRIANGLES}"]
     # A column without numbers cannot be filled.
     missing = holes & (holes.all(axis=0) if reading.impute else not reading.keep_missing)
     fill = setting("impute", "median")
@@ -421,14 +419,6 @@ def _bad_cells(
                 f"{table.place(row, columns[column])} ({_each(bad, columns)}); {cure}{rest}"
             )
     return problems
-
-
-def _is_triangle(holes: Booleans) -> bool:
-    """Whether one triangle of a square table is missing, and no cell of the other."""
-    upper = np.triu(np.ones(holes.shape, dtype=np.bool_), 1)
-    off = holes & ~np.eye(*holes.shape, dtype=np.bool_)
-    is_square = 2 < len(holes) == holes.shape[1]
-    return is_square and any(np.array_equal(off, each) for each in (upper, upper.T))
 
 
 def _each(holes: Booleans, columns: Sequence[str]) -> str:

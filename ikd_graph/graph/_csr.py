@@ -355,7 +355,7 @@ def from_scipy(matrix: Any) -> CsrGraph:
         raise ValueError(
             f"weights must be similarities from 0 to 1, got {wrong} outside, from "
             f"{weights.min():g} to {weights.max():g}; exp(-distance) turns distances into "
-            "similarities"
+            "similarities, S / S.max() counts in a sparse S"
         )
     there = weights > 0.0
     weights = np.minimum(weights[there], 1.0)

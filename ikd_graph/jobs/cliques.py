@@ -25,14 +25,15 @@ from .._base.types import Floats
 from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
-from ..covariance import correlation, pairwise
+from ..covariance import correlation, pairwise, to_correlation
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..missing import Pairwise
+from ..plan import Request
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
-from ..similarity import GIVEN, compare, effective_columns, stored_pairs
+from ..similarity import GIVEN, Correlations, compare, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
 
 __all__ = ["CliqueInspection", "inspect_cliques"]
@@ -238,7 +239,7 @@ class CliqueInspection:
                 "links between components": self.n_links or None,
                 f"points in cliques of {model.n_components_ + 2} or more": placed,
             }
-        if self.stability is not None:
+        if self.stability is not None and self.graph.n_edges:
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"
         return {name: value for name, value in facts.items() if value is not None}
 
@@ -573,6 +574,9 @@ def inspect_cliques(
     of_pairs, turned = settings.get("affinity") in GIVEN, None
     data = _as_dataset(X, of_pairs).labeled(labels, row_names(X))
     if signed:
+        if of_pairs:
+            model = IKD(**settings)
+            model._read_training(data.X, Request.of(model))
         rows = dense_rows(rows_of(data.X))
         sign = _reverse_keyed(rows, settings)
         turned = np.flatnonzero(sign < 0.0)
@@ -621,7 +625,7 @@ def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
             f"{setting('affinity', 'correlation')}"
         )
     if affinity == "precomputed":
-        corr, free = rows / np.sqrt(np.outer(rows.diagonal(), rows.diagonal())), None
+        corr, free = to_correlation(rows), None
     elif np.isfinite(rows).all():
         corr, free = correlation(rows), effective_columns(rows)
     else:
@@ -726,7 +730,7 @@ def _stability(
     distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
     known = cliques.stability(rows, rule, n_resamples, cliques=distinct)
     own, (low, high, _) = graph.to_sparse(known.weighted()), graph.edges(g)
-    edges = np.asarray(own[at[low], at[high]]).ravel()
+    edges = Correlations(own).between(at[low], at[high])
     edges[at[low] == at[high]] = 1.0
     return replace(known, graph=g, edges=edges, cliques=found)
 

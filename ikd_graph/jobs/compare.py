@@ -17,7 +17,7 @@ from .. import metrics, model_selection, strategies
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
-from .._base.format import setting
+from .._base.format import listed, setting
 from .._base.progress import Stages, progress_bar
 from .._base.table import are_counts, evenly_spaced
 from .._base.types import Floats
@@ -27,7 +27,7 @@ from ..estimator import IKD
 from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
-from ..similarity import AFFINITIES, GIVEN, unique_rows
+from ..similarity import AFFINITIES, GIVEN, unique_rows, warn_of_pairs
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .chance import chance_test
@@ -171,7 +171,9 @@ class Comparison:
 
     def row(self, title: str, noise: float) -> Row:
         """Row of a method at a noise level."""
-        return next(row for row in self.rows if (row.title, row.noise) == (title, noise))
+        rows = {(row.title, row.noise): row for row in self.rows}
+        one = check.rule(f"be one of {listed(rows)}", rows.__contains__, "compare adds others")
+        return rows[one("title and noise", (title, noise))]
 
     def rows_at(self, noise: float) -> list[Row]:
         """Rows at a noise level of the methods of `titles`."""
@@ -651,6 +653,7 @@ def _dataset(X: Any, labels: ArrayLike | None, truth: ArrayLike | None) -> Datas
     )
     with check.naming_rows(data.row_names):
         check_known(data.X, "X", cure)
+    warn_of_pairs(data.X)
     check.magnitude()("X", data.X)
     data = data.labeled(labels, row_names(X))
     if truth is not None:

@@ -25,7 +25,7 @@ from .._base.warn import no_warnings, warn
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..plotting import charts, colors, plot
-from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows
+from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows, warn_of_pairs
 from ..strategies import Blockwise
 from .chance import LEVEL, ChanceTest, chance_test
 from .compare import Difference
@@ -471,6 +471,7 @@ def _without_holes(table: Any, rule: str | holes.Pairwise) -> tuple[str, Any, In
     pairwise = setting("missing", "pairwise")
     cure = f"pass {pairwise}, which examines a block without any, or fill them in"
     check_known(table, "X", cure, holes=asked is not None)
+    warn_of_pairs(table)
     if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
         return "", table, np.arange(table.shape[0])
     table = table.toarray() if sp.issparse(table) else table

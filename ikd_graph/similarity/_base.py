@@ -203,7 +203,8 @@ class Similarity(ABC):
         means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
         typical = 1.0 - float(means[1].mean())
         squares = 2.0 * (1.0 - means[0]) - typical
-        return np.clip(squares, np.finfo(np.float64).eps, typical)
+        least = np.finfo(np.float64).eps
+        return np.clip(squares, least, max(typical, least))
 
     def comparable(self, X: Any) -> Booleans:
         """Whether new rows can be compared with the points, (b,)."""

@@ -9,9 +9,9 @@ from .._base.format import setting
 from .._base.rounding import DECIMALS, SINGLE
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Indices, Integers
-from .._base.validation import few_rows, numbers, symmetric, well_formed
+from .._base.validation import few_rows, is_triangle, numbers, symmetric, well_formed
 from .._base.warn import warn
-from ._base import Affinity, Similarity
+from ._base import GIVEN, Affinity, Similarity
 from ._correlations import standard_deviations, to_correlation
 
 COVARIANCES = Affinity(
@@ -33,12 +33,12 @@ class Correlations(Similarity):
 
     def block(self, points: Integers, first: int = 0) -> Floats:
         """See `Similarity.block`."""
-        values = self._values[points, first:]
-        return values.toarray() if sp.issparse(values) else values
+        return _dense(self._values[points, first:])
 
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
-        return np.asarray(self._values[first, second]).ravel()
+        # Of no pairs scipy makes a sparse array.
+        return np.asarray(_dense(self._values[first, second])).ravel()
 
     def matrix(self) -> Floats:
         """See `Similarity.matrix`."""
@@ -50,7 +50,7 @@ class Correlations(Similarity):
                 f"{(every - known) // 2} pairs that are not known; use "
                 f"{setting('strategy', 'geodesic')} or 'blockwise'"
             )
-        return self._values.toarray() if sparse else self._values
+        return _dense(self._values)
 
 
 def as_similarity(name: str, value: Any) -> Similarity:
@@ -93,16 +93,9 @@ class Precomputed(Correlations):
     def factor_of(self, X: Any) -> Floats:
         """Values of new points with all; the standard deviation of a new point is not known."""
         if not self.affinity.euclidean:
-            values = X.toarray() if sp.issparse(X) else X
-            return values / (self._scale * np.sqrt(np.mean(self._scale**2)))
-        near = _near(X, self._scale)
-        if not sp.issparse(X):
-            return near
+            return _dense(X) / (self._scale * np.sqrt(np.mean(self._scale**2)))
         # What is not stored is as far as two points are in the mean.
-        near = near.tocoo()
-        values = np.zeros(X.shape)
-        values[near.row, near.col] = near.data
-        return values
+        return _dense(_near(X, self._scale))
 
 
 class SparsePrecomputed(Precomputed):
@@ -125,6 +118,11 @@ class SparsePrecomputed(Precomputed):
         if self.affinity.euclidean:
             weights = self.weights(weights)
         return pairs.row[there], pairs.col[there], weights
+
+
+def _dense(values: Any) -> Any:
+    """Return values that may be sparse as an array."""
+    return values.toarray() if sp.issparse(values) else values
 
 
 def _both_ways(X: Any, diagonal: Any) -> Any:
@@ -217,48 +215,56 @@ def stored_pairs(matrix: Any) -> tuple[Integers, Integers, Floats]:
 
 
 def check_pairs(X: Any, affinity: str) -> None:
-    """Raise where distances were given and covariances are due, or the other way round."""
-    # A covariance is at most as large as both variances.
-    if sparse := sp.issparse(X):
-        stored = X.tocoo()
-        values, diagonal = stored.data, stored.data[stored.row == stored.col]
-    else:
-        values, diagonal = symmetric("a precomputed X", X), X.diagonal()
+    """Raise where values between points are not those of an affinity."""
+    sparse, own = sp.issparse(X), X.diagonal()
+    values = X.data if sparse else symmetric("a precomputed X", X)
     largest, least = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     # What rounding leaves on the diagonal, in float32, of roots.
     rounding = 2.0 * float(np.sqrt(float(np.finfo(np.float32).eps))) * max(largest, -least)
-    zeros = diagonal.size > 0 and bool(np.abs(diagonal).max() <= rounding)
-    if affinity == "precomputed" and zeros and rounding > 0.0:
-        raise ValueError(
-            "X must hold covariances, with variances on the diagonal, for "
-            f"{setting('affinity', affinity)}, got a diagonal of zeros, as distances have; "
-            f"{setting('affinity', 'precomputed_distance')} takes those"
-        )
-    if affinity == "precomputed" and not sparse and diagonal.size:
-        flat = np.flatnonzero(diagonal <= 1e-28 * diagonal.max())
-        if flat.size:
+    has_zeros = bool(np.abs(own).max() <= rounding)
+    covariances, distances = (setting("affinity", each) for each in GIVEN)
+    if affinity == "precomputed_distance":
+        if not has_zeros or least < -rounding:
             raise ValueError(
-                f"X must hold covariances with a variance above 0 for every point, got none for "
-                f"points {few_rows(flat, X.shape[0])}, as of constant series; leave them out of "
-                "both axes"
+                f"X must hold distances, with zeros on the diagonal and no negative values, for "
+                f"{distances}; got at most {own.max():.3g} on the diagonal and at least "
+                f"{least:.3g} elsewhere; {covariances} takes covariances, and a scipy sparse X "
+                "leaves out pairs that are not known"
             )
-    if affinity == "precomputed_distance" and ((diagonal.size and not zeros) or least < -rounding):
+    elif has_zeros and rounding > 0.0 and not sparse:
+        others = f"{distances} takes distances, and " * (least >= -rounding)
         raise ValueError(
-            "X must hold distances, with zeros on the diagonal and no negative values, for "
-            f"{setting('affinity', affinity)}; got at most {diagonal.max(initial=0.0):.3g} on the "
-            f"diagonal and at least {least:.3g} elsewhere; {setting('affinity', 'precomputed')} "
-            "takes covariances"
+            f"X must hold covariances, with variances on the diagonal, for {covariances}, got a "
+            f"diagonal of zeros; {others}X + numpy.eye(X.shape[0]) is one of correlations"
+        )
+    # A sparse matrix of correlations needs no diagonal.
+    elif (own.any() or not sparse) and (flat := np.flatnonzero(own <= 1e-28 * own.max())).size:
+        none = "store no diagonal (of networkx: G.remove_edges_from(list(nx.selfloop_edges(G))))"
+        raise ValueError(
+            "X must hold covariances with a variance above 0 for every point, got none for points "
+            f"{few_rows(flat, X.shape[0])}, as of constant series; leave them out of both axes or, "
+            f"of correlations, {none if sparse else 'put 1 on all of the diagonal'}"
         )
 
 
 def warn_of_pairs(X: Any) -> None:
-    """Warn where rows of X look like the correlations between them."""
-    if sp.issparse(X) or X.shape[0] != X.shape[1]:
+    """Warn where rows of a table look like values between points, or one triangle of these."""
+    if not isinstance(X, np.ndarray) or X.shape[0] != X.shape[1]:
         return
-    error = np.abs(X - X.T).max() + np.abs(X.diagonal() - 1.0).max()
-    if error <= SINGLE and np.abs(X).max() <= 1.0 + SINGLE:
-        warn(
-            "X looks like correlations between its rows, a symmetric matrix with 1 on the "
-            "diagonal, and is fitted as a table of rows; "
-            f"{setting('affinity', 'precomputed')} takes it for correlations"
-        )
+    is_half = is_triangle(X == 0.0)
+    whole = X + X.T - np.diag(X.diagonal()) if is_half else X
+    largest = float(np.abs(whole).max())
+    if not np.abs(whole - whole.T).max() <= SINGLE * largest:
+        return
+    # In a graph of neighbors most pairs are 0.
+    far = whole.min() >= 0.0 and np.count_nonzero(whole) > 0.5 * whole.size
+    for kind, own, affinity, fits in (
+        ("correlations", 1, "precomputed", largest <= 1.0 + SINGLE),
+        ("distances", 0, "precomputed_distance", far),
+    ):
+        if fits and np.abs(whole.diagonal() - own).max() <= SINGLE * largest:
+            warn(
+                f"X looks like {'one triangle of ' * is_half}{kind} between its rows, symmetric "
+                f"with {own} on the diagonal, and is taken for a table of rows; pass "
+                f"{setting('affinity', affinity)} to embed it as {kind}"
+            )

@@ -103,7 +103,8 @@ class RowSimilarity(Similarity):
         squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
         own = 1.0 if self.scale is None else 2.0 * float(self.scale.half.mean())
         typical = own - float(self._mean @ self._mean)
-        return np.clip(squares, np.finfo(np.float64).eps, typical)
+        least = np.finfo(np.float64).eps
+        return np.clip(squares, least, max(typical, least))
 
     def comparable(self, X: Any) -> Booleans:
         """See `Similarity.comparable`."""

@@ -414,6 +414,33 @@ def test_precomputed_distances_give_what_the_rows_give(strategy):
     np.testing.assert_array_equal(given_.transform(distances), given_.embedding_)
 
 
+@pytest.mark.parametrize("strategy", NAMES)
+def test_results_that_are_changed_change_no_model(strategy, tmp_path):
+    X, _ = sheet(n=60)
+    model = IKD(2, strategy=strategy, affinity="euclidean", refine=None)
+    changed = model.fit_transform(X)
+    new = X + 1e-3
+    expected = (model.embedding_.copy(), model.transform(X), model.transform(new), model.score(X))
+    slopes = model.loadings(columns=[0]).values
+    model.save(tmp_path / "before.ikd")
+    changed *= -1.0
+    np.testing.assert_array_equal(model.embedding_, expected[0])
+    loadings, residuals, joints = model.loadings(columns=[0]), model.residuals_, model.joints_
+    own = [value for name, value in vars(model).items() if name.endswith("_")]
+    parts = [part for record in own if isinstance(record, tuple) for part in record]
+    blocks = [] if model.cliques_ is None else [*model.cliques_.blocks]
+    for each in (*own, *parts, *blocks, loadings.points, residuals, *(joints or ())):
+        if isinstance(each, np.ndarray) and each.dtype.kind in "fi" and each.flags.writeable:
+            each[...] = -7
+    for found, wanted in zip(
+        (model.transform(X), model.transform(new), model.score(X)), expected[1:], strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(model.loadings(columns=[0]).values, slopes)
+    model.save(tmp_path / "after.ikd")
+    np.testing.assert_array_equal(*(np.load(path)["digest"] for path in tmp_path.iterdir()))
+
+
 def test_distances_are_refused_as_covariances_and_taken_as_what_they_are():
     X, latent = sheet(n=80, n_columns=3, noise=0.0)
     distances = np.sqrt(sq_distances(latent))

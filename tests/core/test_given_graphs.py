@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
-from ikd_graph import IKD, cliques, graph, kernels
+from ikd_graph import IKD, cliques, compare, diagnose, graph, inspect_cliques, kernels
 
 PRE = {"refine": None, "strategy": "geodesic", "affinity": "precomputed", "graph": 8}
 DIS = {**PRE, "affinity": "precomputed_distance"}
@@ -32,6 +32,14 @@ def r2(Z, T):
     A = np.c_[Z, np.ones(len(Z))]
     W, *_ = np.linalg.lstsq(A, T, rcond=None)
     return float(1 - ((T - A @ W) ** 2).sum() / ((T - T.mean(0)) ** 2).sum())
+
+
+def inspect_pairs(X):
+    return inspect_cliques(X, affinity="precomputed")
+
+
+def compare_one(X):
+    return compare(X, ["eigen"], noise=0, n_draws=2, refine=None)
 
 
 def fitted(X, **settings):
@@ -232,3 +240,75 @@ def test_covariances_of_columns_are_estimates():
     C = np.cov(smooth(80)[1])
     model = IKD(affinity="precomputed").fit(C)
     assert (model.settings_.strategy.name, model.settings_.refine) == ("geodesic", None)
+
+
+def karate(weight):
+    """A club whose edges weigh 1, or as often as its members met."""
+    G = nx.karate_club_graph()
+    if weight == 1.0:
+        nx.set_edge_attributes(G, 1.0, "weight")
+    return G
+
+
+@pytest.mark.filterwarnings("ignore:.* covariances exceed the variances")
+@pytest.mark.parametrize("weight", [1.0, "counts"])
+@pytest.mark.parametrize("form", [lambda G: G, nx.to_scipy_sparse_array])
+@pytest.mark.parametrize("call", [IKD(affinity="precomputed").fit, inspect_pairs])
+def test_weights_that_are_no_correlations_are_told(call, form, weight):
+    with pytest.warns(UserWarning, match=r"similarities are 1 .* IKD\(graph=G\).* S / S\.max\(\)"):
+        call(form(karate(weight)))
+
+
+def test_the_cures_of_weights_that_are_no_correlations_work():
+    rows = smooth(n=34)[1]
+    for Z in (
+        fitted(rows, graph=karate(1.0)),
+        fitted((S := nx.to_scipy_sparse_array(karate("counts"))) / S.max(), affinity="precomputed"),
+    ):
+        assert (np.ptp(Z, axis=0) > 0.1).all()
+
+
+def test_a_loop_is_no_diagonal_and_loops_of_all_nodes_are_one():
+    C = correlations()
+    G = nx.from_numpy_array(np.where((C > 0.5) & ~np.eye(60, dtype=bool), C, 0.0))
+    without = fitted(G, affinity="precomputed")
+    G.add_edge(3, 3, weight=1.0)
+    with pytest.raises(ValueError, match=r"variance above 0 .*selfloop_edges") as error:
+        IKD(affinity="precomputed").fit(G)
+    assert "G.remove_edges_from(list(nx.selfloop_edges(G)))" in str(error.value)
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    np.testing.assert_array_equal(fitted(G, affinity="precomputed"), without)
+    # A covariance in other units has its variances as loops.
+    scaled = nx.from_numpy_array(np.where(C > 0.5, 9.0 * C, 0.0))
+    np.testing.assert_allclose(fitted(scaled, affinity="precomputed"), without, atol=1e-9)
+
+
+def test_a_diagonal_of_zeros_or_of_nothing_has_a_cure_that_runs():
+    C = correlations()
+    X = C * (1.0 - np.eye(60))
+    with pytest.raises(ValueError, match=r"diagonal of zeros; X \+ numpy\.eye\(X\.shape\[0\]\)"):
+        IKD(affinity="precomputed").fit(X)
+    np.testing.assert_allclose(X + np.eye(X.shape[0]), C)
+    with pytest.raises(ValueError, match="sparse X leaves out pairs that are not known"):
+        IKD(affinity="precomputed_distance").fit(np.where(C < 0.2, -1.0, 1.0 - C))
+    np.fill_diagonal(X, np.nan)
+    for affinity, own in (("precomputed", 1), ("precomputed_distance", 0)):
+        with pytest.raises(ValueError, match=rf"numpy.where\(numpy.eye\(len\(X\)\), {own}, X\)"):
+            IKD(affinity=affinity).fit(X)
+
+
+@pytest.mark.parametrize("call", [IKD().fit, inspect_cliques, diagnose, compare_one])
+@pytest.mark.parametrize("half", [np.asarray, np.tril])
+def test_pairs_that_are_taken_for_rows_are_asked_about_by_every_door(call, half):
+    places, C = smooth()[0], correlations()
+    for X, name in ((squareform(pdist(places)), "precomputed_distance"), (C, "precomputed")):
+        with pytest.warns(UserWarning, match=rf"table of rows; pass affinity='{name}' to embed"):
+            call(half(X))
+
+
+def test_a_graph_of_neighbors_is_not_asked_about():
+    X = kneighbors_graph(smooth()[1], 8, include_self=False).toarray()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        IKD(refine=None).fit(np.maximum(X, X.T))
+    assert not any("table of rows" in str(each.message) for each in heard)

@@ -57,3 +57,32 @@ def test_standard_errors_of_a_row_are_known_wherever_it_is_placed(scale):
             Z, errors = model.transform(scale * r.normal(size=(60, 25)), return_std=True)
             np.testing.assert_array_equal(np.isfinite(Z), np.isfinite(errors))
             assert (errors[np.isfinite(Z)] > 0).all()
+
+
+@pytest.mark.parametrize("size", [5e-324, -5e-324, 1e-310])
+def test_a_subnormal_value_is_answered_without_words_of_numpy(size):
+    X = rows()
+    X[0, 0] = size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        IKD().fit(X).transform(X + 0.1)
+
+
+def test_residuals_of_equal_rows_are_finite():
+    X = np.outer(np.arange(3), np.arange(1.0, 6.0)) + 1e8
+    X[2] = 2.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = IKD(1, strategy="eigen", affinity="hellinger").fit(X)
+        assert np.isfinite(model.residuals_).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no limit of address space")
+def test_what_does_not_fit_below_a_limit_of_address_space_is_refused_first(monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (2**20, 2**20))
+    with pytest.raises(MemoryError, match=r"must fit into memory.* need less"):
+        IKD(strategy="eigen", affinity="euclidean", refine=None).fit(rows())
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY,) * 2)
+    IKD(strategy="eigen", affinity="euclidean", refine=None).fit(rows())

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import ikd_graph
-from ikd_graph import IKD, cliques, datasets, graph, metrics
+from ikd_graph import IKD, cliques, datasets, graph, inspect_cliques, metrics
 from ikd_graph.metrics import affine_r2
 from ikd_graph.plotting import plot
 
@@ -290,6 +290,21 @@ def test_no_cure_halves_a_triangle(half):
     for call in (IKD(affinity="precomputed").fit, lambda T: graph.threshold(T, 0.5)):
         with pytest.raises(ValueError, match=r"K \+ K.T - .* fills the empty triangle"):
             call(T)
+
+
+@pytest.mark.parametrize("half", [np.tril, np.triu])
+@pytest.mark.parametrize("settings", [{}, {"affinity": "precomputed"}])
+def test_a_triangle_in_memory_has_the_words_of_a_file(half, settings):
+    C = np.corrcoef(sheet()[1])
+    D = pd.DataFrame(C).where(half(np.ones(C.shape)).astype(bool))
+    for call in (IKD(**settings).fit, lambda D: inspect_cliques(D, **settings)):
+        with pytest.raises(ValueError, match=r"both triangles.*D\.fillna\(D\.T\)"):
+            call(D)
+    np.testing.assert_allclose(D.fillna(D.T), C)
+    K = D.fillna(-1.0)
+    with pytest.raises(ValueError, match=r"numpy\.where\(K == -1\.0, K\.T, K\) fills"):
+        IKD(affinity="precomputed").fit(K)
+    np.testing.assert_allclose(np.where(K == -1.0, K.T, K), C)
 
 
 def test_correlations_that_are_fitted_as_rows_are_asked_about_once():

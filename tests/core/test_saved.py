@@ -396,3 +396,18 @@ def test_parameters_of_a_kernel_that_is_read_keep_its_rules(tmp_path, saved):
     forged(saved, path, **head_of(saved, '"length_scale": 1.0', '"length_scale": 1e300'))
     with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
         IKD.load(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"n_components": "x"}, {"affinity": "precomputed"}, {"graph__k": 0}, {"strategy__path": "x"}],
+)
+def test_what_was_fitted_is_saved_whatever_the_parameters_were_set_to(changes, tmp_path):
+    model = IKD(1, strategy=strategies.Geodesic(), graph=graph.Neighbors(7), refine=None).fit(ROWS)
+    expected, asked = model.transform(ROWS[:5] + 0.1), str(model.get_params())
+    model.set_params(**changes)
+    model.save(tmp_path / "m.ikd")
+    again = IKD.load(tmp_path / "m.ikd")
+    assert str(again.get_params()) == asked
+    for each in (model, again):
+        np.testing.assert_array_equal(each.transform(ROWS[:5] + 0.1), expected)

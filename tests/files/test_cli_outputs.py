@@ -1,10 +1,12 @@
 """What a command leaves: all of its files or none, whatever becomes of its output."""
 
+import errno
 import json
 import os
 import stat
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -225,3 +227,42 @@ def test_an_interrupt_while_a_comparison_is_drawn_keeps_the_scores(
     assert main(words) == 130
     assert [name.partition("_")[2] for name in left(out)] == ["compare.csv", "compare_points.csv"]
     assert "compare_points.csv is written and whole" in capsys.readouterr().err
+
+
+def test_what_a_link_leads_to_is_written(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "real").write_text("old")
+    (tmp_path / "inner").symlink_to("deep/real")
+    (tmp_path / "outer").symlink_to("inner")
+    (tmp_path / "new").symlink_to("deep/made")
+    write_together(tmp_path, {"outer": "1", "new": "2"})
+    assert (tmp_path / "outer").is_symlink()
+    assert (tmp_path / "inner").is_symlink()
+    assert [path.read_text() for path in sorted((tmp_path / "deep").iterdir())] == ["2", "1"]
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "lost").symlink_to("nowhere/file")
+    for name in ("loop", "lost"):
+        with pytest.raises(OSError, match=f"{name}|nowhere"):
+            write_together(tmp_path, {"a": "1", name: "2"})
+        assert (tmp_path / name).is_symlink()
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no users to be")
+def test_a_file_without_write_permission_is_not_replaced():
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        (Path(folder) / "mine").write_text("old")
+        (Path(folder) / "mine").chmod(0o444)
+        if (child := os.fork()) == 0:
+            # The superuser may write to any file.
+            if os.getuid() == 0:
+                os.setuid(65534)
+            try:
+                write_together(folder, {"a": "1", "mine": "2"})
+            except PermissionError as error:
+                os._exit(error.errno)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == errno.EACCES
+        left_over = [(path.name, path.read_text()) for path in Path(folder).iterdir()]
+        assert left_over == [("mine", "old")]

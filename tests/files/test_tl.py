@@ -8,6 +8,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -135,3 +136,39 @@ def test_genes_and_several_colors_are_drawn():
     assert same == [12] * 60
     with pytest.raises(ValueError, match="did you mean 'gene a'"):
         pl.ikd(adata, "gen a")
+
+
+def genes(names, table=X):
+    return Annotated(table.copy(), var_names=pd.Index(names), obs_names=range(len(table)))
+
+
+def test_genes_of_one_name_are_placed_in_their_order_or_refused():
+    names = ["g", "g", *"abcdefghij"]
+    ref = genes(names)
+    tl.ikd(ref, **PLAIN)
+    new = genes(names, X[:5])
+    tl.place(new, ref)
+    np.testing.assert_array_equal(new.obsm["X_ikd"], ref.obsm["X_ikd"][:5])
+    with pytest.raises(ValueError, match=r"must have a name each.*var_names_make_unique\(\)"):
+        tl.place(genes(names[::-1], X[:5, ::-1]), ref)
+
+
+@pytest.mark.parametrize("damage", [lambda m: m[:100], lambda m: "text", lambda m: [300, -1]])
+def test_a_damaged_model_is_refused_with_the_call_that_makes_one(damage):
+    ref = Annotated(X)
+    tl.ikd(ref, **PLAIN)
+    ref.uns["ikd"]["model"] = damage(ref.uns["ikd"]["model"])
+    with pytest.raises(ValueError, match=r"ref\.uns\['ikd'\] .*tl\.ikd\(ref\) adds one"):
+        tl.place(Annotated(X), ref)
+    del ref.uns["ikd"]["params"]
+    with pytest.raises(ValueError, match=r"must hold a model .*tl\.ikd\(ref\) adds one"):
+        tl.place(Annotated(X), ref)
+
+
+def test_a_representation_called_x_is_not_the_table():
+    ref = Annotated(X, obsm={"X": X[:, :3].copy()})
+    for use_rep in ("X", None):
+        tl.ikd(ref, use_rep=use_rep, **PLAIN)
+        new = Annotated(X[:5], obsm={"X": X[:5, :3].copy()})
+        tl.place(new, ref)
+        np.testing.assert_array_equal(new.obsm["X_ikd"], ref.obsm["X_ikd"][:5])

@@ -43,6 +43,14 @@ def made(first, second, measure="maximum_likelihood", noise=0.0):
     return Comparison(data, measure, {}, rows)
 
 
+@pytest.mark.parametrize("key", [("geodesic", 0.25), ("isomap", 0.0)])
+def test_a_row_that_is_not_there_is_refused_with_those_that_are(key):
+    with pytest.raises(
+        ValueError, match=r"must be one of \('blockwise', 0.0\).*; compare adds others"
+    ):
+        made([[0.5]], [[0.4]]).row(*key)
+
+
 @pytest.mark.filterwarnings("ignore:.* pairs have a covariance <= 0")
 def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, result):
     used = {name: result.used[name] for name in ("affinity", "graph", "kernel")}

@@ -268,3 +268,22 @@ def test_the_command_turns_rows_and_answers_as_the_record_does(tmp_path, capsys)
 def test_it_is_a_name_of_the_package():
     assert "inspect_cliques" in dir(ikd_graph)
     assert ikd_graph.inspect_cliques is inspect_cliques
+
+
+def test_a_graph_without_edges_has_a_stability():
+    noise = np.random.default_rng(0).normal(size=(30, 40))
+    found = inspect_cliques(noise, graph=0.95, stability=2)
+    assert found.stability.edges.shape == (0,)
+    assert "edges that stay" not in str(found)
+    assert len(found.to_pandas()) == 0
+
+
+def test_signed_pairs_that_are_none_are_refused_as_a_fit_refuses_them():
+    corr = np.corrcoef(factors()[0])
+    for X in (corr * (1.0 - np.eye(24)), np.tril(corr), np.where(np.tril(corr) != 0, corr, np.nan)):
+        said = []
+        for signed in (False, True):
+            with pytest.raises(ValueError, match=";") as error:
+                inspect_cliques(X, affinity="precomputed", signed=signed)
+            said.append(str(error.value))
+        assert said[0] == said[1]
