@@ -262,7 +262,9 @@ class FittedProcess:
         if projection is not None:
             axes, origin = projection
             for index, projected in enumerate(sim.factor_of(rows)):
-                latent[index] = origin + projected @ axes
+                # A row of which pairs are unknown stays between its nearest.
+                if np.isfinite(projected).all():
+                    latent[index] = origin + projected @ axes
         return latent, residual / sim.sq_from_mean(rows)
 
     @cached_property

@@ -118,6 +118,17 @@ def test_new_rows_are_placed_after_a_likelihood_of_rows_with_holes(time_budget):
         assert np.abs(model.transform(new) - model.embedding_).max() < np.ptp(model.embedding_)
 
 
+def test_new_rows_of_few_values_are_placed_near_by_a_linear_map_of_rows_with_holes():
+    rng = np.random.default_rng(0)
+    whole = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 60)) + 0.2 * rng.normal(size=(60, 60))
+    X = np.where(rng.random(whole.shape) < 0.1, np.nan, whole)
+    model = IKD(2, missing="pairwise").fit(X)
+    assert model.settings_.strategy.name == "linear"
+    new = whole[:3].copy()
+    new[0, 22:], new[1, 25:] = np.nan, np.nan
+    assert np.abs(model.transform(new) - model.embedding_[:3]).max() < 1.0
+
+
 def test_masks_and_pandas_na_are_missing_values():
     X = table()[0]
     expected = quick().fit_transform(X)
