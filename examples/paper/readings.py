@@ -33,7 +33,7 @@ EXPERIMENT = recover(
     lattice("latent", "kernel", "N", "r2_affine", log=True),
     trials=10,
     across=("N",),
-    minutes=2.0,
+    minutes=6.0,
     notes=(
         "paper_blockwise: the text, a maximal clique around each point, grown nearest neighbor "
         "first, equal ones once; paper_blockwise_from_uncovered: each from a point that is in none "
