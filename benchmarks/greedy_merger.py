@@ -25,7 +25,7 @@ def scores(data, kernel, rule):
     """R2 of the geodesic solution, of the merger alone and of the merger with it."""
     options = {"kernel": kernel, "affinity": "correlation", "refine": None}
     fitted = IKD(3, strategy="geodesic", graph=rule, **options).fit(data.X)
-    chosen = cliques.covering_cliques(fitted.graph_, min_shared=4)
+    chosen = cliques.covering_cliques(fitted.graph_)
     solved = blockwise.solve(fitted.graph_, chosen, kernel, 3, "min_max")
     solved, n = blockwise.largest_first(solved), len(data.X)
     frame = strategies.geodesic_frame(fitted.graph_, kernel, 3)

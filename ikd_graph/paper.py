@@ -115,9 +115,9 @@ def blockwise(
     """
     f = kernels.get(f)  # Table 1
     G = _thresholded(_covariance(X, variance), s0, f, X.shape[1])
-    # Open: which maximal cliques, "up to T". Each starts at a point that is in none so far;
-    # more follow where no more than T of them make all share M + 1 points with the rest.
-    C = cliques.covering_cliques(G, min_shared=M + 1).blocks
+    # Open: which maximal cliques, "up to T". One grows around each point, nearest neighbor first,
+    # and of equal ones one is kept (decision 006: chosen by its results among sixteen readings).
+    C = cliques.covering_cliques(G).blocks
     U = merging.solve(G, C, f, M, "min_max")  # Algorithm 1 on every clique
     # Open: the order of pairs that share as many points (the larger clique, then the wider, is
     # first), where shared points lie (their mean), and pairs that share at most M points or flat
@@ -189,6 +189,7 @@ def _thresholded(S: Floats, s0: float | None, f: StationaryKernel, N: int) -> gr
 
 def _latent(D: Floats, M: int) -> Floats:
     """Latent (T, M) whose squared distances come nearest to D (Eq. 3 to 9)."""
+    # Open: several such r. The one with the smallest mean of d_rj is taken.
     r = eigen.reference_index(D, "min_max")  # Section 2.5: r = argmin_i max_j d_ij
     g = eigen.gram_matrix(D, r)  # Eq. 4: g_ij = (d_ir + d_rj - d_ij) / 2
     A, U = np.linalg.eigh(g)  # Eq. 5: g(D) = U A Uᵀ, ascending

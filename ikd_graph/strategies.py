@@ -210,9 +210,9 @@ class Blockwise(Strategy):
     ----------
     merge : {"global", "greedy"} or callable
         "global" solves a cover of the edges and aligns all cliques at once, from the geodesic
-        solution, which itself counts where cliques are noisy; "greedy" is the paper's: cliques
-        until every point is covered, then always the pair that shares most points, the geodesic
-        solution for what fewer than M + 1 of them, or flat ones, leave open. A function of the
+        solution, which itself counts where cliques are noisy; "greedy" is the paper's: a clique
+        around each point, then always the pair that shares most points, the geodesic solution for
+        what fewer than M + 1 of them, or flat ones, leave open. A function of the
         solved cliques (`blockwise.SolvedBlocks`) and the number of points returns coordinates.
     max_cliques : int or None
         Budget of the clique cover; None lets the number of points decide.
@@ -240,12 +240,11 @@ class Blockwise(Strategy):
     def paper(cls) -> Blockwise:
         """Return the settings of the paper's text.
 
-        The text leaves open which cliques are visited before every point is covered, and what
-        happens to cliques that share fewer than M + 1 points with the rest. Here each clique starts
-        at a point that is in none, further ones are visited until all hang together, if as many
-        as there are points do (`cliques.covering_cliques`), and the geodesic solution has what is
-        open. Small errors add up from merger to merger, as the paper says: on noisy rows
-        "global" is better.
+        The text leaves open which cliques, "up to T", are visited before every point is covered,
+        and what happens to cliques that share fewer than M + 1 points with the rest. Here a clique
+        grows around each point, nearest neighbor first (`cliques.covering_cliques`), and the
+        geodesic solution has what is open. Small errors add up from merger to merger, as the paper
+        says: on noisy rows "global" is better.
         """
         return cls(merge="greedy", reference="min_max")
 
@@ -281,7 +280,7 @@ class Blockwise(Strategy):
                     "cliques.maximal_cliques lists all"
                 )
         elif self.merge == "greedy":
-            chosen = cliques.covering_cliques(graph, min_shared=n_components + 1)
+            chosen = cliques.covering_cliques(graph)
         else:
             chosen = cliques.cover(graph, n_components + 2, max_cliques=self.max_cliques)
         counts = problem.similarity.shared_columns(graph.rows, graph.indices)

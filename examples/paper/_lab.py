@@ -24,6 +24,7 @@ from ikd_graph.jobs.baselines import timed
 
 from . import _published_form
 from ._peers import PEERS
+from ._uncovered import cliques_from_uncovered
 
 PUBLISHED = Path(__file__).parent / "published"
 
@@ -49,6 +50,11 @@ OURS = {
         "strategy": strategies.Blockwise.paper(),
         "refine": None,
     },
+    "paper_blockwise_from_uncovered": {
+        "affinity": "correlation",
+        "strategy": strategies.Blockwise("greedy", None, "min_max", cliques_from_uncovered),
+        "refine": None,
+    },
     "paper_blockwise_at_0.1": {
         "affinity": "correlation",
         "strategy": strategies.Blockwise.paper(),
@@ -59,6 +65,9 @@ OURS = {
     "published_form_without_isomap": {},
 }
 """Parameters of ``IKD`` by name: ours, and the paper's closed forms; see results/README.md."""
+
+AT_THRESHOLD = ("paper_blockwise", "paper_blockwise_from_uncovered", "paper_geodesic_at_threshold")
+"""Those with the threshold that the published runs take at an N."""
 
 METHODS = (*OURS, *PEERS)
 """Every name that an experiment takes as a method."""
@@ -112,7 +121,7 @@ def _solve(method, X, n_components, seed, kernel, form="fig4", **changes):
         form = form if method == "published_form" else "without_isomap"
         return _published_form.embed(X, n_components, kernel or "squared_exponential", form)
     settings = {} if kernel is None or method == "ikd" else {"kernel": kernel}
-    if method in ("paper_blockwise", "paper_geodesic_at_threshold"):
+    if method in AT_THRESHOLD:
         settings["graph"] = graph.Threshold(_published_form.threshold(X.shape[1]), prune=False)
     settings |= {**OURS[method], **changes}
     return IKD(n_components, random_state=seed, **settings).fit_transform(X)

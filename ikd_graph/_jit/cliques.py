@@ -434,3 +434,26 @@ def cover_round(graph, cover, order, position, points, indptr, members):
         indptr[count + 1] = indptr[count] + size
         count += 1
     return position, count
+
+
+@lean_jit
+def grow_nearest(indptr, nearest, known, ends, members):
+    """Grow a clique around each node, to which its neighbors are added nearest first.
+
+    ``nearest`` (m,) has the neighbors of each node, the nearest first, ``known`` (n,) is workspace
+    for the number of members that a node is next to. The cliques are written to ``ends`` (n + 1,),
+    which begins with 0, and ``members`` (m + n,), ascending.
+    """
+    for node in range(known.size):
+        first = ends[node]
+        members[first], at = node, first + 1
+        for e in range(indptr[node], indptr[node + 1]):
+            known[nearest[e]] = 1
+        for e in range(indptr[node], indptr[node + 1]):
+            if known[nearest[e]] == at - first:
+                members[at] = nearest[e]
+                for f in range(indptr[members[at]], indptr[members[at] + 1]):
+                    known[nearest[f]] += 1
+                at += 1
+        sort(members, first, at)
+        ends[node + 1] = at

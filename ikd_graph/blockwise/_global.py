@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
-from ..cliques import Blocks, arrays
+from ..cliques import Blocks, arrays, incidence
 from ._greedy import MergeResult, check_start, groups_centered, merge_pairs, warn_weak
 from ._joints import join_blocks, spans
 from ._rigid import agreement, place_blocks, place_groups
@@ -268,9 +269,11 @@ def merge(
 
 
 def _merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
-    """Merge blocks that agree to rounding, bodies first; None where there is noise.
+    """Merge blocks that are seen to agree to rounding, bodies first; None where they are not.
 
     A start of small weight, which holds together what blocks leave open, would bend what they fix.
+    Blocks that share at most M points pairwise say nothing of noise. They are exact if they know as
+    many distances as there are coordinates, and agree with where all are placed.
 
     Parameters
     ----------
@@ -286,16 +289,32 @@ def _merge_exact(solved: SolvedBlocks, frame: Floats) -> Floats | None:
     """
     if not solved.blocks.n_blocks:
         return None
-    exact = float(frame.var(axis=0).sum()) * _EXACT
+    exact, freedom = float(frame.var(axis=0).sum()) * _EXACT, 0.0
     larger: SolvedBlocks | None = solved
     while larger is not None:
         bodies = larger
         joined = join_blocks(bodies, exact)
+        freedom += joined.freedom
         if joined.misfit > exact * joined.freedom:
             return None
         are_joined = len(np.unique(joined.labels)) < bodies.blocks.n_blocks
         larger = _merged(bodies, joined.labels) if are_joined else _with_located(bodies)
-    return _placed(bodies, frame)
+    if freedom == 0.0 and not _are_determined(solved):
+        return None
+    placed = _placed(bodies, frame)
+    return placed if freedom > 0.0 or agreement(solved, placed)[0] <= exact else None
+
+
+def _are_determined(solved: SolvedBlocks) -> bool:
+    """Whether blocks know as many distances as their points have coordinates, but for motions."""
+    holds, width = incidence(solved.blocks, solved.n_points), solved.coordinates.shape[1]
+    pairs = sp.csr_array(holds.T @ holds)
+    pieces = np.bincount(connected_components(pairs, directed=False)[1])
+    spanning = np.minimum(pieces, width + 1)
+    # Points beyond the first M + 1 have M coordinates each, those the distances to one another.
+    needed = spanning * (spanning - 1) // 2 + (pieces - spanning) * width
+    n_points = np.unique(solved.blocks.members).size
+    return bool((pairs.nnz - n_points) // 2 >= needed.sum())
 
 
 def _merged(solved: SolvedBlocks, labels: Integers) -> SolvedBlocks:

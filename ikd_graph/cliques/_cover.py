@@ -10,15 +10,7 @@ import numpy as np
 from .. import _jit
 from .._base import validation as check
 from .._base.types import Booleans, Indices, Integers
-from ..graph import (
-    CsrGraph,
-    GraphLike,
-    any_graph,
-    check_graph,
-    component_labels,
-    read_only,
-    subgraph,
-)
+from ..graph import CsrGraph, GraphLike, any_graph, check_graph, read_only, subgraph
 from ._search import fill, prepare
 from ._sequence import Blocks, Cliques, arrays, as_blocks, join
 
@@ -102,12 +94,10 @@ def cover(g: GraphLike, min_size: int, *, max_cliques: int | None = None) -> Cli
 def _cover_points(g: CsrGraph, min_size: int) -> tuple[Integers, CsrGraph, Cover, Indices, Blocks]:
     """Cover the points of a graph: every one is in a clique, large enough if it can.
 
-    Points are taken by the sum of their edges: the weakest wins a tie, and row order decides
-    nothing. Returned are their names, the graph of the renamed points, the state of the cover, the
-    order of the points, and the cliques.
+    Returned are the names of the points, the graph of the renamed points, the state of the cover,
+    the order of the points, and the cliques.
     """
-    names = np.argsort(np.bincount(g.rows, g.weights, minlength=g.n_nodes), kind="stable")
-    g = subgraph(g, names)
+    names, g = _by_strength(g)
     (ordered, core), width = prepare(g), int(np.diff(g.indptr).max(initial=0))
     state = _jit.cliques.Cover(
         covered=np.zeros(g.indices.size, dtype=np.bool_),
@@ -162,78 +152,57 @@ def in_large_clique(g: CsrGraph, min_size: int) -> Booleans:
     return is_inside
 
 
-@check.validate(g=any_graph, min_shared=check.optional(check.whole(1)))
-def covering_cliques(g: GraphLike, *, min_shared: int | None = None) -> Cliques:
-    """Visit maximal cliques until every point lies in one of them (Li & Wu 2024, Section 2.4).
+@check.validate(g=any_graph)
+def covering_cliques(g: GraphLike) -> Cliques:
+    """Grow a maximal clique around each point, nearest neighbor first (Li & Wu 2024, Section 2.4).
 
-    The early stop of the paper's blockwise solution. Each clique starts at a point that is in none
-    so far and is grown as those of `cover`, so that there are at most as many as points. They need
-    not be linked to one another; with ``min_shared`` further ones are visited, around edges in
-    none, until those of a component hang together on so many shared points, M + 1 for a unique
-    rigid motion in M dimensions. Where that would take more cliques than points, none are added:
-    such chains of small overlaps carry errors from one clique to the next.
+    One reading of the paper's early stop at "up to T maximal cliques". The neighbors of a point
+    join its clique in the order of their edges to it, the strongest first, each if it knows all of
+    the clique so far. Of equal cliques one is kept. They need not be linked to one another.
 
     Parameters
     ----------
     g : CsrGraph, networkx.Graph or scipy sparse array
         The graph; strong edges are preferred, so weights should be correlations.
-    min_shared : int, optional
-        Points that link two groups of cliques; None does not ask for links.
 
     Returns
     -------
     Cliques
-        At most n cliques, in the order visited; an isolated point is one of size 1.
+        At most n different cliques, which hold every point; an isolated point is one of size 1.
+
+    Notes
+    -----
+    The result depends on the graph alone, not on the order of its points: of edges that are equally
+    strong, the one to the point whose edges are weakest in sum comes first.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ikd_graph import cliques, graph
-    >>> cliques.covering_cliques(graph.threshold(np.eye(3), 0.5)).sizes.tolist()
-    [1, 1, 1]
+    >>> place = np.arange(6)
+    >>> corr = np.exp(-0.1 * (place[:, None] - place) ** 2)
+    >>> g = graph.threshold(corr, 0.5)
+    >>> [clique.tolist() for clique in cliques.covering_cliques(g)]
+    [[0, 1, 2], [3, 4, 5], [1, 2, 3], [2, 3, 4]]
     """
-    names, g, state, order, of_points = _cover_points(g, 1)
-    visited = [*arrays(of_points)]
-    if min_shared is not None:
-        visited += _linking_cliques(g, state, order, visited, min_shared)
-    return Cliques.trusted(as_blocks(visited, g.n_nodes).renamed(names), g.n_nodes)
+    names, g = _by_strength(g)
+    nearest = g.indices[np.lexsort((-g.weights, g.rows))]
+    ends, members = (
+        np.zeros(g.n_nodes + 1, np.int64),
+        np.empty(g.indices.size + g.n_nodes, np.int32),
+    )
+    _jit.cliques.grow_nearest(g.indptr, nearest, np.empty_like(names), ends, members)
+    different = {clique.tobytes(): clique for clique in arrays(Blocks(ends, members))}
+    return Cliques.trusted(as_blocks(different.values(), g.n_nodes).renamed(names), g.n_nodes)
 
 
-def _linking_cliques(
-    g: CsrGraph,
-    state: Cover,
-    order: Indices,
-    visited: list[Indices],
-    min_shared: int,
-) -> list[Indices]:
-    """Cliques that link those visited, or none where as many as points do not link them all."""
-    groups = np.zeros((0, g.n_nodes), dtype=np.bool_)
-    for clique in visited:
-        groups = _linked(groups, clique, min_shared)
-    n_components = np.unique(component_labels(g)).size
-    linking: list[Indices] = []
-    # Those that link nothing steady the motions of those that do.
-    for batch in _rounds(g, state, order, False, g.n_nodes - len(visited), g.n_nodes**2):
-        for clique in arrays(batch):
-            if len(groups) <= n_components:
-                return linking
-            groups = _linked(groups, clique, min_shared)
-            linking.append(clique)
-    return linking if len(groups) <= n_components else []
+def _by_strength(g: CsrGraph) -> tuple[Integers, CsrGraph]:
+    """Points by the sum of their edges, the weakest first, and the graph of them in this order.
 
-
-def _linked(groups: Booleans, clique: Indices, min_shared: int) -> Booleans:
-    """Return (n_groups, n) groups of linked cliques with one clique more."""
-    joined = np.zeros(groups.shape[1], dtype=np.bool_)
-    joined[clique] = True
-    near = groups[:, clique].sum(axis=1) >= min_shared
-    while near.any():
-        joined |= groups[near].any(axis=0)
-        groups = groups[~near]
-        near = (groups & joined).sum(axis=1) >= min_shared
-    # A group of fewer points than a link needs is linked by lying in another.
-    groups = groups[(groups & ~joined).any(axis=1)]
-    return np.vstack([groups, joined])
+    The weakest then wins a tie, and row order decides nothing.
+    """
+    names = np.argsort(np.bincount(g.rows, g.weights, minlength=g.n_nodes), kind="stable")
+    return names, subgraph(g, names)
 
 
 def _rounds(

@@ -4,16 +4,18 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_alignment import naive_merger, naive_round, ragged
 from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import cdist
 
 from ikd_graph import IKD, blockwise, graph, kernels
 from ikd_graph.blockwise import SolvedBlocks
 from ikd_graph.cliques import Blocks
-from ikd_graph.metrics import rigid_r2
+from ikd_graph.metrics import affine_r2, rigid_r2
 
 SE = kernels.SquaredExponential()
 
@@ -409,6 +411,49 @@ def test_global_merging_from_a_geodesic_start_beats_greedy_on_noisy_data(seed):
         latent, merge_quietly(solved, 80).coordinates
     )
     assert rigid_r2(latent, merged.coordinates) > 0.95
+
+
+# Exactness is seen, not assumed
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_strip_of_simplices_that_share_faces_comes_back_exactly(size):
+    """Joints of M points tell of no noise, but nothing is left open and all of it agrees."""
+    step = np.arange(40)
+    points = np.column_stack([0.7 * step, step[:, None] % size == np.arange(1, size)])
+    gaps = cdist(points, points)
+    near = sp.csr_array(np.where(abs(step[:, None] - step) <= size, gaps, 0.0))
+    model = IKD(size, strategy="blockwise", affinity="precomputed_distance", refine=None)
+    with pytest.warns(UserWarning, match="may be mirrored and 0 may move freely"):
+        model.fit(near)
+    found = cdist(model.embedding_, model.embedding_)
+    np.testing.assert_allclose(found, gaps, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_noisy_blocks_that_share_m_points_are_not_taken_for_exact(size, seed):
+    points = np.random.default_rng(seed).normal(size=((8 - size) * 8 + size, size))
+    points[:, 0] = 0.1 * np.arange(len(points))
+    rng = np.random.default_rng(seed)
+    sets = [list(range(i, i + 8)) for i in range(0, len(points) - 7, 8 - size)]
+    noisy = [points[s] + 0.1 * rng.normal(size=(8, size)) for s in sets]
+    views = [view @ random_orthogonal(rng, size) for view in noisy]
+    start = points + 0.1 * rng.normal(size=points.shape)
+    merged = blockwise.merge(solved_from(sets, views), len(points), start=start).coordinates
+    moved = blockwise.rigid_fit(merged, points).apply(merged)
+    # As in the start; taken for exact, errors add up along the chain, to 0.3 to 1.3.
+    assert np.sqrt(np.square(moved - points).sum(axis=1).mean()) < 0.2
+
+
+def test_points_with_fewer_distances_than_coordinates_are_not_taken_for_exact():
+    """Any distances of so few edges are those of some points: there is no noise to be seen."""
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(5, 12))[np.arange(100) % 5] + 0.5 * rng.normal(size=(100, 12))
+    X = latent @ rng.normal(size=(12, 60)) / 12**0.5 + 0.2 * rng.normal(size=(100, 60))
+    model = IKD(12, strategy="blockwise", refine=None, affinity="euclidean").fit(X)
+    assert model.merge_start_weight_ > 0.0
+    assert affine_r2(latent, model.embedding_) > 0.72
 
 
 @pytest.mark.parametrize(

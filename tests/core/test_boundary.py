@@ -152,10 +152,7 @@ CALLS = {
     "cliques.clique_graph": (cliques.clique_graph, {"cliques": MEMBERS, "min_overlap": 1}),
     "cliques.communities": (cliques.communities, {"cliques": MEMBERS, "k": 3, "n_points": N}),
     "cliques.cover": (cliques.cover, {"g": G, "min_size": 3, "max_cliques": 5}),
-    "cliques.covering_cliques": (
-        cliques.covering_cliques,
-        {"g": G, "min_shared": 2},
-    ),
+    "cliques.covering_cliques": (cliques.covering_cliques, {"g": G}),
     "cliques.iter_cliques": (
         lambda **given: list(cliques.iter_cliques(**given)),
         {"g": G, "min_size": 1, "chunk": 8},

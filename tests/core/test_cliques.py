@@ -224,44 +224,37 @@ def test_bad_arguments_are_refused_by_name():
 # The paper's early stop
 
 
+def around_each_point(adjacent, weights):
+    """Cliques of a naive double: the strongest neighbor that knows all so far joins."""
+    found = set()
+    for point, row in enumerate(adjacent):
+        clique = [point]
+        for other in np.argsort(-weights[point], kind="stable"):
+            if row[other] and adjacent[other, clique].all():
+                clique.append(int(other))
+        found.add(tuple(sorted(clique)))
+    return found
+
+
 @settings(max_examples=40, deadline=None)
-@given(adjacencies)
-def test_every_covering_clique_starts_at_a_point_that_is_in_none(adjacent):
-    g = csr(adjacent)
+@given(adjacencies, st.integers(0, 10**6))
+def test_covering_cliques_grow_around_each_point_nearest_first(adjacent, seed):
+    upper = np.triu(np.random.default_rng(seed).uniform(0.1, 0.9, adjacent.shape), 1)
+    g = csr(adjacent, upper + upper.T)
     visited = cliques.covering_cliques(g)
+    assert as_set(visited) == around_each_point(dense(g), upper + upper.T)
     assert as_set(visited) <= by_networkx(g)
-    covered = set()
-    for clique in visited:
-        assert not covered.issuperset(clique.tolist())
-        covered.update(clique.tolist())
-    assert covered == set(range(g.n_nodes))
-    assert len(cliques.covering_cliques(g, min_shared=2)) <= g.n_nodes
+    assert len(visited) <= g.n_nodes
 
 
-def test_cliques_that_too_many_would_link_are_left_to_themselves():
-    """A ring of points, each joined to the next: all its cliques share one point."""
-    ring = graph.as_graph(nx.cycle_graph(30), weight=None)
-    apart = cliques.covering_cliques(ring, min_shared=2)
-    assert as_set(apart) == as_set(cliques.covering_cliques(ring))
-
-
-def test_covering_cliques_hang_together_on_as_many_points_as_are_asked_for():
-    """networkx judges the cliques of a helix, which the early stop leaves apart."""
+def test_covering_cliques_of_a_helix_hang_together_on_m_plus_1_points():
+    """networkx judges the cliques; each of them shares four points with the next ones."""
     turns = np.linspace(0.0, 4.0 * np.pi, 100)
     helix = np.column_stack([np.cos(turns), np.sin(turns), turns / 4.0])
     sq_dist = ((helix[:, None] - helix[None]) ** 2).sum(-1)
-    g = graph.threshold(np.exp(-sq_dist / 2.0), 0.6)
-
-    def n_groups(found):
-        inside = np.zeros((len(found), 100), dtype=int)
-        for row, clique in enumerate(found):
-            inside[row, clique] = 1
-        return nx.number_connected_components(nx.from_numpy_array(inside @ inside.T >= 4))
-
-    assert n_groups(list(cliques.covering_cliques(g))) > 1
-    assert n_groups(list(cliques.covering_cliques(g, min_shared=4))) == 1
-    apart = graph.threshold(np.kron(np.eye(2), np.full((5, 5), 0.9)), 0.5)
-    assert len(cliques.covering_cliques(apart, min_shared=3)) == 2
+    found = cliques.covering_cliques(graph.threshold(np.exp(-sq_dist / 2.0), 0.6))
+    inside = incidence(found, 100)
+    assert nx.is_connected(nx.from_numpy_array(inside @ inside.T >= 4))
 
 
 # The cover

@@ -205,6 +205,13 @@ def test_the_published_form_gives_the_published_values_on_the_published_samples(
 
 
 @pytest.mark.slow
+def test_faces_in_twelve_dimensions_are_told_apart(data_home):
+    """Cliques of two to nine faces; 13 shared ones would tell of noise."""
+    row = importlib.import_module("paper.faces").votes("blockwise", 12, False)[0]
+    assert row["accuracy"] > 0.76
+
+
+@pytest.mark.slow
 def test_the_gplvm_of_gpy_embeds():
     pytest.importorskip("GPy")
     data = datasets.gplvm_data("medium", 20, noise=0.3, seed=0)

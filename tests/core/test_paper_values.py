@@ -52,7 +52,7 @@ def mean_r2(latent, **parameters):
 def test_the_papers_blockwise_and_geodesic_do_what_they_do_there():
     latent = fixed_latent("medium")
     blockwise = strategies.Blockwise.paper()
-    # At most T cliques, each from an uncovered point.
+    # At most T cliques, one around each point.
     assert mean_r2(latent, strategy=blockwise, graph=Threshold(0.1, prune=False)) >= 0.93
     neighbors = Neighbors(5, prune=False)
     geodesic = strategies.Geodesic.paper()
@@ -77,7 +77,6 @@ def curves():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", curves())
 def test_the_papers_blockwise_is_exact_on_exact_covariances_of_curves(name):
-    """With the cliques of the early stop alone, R2 is .35 to .66 on four of the six."""
     points = curves()[name]
     kernel = SquaredExponential()
     cov = kernel.covariance(((points[:, None] - points) ** 2).sum(axis=-1))

@@ -142,8 +142,8 @@ def test_a_truth_that_cannot_be_scored_is_refused():
 
 def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
     data = datasets.gplvm_data("medium", 600, noise=0.3)
-    pairs = [("blockwise", "geodesic"), ("paper_blockwise", "paper_geodesic")]
-    names = [name for pair in pairs for name in pair]
+    pairs = [("blockwise", "geodesic"), ("geodesic", "paper_geodesic")]
+    names = ["blockwise", "geodesic", "paper_geodesic"]
     result = compare(data.X, names, n_components=3, noise=0.0, refine=None)
     known = compare(data, names, n_components=3, noise=0.0, refine=None)
     assert (result.measure, known.measure) == ("maximum_likelihood", "true")
