@@ -512,7 +512,7 @@ def one_each(name: str, values: Any, n: int, of: str = "points") -> None:
     """Raise unless values, or names, are one for each of n points or of other things."""
     shape = np.shape(values) if hasattr(values, "ndim") else (len(values),)
     if shape != (n,):
-        got = " x ".join(map(str, shape))
+        got = " x ".join(map(str, shape)) or "a single value"
         raise ValueError(f"{name} must be one for each of {n} {of}, got {got}; pass as many")
 
 

@@ -67,7 +67,7 @@ METHOD: dict[str, tuple[str, str]] = {
     ),
     "graph": (
         "--graph", "auto, a threshold (0.3), a number of neighbors (10), "
-        "threshold[:s0,n_neighbors,prune,disconnected,fdr] or "
+        "threshold[:s0,n_neighbors,prune,disconnected,fdr,strongest] or "
         "neighbors[:k,mutual,search,prune,disconnected]",
     ),
     "kernel": (

@@ -147,6 +147,7 @@ def networkx_graph(
 
     G = graphs.to_networkx(g)
     if names is not None:
+        one_each("names", names, g.n_nodes)
         nodes = {"name": [*map(str, names)], **nodes}
     for title, values in nodes.items():
         column = as_array(title, values)

@@ -122,7 +122,7 @@ def _table(path: Path, reading: Reading) -> Table:
 def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
     """Raise if something is asked for that data have no use for."""
     for option in options:
-        if (value := getattr(reading, option)) != getattr(Reading, option):
+        if (value := getattr(reading, option)) not in (None, getattr(Reading, option)):
             text = f"{option} must not be given for {name}, got {value!r}"
             raise ValueError(f"{text}; such data have no use for it")
 

@@ -231,13 +231,14 @@ def check_pairs(X: Any, affinity: str) -> None:
                 f"{least:.3g} elsewhere; {covariances} takes covariances, and a scipy sparse X "
                 "leaves out pairs that are not known"
             )
-    elif has_zeros and rounding > 0.0 and not sparse:
+    # A sparse matrix of correlations needs no diagonal.
+    elif has_zeros and rounding > 0.0 and (not sparse or _stores_own(X)):
         others = f"{distances} takes distances, and " * (least >= -rounding)
+        eye = "scipy.sparse.eye_array" if sparse else "numpy.eye"
         raise ValueError(
             f"X must hold covariances, with variances on the diagonal, for {covariances}, got a "
-            f"diagonal of zeros; {others}X + numpy.eye(X.shape[0]) is one of correlations"
+            f"diagonal of zeros; {others}X + {eye}(X.shape[0]) is one of correlations"
         )
-    # A sparse matrix of correlations needs no diagonal.
     elif (own.any() or not sparse) and (flat := np.flatnonzero(own <= 1e-28 * own.max())).size:
         none = "store no diagonal (of networkx: G.remove_edges_from(list(nx.selfloop_edges(G))))"
         raise ValueError(
@@ -245,6 +246,12 @@ def check_pairs(X: Any, affinity: str) -> None:
             f"{few_rows(flat, X.shape[0])}, as of constant series; leave them out of both axes or, "
             f"of correlations, {none if sparse else 'put 1 on all of the diagonal'}"
         )
+
+
+def _stores_own(X: Any) -> bool:
+    """Whether a sparse matrix stores anything on its diagonal, zeros too."""
+    stored = X.tocoo()
+    return bool((stored.row == stored.col).any())
 
 
 def warn_of_pairs(X: Any) -> None:

@@ -379,7 +379,7 @@ def test_large_tables_are_compared_on_a_sample_that_keeps_names_and_labels():
         ({"noise": ()}, "noise must be finite fractions"),
         ({"n_draws": 1}, "n_draws must be an integer"),
         ({"affinity": "precomputed"}, "affinity must compare rows of a table"),
-        ({"labels": [1, 2]}, "labels must have one value for each of 150 rows"),
+        ({"labels": [1, 2]}, "labels must be one for each of 150 rows"),
         ({"graph": 0}, "graph must be an integer at least 1"),
     ],
 )

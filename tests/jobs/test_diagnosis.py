@@ -295,8 +295,8 @@ def test_few_columns_are_not_halved():
     ("X", "more", "message"),
     [
         (np.ones((5, 4)), {}, "rows of X must vary"),
-        (np.eye(5), {"n_components": 5}, "n_components must be .* less than the number of points"),
-        (np.eye(5), {"fdr": 1.5}, "fdr must"),
+        (np.arange(20.0).reshape(5, 4) ** 2, {"n_components": 5}, "n_components must be .* less than the number of points"),
+        (np.arange(20.0).reshape(5, 4) ** 2, {"fdr": 1.5}, "fdr must"),
         (np.full((5, 4), np.nan), {}, "contains NaN"),
     ],
 )
