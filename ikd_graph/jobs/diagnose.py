@@ -473,14 +473,17 @@ def _what_is_known(table: Any, rule: str | holes.Rule) -> tuple[Any, str]:
         return table, ""
     table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
-    known = f"{np.count_nonzero(np.isnan(table))} of {table.size} values are missing"
-    if isinstance(asked, holes.Pairwise):
-        least = asked.least(table.shape[1])
-        similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, least)
+    shared = asked if isinstance(asked, holes.Pairwise) else holes.Pairwise()
+    least = shared.least(table.shape[1])
+    similarity = PairwiseSimilarity(AFFINITIES["euclidean"], table, least)
+    if asked is shared:
         similarity.check_groups(np.arange(len(table)))
-        pairs = similarity.known[np.triu_indices(len(table), 1)]
-        known = f"{pairs.sum()} of {pairs.size} pairs of rows share at least {least} columns"
-    return table, f"{known}; holes were filled in for what follows"
+    pairs = similarity.known[np.triu_indices(len(table), 1)]
+    text = (
+        f"{pairs.sum()} of {pairs.size} pairs of rows share at least {least} columns; holes were "
+        "filled in for what follows"
+    )
+    return table, text
 
 
 def _filled_at_random(rows: Floats, table: Floats) -> Floats:
