@@ -412,7 +412,7 @@ def diagnose(
         table, known = _what_is_known(as_table(X, dtype=np.float64).values, missing)
         picked = random_rows(table.shape[0], limits.DIAGNOSED)
         measured = table[picked].toarray() if sp.issparse(table) else table[picked]
-        data = np.asarray(holes.fill(measured, table)) if known else measured
+        data = np.asarray(holes.fill(measured, table), np.float64) if known else measured
         names = [check.few_rows(row) for row in picked[:, None]]
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with Stages(verbose) as stages, no_warnings():
