@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
@@ -19,7 +18,7 @@ from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.format import count, in_columns, setting
 from .._base.progress import Stages
-from .._base.table import random_rows
+from .._base.table import dense_rows, random_rows, rows_of, some_rows
 from .._base.types import Floats, Integers
 from .._base.warn import no_warnings, warn
 from ..eigen import DOMINANT_FRACTION
@@ -411,7 +410,7 @@ def diagnose(
     with check.naming_rows(row_names(X)):
         table, known = _what_is_known(as_table(X, dtype=np.float64).values, missing)
         picked = random_rows(table.shape[0], limits.DIAGNOSED)
-        measured = table[picked].toarray() if sp.issparse(table) else table[picked]
+        measured = dense_rows(some_rows(table, picked))
         data = np.asarray(holes.fill(measured, table), np.float64) if known else measured
         names = [check.few_rows(row) for row in picked[:, None]]
     # Of what the fit says, the diagnosis says what matters, and says it once.
@@ -464,14 +463,14 @@ def diagnose(
     return replace(diagnosis, tried=tried, warnings=texts)
 
 
-def _what_is_known(table: Any, rule: str | holes.Rule) -> tuple[Any, str]:
-    """Return a table, one with holes dense, and what is known of it; empty without holes."""
+def _what_is_known(values: Any, rule: str | holes.Rule) -> tuple[Any, str]:
+    """Return rows of a table, dense with holes, and what is known of them; empty without holes."""
     asked, pairwise = holes.get(rule), setting("missing", "pairwise")
     cure = f"pass {pairwise}, which examines the table with its holes filled in, or fill them in"
-    check_known(table, "X", cure, holes=asked is not None)
-    if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
+    check_known(values, "X", cure, holes=asked is not None)
+    table = rows_of(values)
+    if not holes.has_holes(table):
         return table, ""
-    table = table.toarray() if sp.issparse(table) else table
     holes.check_holes(table)
     shared = asked if isinstance(asked, holes.Pairwise) else holes.Pairwise()
     least = shared.least(table.shape[1])
@@ -530,9 +529,6 @@ def _correlations(
 def _possible_steps(d: Diagnosis) -> list[Step]:
     """Return what may predict held-out columns better than the default fit, by what it does."""
     steps, m = list[Step](), d.n_components
-    if d.known:
-        # Neither takes holes.
-        return steps
     if d.has_common_direction and not d.n_removed:
         left = "ikd_graph.covariance.remove_mean_row(X)"
         python = f"ikd_graph.diagnose({left}, {m}, fdr={d.fdr!r}, n_removed=1)"
@@ -575,7 +571,8 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
             by_point += model_selection.held_out_r2(points, values[:, held_out]) / len(parts)
         return by_point
 
-    steps = _possible_steps(d) if len(parts) > 1 else []
+    # No step takes holes.
+    steps = _possible_steps(d) if len(parts) > 1 and not d.known else []
     with no_warnings(), suppress(ValueError):
         usual = r2(d.parameters) if steps else np.nan
         for step in steps:
