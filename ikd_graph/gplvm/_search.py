@@ -364,19 +364,16 @@ def report(
 ) -> LikelihoodFit:
     """Return the result in the order of the points and the units of the covariance."""
     at, back = objective.model(best.vector), np.argsort(order)
+    unit = at.kernel.length_scale
     latent = eigen.principal_axes(at.latent).coordinates
     # A density of values that are larger by the root of the scale is smaller by that root each.
     shift, optima = 0.5 * len(order) * float(np.log(scale)), []
     for end in sorted(reached, key=lambda end: end.value):
         estimate = objective.model(end.vector).latent
         turned = rigid_fit(estimate, latent).apply(estimate)
-        distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean()))
+        distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean())) / unit
         log_likelihood = -n_observed * (end.value + shift)
-        optima.append(
-            OptimumRecord(
-                end.start, log_likelihood, distance / at.kernel.length_scale, turned[back]
-            )
-        )
+        optima.append(OptimumRecord(end.start, log_likelihood, distance, turned[back]))
     return LikelihoodFit(
         latent=latent[back],
         kernel=at.kernel,

@@ -259,9 +259,8 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: 
     weights = process.kernel.covariance(cdist(points, process.points, "sqeuclidean"))
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     weights /= weights.sum(axis=1, keepdims=True)
-    return row_products(weights, posterior.covariances.reshape(len(process.points), -1)).reshape(
-        len(points), *posterior.covariances.shape[1:]
-    )
+    flat = posterior.covariances.reshape(len(process.points), -1)
+    return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
 
 
 def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
