@@ -89,9 +89,7 @@ class SessionJoints(NamedTuple):
 
     def __str__(self) -> str:
         lines = []
-        for part, gap, misfit, kind in zip(
-            self.parts, self.gaps, self.misfits, self.kinds, strict=True
-        ):
+        for part, gap, misfit, kind in zip(*self, self.kinds, strict=True):
             named = f"rows {few(np.flatnonzero(part))}"
             if kind == "free":
                 lines.append(

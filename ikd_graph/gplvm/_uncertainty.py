@@ -329,10 +329,9 @@ def _rigid_motions(latent: Floats) -> Floats:
     """Orthonormal basis of the moves of a centered latent by shifts and rotations, (n m, k)."""
     n, m = latent.shape
     moves = [np.tile(axis, n) for axis in np.eye(m)]
-    for a in range(m):
-        for b in range(a):
-            move = np.zeros((n, m))
-            move[:, a], move[:, b] = latent[:, b], -latent[:, a]
-            moves.append(move.ravel())
+    for a, b in zip(*np.tril_indices(m, -1), strict=True):
+        move = np.zeros((n, m))
+        move[:, a], move[:, b] = latent[:, b], -latent[:, a]
+        moves.append(move.ravel())
     basis, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])
