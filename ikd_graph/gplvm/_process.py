@@ -28,12 +28,7 @@ from .._base import validation as check
 from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
 from ..kernels import StationaryKernel, as_kernel
-from ._likelihood import (
-    centered_known,
-    factor_of,
-    known_log_likelihood,
-    value_and_slope,
-)
+from ._likelihood import centered_known, factor_of, known_log_likelihood, value_and_slope
 from ._posterior import NOISE_RATIOS, ColumnPosterior, Features
 
 JITTER = 1e-10
