@@ -26,13 +26,9 @@ from ._base.types import Floats
 from ._base.validation import one_of, positive, real
 
 __all__ = [
-    "GammaExponential",
-    "Matern",
-    "RationalQuadratic",
-    "SquaredExponential",
-    "StationaryKernel",
+    "GammaExponential", "Matern", "RationalQuadratic", "SquaredExponential", "StationaryKernel",
     "get",
-]
+]  # fmt: skip
 
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 _LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does not overflow
