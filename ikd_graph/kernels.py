@@ -26,13 +26,9 @@ from ._base.types import Floats
 from ._base.validation import one_of, positive, real
 
 __all__ = [
-    "GammaExponential",
-    "Matern",
-    "RationalQuadratic",
-    "SquaredExponential",
-    "StationaryKernel",
+    "GammaExponential", "Matern", "RationalQuadratic", "SquaredExponential", "StationaryKernel",
     "get",
-]
+]  # fmt: skip
 
 _FARTHEST = 1e60  # largest scaled squared distance: its square does not overflow
 _LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does not overflow
@@ -347,9 +343,8 @@ def _table(nu: float) -> _Table:
     # 1 - f falls as x^2 for nu > 1, as x^(2 nu) for nu < 1.
     power = 2.0 * min(nu, 1.0)
     lowest = max(np.log(_SHALLOWEST) / power, -340.0)
-    u = np.concatenate(
-        [np.linspace(lowest, -7.0, 4000, endpoint=False), np.arange(-7.0, np.log(_LARGEST), 0.005)]
-    )
+    below = np.linspace(lowest, -7.0, 4000, endpoint=False)
+    u = np.concatenate([below, np.arange(-7.0, np.log(_LARGEST), 0.005)])
     # Of smooth kernels the Bessel function overflows near 0.
     u = u[np.isfinite(kve(nu, np.exp(u)))]
     depth, steepness, _ = _at(u, nu)

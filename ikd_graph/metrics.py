@@ -55,16 +55,10 @@ def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
     >>> round(affine_r2(true, true @ [[2.0, 1.0], [0.0, -3.0]] + 5.0), 12)
     1.0
     """
-    truth, points = _as_pair(true, estimate)
-    truth = centered(truth, axis=0)
-    return _mean_r2(truth, affine_fit(points, truth))
-
-
-def affine_fit(points: Floats, target: Floats) -> Floats:
-    """Columns of a target (n, k) as the best affine map of points (n, m) predicts them."""
-    design, middle = centered(points, axis=0), target.mean(axis=0)
-    design = design - design.mean(axis=0)
-    return design @ np.linalg.lstsq(design, target - middle, rcond=None)[0] + middle
+    truth, design = (centered(each, axis=0) for each in _as_pair(true, estimate))
+    design, middle = design - design.mean(axis=0), truth.mean(axis=0)
+    affine = np.linalg.lstsq(design, truth - middle, rcond=None)[0]
+    return _mean_r2(truth, design @ affine + middle)
 
 
 def centered(values: Floats, axis: int | None = None) -> Floats:

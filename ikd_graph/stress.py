@@ -128,80 +128,6 @@ def _by_noise(errors: Floats) -> Floats:
     return np.minimum((np.median(errors) / errors) ** 2, _HEAVIEST)
 
 
-def pairs_of(
-    g: CsrGraph,
-    kernel: StationaryKernel,
-    n_observed: Counts,
-    paths: geodesics.Paths,
-    weights: str,
-    noise: Noise,
-    unit: float,
-) -> Pairs:
-    """Targets and weights of a connected graph.
-
-    Parameters
-    ----------
-    g : CsrGraph
-        Correlations.
-    kernel : StationaryKernel
-        Kernel that turns them into distances.
-    n_observed : int or (m,) int
-        Number N of columns, or that of each entry of the graph.
-    paths : geodesics.Paths
-        Distances that pairs without an edge aim at.
-    weights : {"precision", "uniform", "elastic"}
-        Edges by their sampling precision and other pairs next to nothing, or all pairs alike, or
-        these with edges of length 0 that together weigh as much.
-    noise : float, (n, n) array or sparse matrix, optional
-        Standard errors of the distances. With them edges weigh 1 / noise², and other pairs nothing.
-    unit : float
-        What distances are divided by.
-
-    Returns
-    -------
-    Pairs
-        All pairs, or edges and landmarks.
-    """
-    n = g.n_nodes
-    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
-    lengths = geodesics.distance_lengths(g, kernel)
-    usable = np.isfinite(lengths.weights)
-    near, far = np.where(usable, 1.0, 0.0), 1.0
-    if noise is not None:
-        near[usable] = _by_noise(noise_of_pairs(g.rows, g.indices, n, noise)[usable])
-        far = 0.0
-    elif weights == "precision":
-        counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]
-        near[usable] = distance_precision(g.weights[usable], kernel, counts)
-        typical = float(np.median(near[usable])) if usable.any() else 1.0
-        np.minimum(near, _HEAVIEST * typical, out=near)
-        far = _FAINT * typical
-    elif weights == "elastic":
-        # An error of its own that the distances leave a point, the mean of its neighbors has not.
-        near *= n * n / max(near.size, 1)
-        lengths = lengths._replace(weights=np.where(usable, 0.0, np.inf))
-    squares, landmarks, stand_for = paths
-    anchors = np.arange(n) if landmarks is None else landmarks
-    targets = np.empty((n, anchors.size), dtype=np.float32)
-
-    def aim(start: int, stop: int) -> None:
-        targets[start:stop] = np.sqrt(squares[:, start:stop].T / unit**2)
-
-    map_blocks(aim, n, block_rows(anchors.size))
-    counts, edges = (far * stand_for).astype(np.float32)[None], None
-    known = np.isfinite(targets)
-    if landmarks is None or not known.all():
-        counts = counts * known
-        targets[~known] = 0.0
-    if landmarks is None:
-        ends = g.rows[usable], g.indices[usable]
-        targets[ends], counts[ends] = lengths.weights[usable], near[usable]
-        np.fill_diagonal(counts, 0.0)
-    else:
-        edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
-    return Pairs(edges, near, anchors, targets, counts)
-
-
 @validate(
     latent=table,
     g=check_graph,
@@ -291,10 +217,49 @@ def stress_of_paths(
     noise: Noise = None,
     max_iter: int = 60,
 ) -> StressFit:
-    """Return an embedding moved as by `stress`, to distances that were measured before."""
+    """Return an embedding moved as by `stress`, to distances that were measured before.
+
+    Pairs with an edge aim at the distance of their correlation, others at that of the paths.
+    """
     # Targets are of single precision.
-    unit = _power_of_two(kernel.length_scale)
-    pairs = pairs_of(g, kernel, n_observed, paths, weights, noise, unit)
+    n, unit = g.n_nodes, _power_of_two(kernel.length_scale)
+    kernel = replace(kernel, length_scale=kernel.length_scale / unit)
+    lengths = geodesics.distance_lengths(g, kernel)
+    usable = np.isfinite(lengths.weights)
+    near, far = np.where(usable, 1.0, 0.0), 1.0
+    if noise is not None:
+        near[usable] = _by_noise(noise_of_pairs(g.rows, g.indices, n, noise)[usable])
+        far = 0.0
+    elif weights == "precision":
+        counts = n_observed if np.ndim(n_observed) == 0 else np.asarray(n_observed)[usable]
+        near[usable] = distance_precision(g.weights[usable], kernel, counts)
+        typical = float(np.median(near[usable])) if usable.any() else 1.0
+        np.minimum(near, _HEAVIEST * typical, out=near)
+        far = _FAINT * typical
+    elif weights == "elastic":
+        # An error of its own that the distances leave a point, the mean of its neighbors has not.
+        near *= n * n / max(near.size, 1)
+        lengths = lengths._replace(weights=np.where(usable, 0.0, np.inf))
+    squares, landmarks, stand_for = paths
+    anchors = np.arange(n) if landmarks is None else landmarks
+    targets = np.empty((n, anchors.size), dtype=np.float32)
+
+    def aim(start: int, stop: int) -> None:
+        targets[start:stop] = np.sqrt(squares[:, start:stop].T / unit**2)
+
+    map_blocks(aim, n, block_rows(anchors.size))
+    counts, edges = (far * stand_for).astype(np.float32)[None], None
+    known = np.isfinite(targets)
+    if landmarks is None or not known.all():
+        counts = counts * known
+        targets[~known] = 0.0
+    if landmarks is None:
+        ends = g.rows[usable], g.indices[usable]
+        targets[ends], counts[ends] = lengths.weights[usable], near[usable]
+        np.fill_diagonal(counts, 0.0)
+    else:
+        edges = lengths._replace(weights=np.where(usable, lengths.weights, 0.0))
+    pairs = Pairs(edges, near, anchors, targets, counts)
     return _majorize(pairs, latent, unit, max_iter)
 
 

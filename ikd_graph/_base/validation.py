@@ -171,11 +171,7 @@ def whole(low: int, high: int | None = None, cure: str = "") -> Rule:
 
 count = whole(1)
 seed = optional(whole(0, 2**32 - 1))
-_ANNOTATED = {
-    "<class 'int'>": whole(0),
-    "int": whole(0),
-    "int | None": optional(whole(0)),
-}
+_ANNOTATED = {"<class 'int'>": whole(0), "int": whole(0), "int | None": optional(whole(0))}
 
 
 def components(n_samples: int) -> Rule:

@@ -79,6 +79,17 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
         if overlap is not None:
             chained = shared >= overlap
             group = joined(group, rows[chained], columns[chained])
+    names = ("merge_overlap", "n_solvable", "solvable_coverage", "merge_components")
+    merge: dict[str, Any] = dict.fromkeys(names)
+    if overlap is not None:
+        solvable = sizes > overlap
+        held = np.unique(blocks.members[np.repeat(solvable, sizes)]).size
+        merge = {
+            "merge_overlap": overlap,
+            "n_solvable": int(np.count_nonzero(solvable)),
+            "solvable_coverage": held / g.n_nodes if g.n_nodes else 1.0,
+            "merge_components": int(np.unique(group[solvable]).size),
+        }
     per_point = np.bincount(blocks.members, minlength=g.n_nodes)
     edges = _count_covered(g, holds)
     points = int(np.count_nonzero(per_point))
@@ -97,7 +108,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
         "edges_covered": edges,
         "edge_coverage": edges / g.n_edges if g.n_edges else 1.0,
         "truncated": points < g.n_nodes or edges < g.n_edges,
-        **_merge_facts(blocks, group, overlap, g.n_nodes),
+        **merge,
     }
 
 
@@ -217,23 +228,6 @@ def _count_covered(g: CsrGraph, holds: sp.csr_array) -> int:
     return count // 2
 
 
-def _merge_facts(
-    blocks: Blocks, group: Numbers, overlap: int | None, n_points: int
-) -> dict[str, Any]:
-    """How the cliques that are large enough hang together: the last entries of `summary`."""
-    if overlap is None:
-        names = ("merge_overlap", "n_solvable", "solvable_coverage", "merge_components")
-        return dict.fromkeys(names)
-    solvable = blocks.sizes > overlap
-    held = np.unique(blocks.members[np.repeat(solvable, blocks.sizes)]).size
-    return {
-        "merge_overlap": overlap,
-        "n_solvable": int(np.count_nonzero(solvable)),
-        "solvable_coverage": held / n_points if n_points else 1.0,
-        "merge_components": int(np.unique(group[solvable]).size),
-    }
-
-
 def _distribution(counts: NDArray[np.int64]) -> dict[str, Any]:
     """Minimum, median, mean, maximum (0 without numbers) and histogram of counts of 0, 1, 2, ..."""
     values = np.flatnonzero(counts)
@@ -303,14 +297,13 @@ class Communities(Cliques):
         """
         called = as_texts(names, self.n_points)
         members = [", ".join(called[points]) for points in self]
-        table = pd.DataFrame(
-            {"community": range(len(self)), "size": self.sizes, "members": members}
-        )
+        counted = {"community": range(len(self)), "size": self.sizes, "members": members}
+        table = pd.DataFrame(counted)
         if labels is not None:
             check.one_each("labels", labels, self.n_points)
             words = as_texts(labels, self.n_points)
-            counted = [Counter(words[points].tolist()).most_common() for points in self]
-            table["labels"] = [", ".join(f"{name} × {n}" for name, n in each) for each in counted]
+            often = [Counter(words[points].tolist()).most_common() for points in self]
+            table["labels"] = [", ".join(f"{name} × {n}" for name, n in each) for each in often]
         return table
 
     def compare(self, labels: Sequence[Any]) -> dict[str, float]:

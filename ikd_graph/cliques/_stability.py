@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -211,7 +211,15 @@ def stability(
         rng = np.random.default_rng(random_state)
         run = min(np.ceil(_RUNS * width / free), max(width // 8, 1)) if ordered else 1
         edges, stays = np.zeros(g.n_edges), np.zeros(len(found))
-        for again in _resampled(rows, corr, build, n_resamples, free, int(run), rng):
+        expected, scale = _fresh(corr, free)
+        z = _fisher(corr)
+        for _ in range(n_resamples):
+            half = _half(width, int(run), rng)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                part = np.asarray(np.nan_to_num(np.corrcoef(rows[:, half])))
+            fresh: Floats = np.tanh(expected + scale * (_fisher(part) - z))
+            np.fill_diagonal(fresh, 1.0)
+            again = build(fresh)
             edges += np.isin(_keys(g), _keys(again), assume_unique=True)
             stays += _are_complete(found, again)
         false = _false_cliques(rows, build, n_shifted, ordered, rng)
@@ -273,27 +281,6 @@ def _are_complete(found: Cliques, g: CsrGraph) -> Booleans:
     holds = incidence(found.blocks, g.n_nodes)
     ends = (holds @ g.adjacency).multiply(holds).sum(axis=1)
     return np.asarray(ends == found.sizes * (found.sizes - 1))
-
-
-def _resampled(
-    rows: Floats,
-    corr: Floats,
-    build: GraphOf,
-    n_resamples: int,
-    free: float,
-    run: int,
-    rng: np.random.Generator,
-) -> Iterator[CsrGraph]:
-    """Yield graphs of as many fresh columns."""
-    expected, scale = _fresh(corr, free)
-    z = _fisher(corr)
-    for _ in range(n_resamples):
-        half = _half(rows.shape[1], run, rng)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            part = np.asarray(np.nan_to_num(np.corrcoef(rows[:, half])))
-        fresh: Floats = np.tanh(expected + scale * (_fisher(part) - z))
-        np.fill_diagonal(fresh, 1.0)
-        yield build(fresh)
 
 
 def _half(width: int, run: int, rng: np.random.Generator) -> NDArray[np.intp]:

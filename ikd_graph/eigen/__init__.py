@@ -19,15 +19,6 @@ from ._gap import eigengap, gap_ratios
 from ._principal import principal_components as principal_components
 
 __all__ = [
-    "CENTER",
-    "REFERENCES",
-    "Embedding",
-    "PrincipalAxes",
-    "coordinates",
-    "eigengap",
-    "gap_ratios",
-    "gram_matrix",
-    "pin_signs",
-    "principal_axes",
-    "reference_index",
-]
+    "CENTER", "REFERENCES", "Embedding", "PrincipalAxes", "coordinates", "eigengap", "gap_ratios",
+    "gram_matrix", "pin_signs", "principal_axes", "reference_index",
+]  # fmt: skip

@@ -147,11 +147,7 @@ def inner_products(sq_dist: Floats, weights: Floats) -> Floats:
 
 
 @check.validate(_check_size, sq_dist=check.symmetric)
-def coordinates(
-    sq_dist: Floats,
-    n_components: int,
-    reference: str | int = "center",
-) -> Embedding:
+def coordinates(sq_dist: Floats, n_components: int, reference: str | int = "center") -> Embedding:
     """Coordinates whose squared distances come nearest to those given.
 
     The optimal rank-M positive semi-definite approximation of the Gram matrix (Li & Wu 2024,

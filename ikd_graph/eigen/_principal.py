@@ -27,7 +27,15 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
         values, vectors = eigh(gram, subset_by_index=(width - count, width - 1))
         total = float(np.trace(gram))
     else:
-        values, vectors, total = _lanczos(rows, mean, count, blocks)
+        total = sum(float(np.sum((rows[batch] - mean) ** 2)) for batch in blocks)
+
+        def scatter(vector: Floats) -> Floats:
+            product = _times(rows, vector.ravel(), blocks) - mean @ vector.ravel()
+            return _back(rows, product, blocks) - mean * product.sum()
+
+        start = np.random.default_rng(0).standard_normal(width)
+        operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
+        values, vectors = seeded_eigsh(operator, count, v0=start)
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
     real = values > width * np.finfo(np.float64).eps * max(float(values[0]), 0.0)
@@ -39,23 +47,6 @@ def principal_components(rows: Any, n_components: int) -> Embedding:
     spectrum = np.pad(values, (0, n_components - count))
     fraction = spectrum / total if total > 0.0 else np.zeros_like(spectrum)
     return Embedding(pinned(points), spectrum, fraction, 0.0, CENTER)
-
-
-def _lanczos(
-    rows: Any, mean: Floats, count: int, blocks: list[slice]
-) -> tuple[Floats, Floats, float]:
-    """Leading eigenpairs of the columns' scatter, and its trace."""
-    width = rows.shape[1]
-    trace = sum(float(np.sum((rows[batch] - mean) ** 2)) for batch in blocks)
-
-    def scatter(vector: Floats) -> Floats:
-        product = _times(rows, vector.ravel(), blocks) - mean @ vector.ravel()
-        return _back(rows, product, blocks) - mean * product.sum()
-
-    start = np.random.default_rng(0).standard_normal(width)
-    operator = LinearOperator((width, width), matvec=scatter, dtype=np.float64)
-    values, vectors = seeded_eigsh(operator, count, v0=start)
-    return values, vectors, trace
 
 
 def _times(rows: Any, vector: Floats, blocks: list[slice]) -> Floats:

@@ -24,10 +24,6 @@ from ._paths import (
 )
 
 __all__ = [
-    "covariance",
-    "covariance_lengths",
-    "distance_lengths",
-    "distances",
-    "farthest_nodes",
+    "covariance", "covariance_lengths", "distance_lengths", "distances", "farthest_nodes",
     "shortest_distances",
-]
+]  # fmt: skip

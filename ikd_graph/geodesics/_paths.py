@@ -40,12 +40,7 @@ def check_lengths(g: CsrGraph, *_: Any, **__: Any) -> None:
 _SOURCES = check.optional(check.nodes)
 
 
-@check.validate(
-    _check_sources,
-    g=check_graph,
-    kernel=as_kernel,
-    sources=_SOURCES,
-)
+@check.validate(_check_sources, g=check_graph, kernel=as_kernel, sources=_SOURCES)
 def distances(g: CsrGraph, kernel: StationaryKernel, sources: Nodes = None) -> Floats:
     """Find the smallest sums of kernel distances sqrt(f^-1(s)) along paths.
 

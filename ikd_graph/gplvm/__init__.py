@@ -41,22 +41,8 @@ from ._uncertainty import TRUSTED as TRUSTED
 from ._uncertainty import LatentPosterior, posterior, reliability, supported_r2
 
 __all__ = [
-    "JITTER",
-    "GaussianProcess",
-    "LatentPosterior",
-    "LikelihoodGradient",
-    "NoiseModel",
-    "ObservedRows",
-    "Prediction",
-    "SampleLikelihood",
-    "column_scores",
-    "expected_information",
-    "fit_noise_model",
-    "fit_variances",
-    "freshness",
-    "log_likelihood",
-    "posterior",
-    "reliability",
-    "sample_covariance",
-    "supported_r2",
-]
+    "JITTER", "GaussianProcess", "LatentPosterior", "LikelihoodGradient", "NoiseModel",
+    "ObservedRows", "Prediction", "SampleLikelihood", "column_scores", "expected_information",
+    "fit_noise_model", "fit_variances", "freshness", "log_likelihood", "posterior", "reliability",
+    "sample_covariance", "supported_r2",
+]  # fmt: skip

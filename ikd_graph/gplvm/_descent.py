@@ -194,9 +194,8 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
     with single_threaded_blas():
         at = descend(objective, objective.start(latent), _SOFT)
         while True:
-            latents.insert(
-                0, objective.model(minimize(objective, at, 30, NESTED_NOISE).vector).latent
-            )
+            end = minimize(objective, at, 30, NESTED_NOISE)
+            latents.insert(0, objective.model(end.vector).latent)
             if objective.n_components == 1:
                 return latents
             for factor, steps in ((0.5, 12), (0.2, 12), (0.0, 20)):
@@ -305,10 +304,8 @@ def _line_search(
         return None
     moves, tail = direction[:-2].reshape(-1, objective.n_components), slice(-2, None)
     farthest = float(np.sqrt((moves**2).sum(axis=1).max()))
-    longest = max(
-        farthest / objective.kernel.length_scale, 0.5 * float(np.abs(direction[tail]).max())
-    )
-    size = min(1.0, 1.0 / longest)
+    widest = 0.5 * float(np.abs(direction[tail]).max())
+    size = min(1.0, 1.0 / max(farthest / objective.kernel.length_scale, widest))
     for _ in range(_HALVINGS):
         vector = at.vector + size * direction
         vector[tail] = np.clip(vector[tail], *limits)

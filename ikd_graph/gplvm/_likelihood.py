@@ -62,12 +62,11 @@ def column_groups(table: NDArray[np.floating]) -> list[ColumnGroup]:
     """Group the columns of a table (n, p), NaN where a value is not known."""
     found = [each for each in known_columns(table) if each[0].size]
     total = sum(columns.size for _, columns in found)
-    return [
-        ColumnGroup.of(
-            rows, columns.size / total, table[np.ix_(rows, columns)].astype(np.float64) / total**0.5
-        )
-        for rows, columns in found
-    ]
+    groups = []
+    for rows, columns in found:
+        values = table[np.ix_(rows, columns)].astype(np.float64) / total**0.5
+        groups.append(ColumnGroup.of(rows, columns.size / total, values))
+    return groups
 
 
 def known_columns(rows: NDArray[np.floating]) -> list[tuple[Integers, Integers]]:
@@ -75,9 +74,8 @@ def known_columns(rows: NDArray[np.floating]) -> list[tuple[Integers, Integers]]
     known = np.isfinite(rows)
     if known.all():
         return [(np.arange(len(rows)), np.arange(rows.shape[1]))]
-    _, inverse, counts = np.unique(
-        np.packbits(known, axis=0), axis=1, return_inverse=True, return_counts=True
-    )
+    bits = np.packbits(known, axis=0)
+    _, inverse, counts = np.unique(bits, axis=1, return_inverse=True, return_counts=True)
     groups = np.split(np.argsort(inverse.ravel(), kind="stable"), np.cumsum(counts)[:-1])
     return [(np.flatnonzero(known[:, columns[0]]), columns) for columns in groups]
 

@@ -28,12 +28,7 @@ from .._base import validation as check
 from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
 from ..kernels import StationaryKernel, as_kernel
-from ._likelihood import (
-    centered_known,
-    factor_of,
-    known_log_likelihood,
-    value_and_slope,
-)
+from ._likelihood import centered_known, factor_of, known_log_likelihood, value_and_slope
 from ._posterior import NOISE_RATIOS, ColumnPosterior, Features
 
 JITTER = 1e-10
@@ -373,9 +368,8 @@ def column_posterior(
     v (l l' k - Σ (l g)² (2 / (λ + r) - (λ + q) / (λ + r)²)).
     """
     points, rows = process.points, process.rows
-    values, vectors = np.linalg.eigh(
-        process.kernel.covariance(cdist(points, points, "sqeuclidean"))
-    )
+    cov = process.kernel.covariance(cdist(points, points, "sqeuclidean"))
+    values, vectors = np.linalg.eigh(cov)
     ratio = process.noise / process.variance
     kept = values > _FAINTEST**2 * ratio
     values, vectors = values[kept], vectors[:, kept]
@@ -420,9 +414,8 @@ def _descend(
         here[moved] += step[down]
         for field, value in zip(at, new, strict=True):
             field[moved] = value[down]
-        damping[open_] = np.where(
-            down, 0.1 * damping[open_], 10.0 * np.maximum(damping[open_], _DAMPING)
-        )
+        raised = 10.0 * np.maximum(damping[open_], _DAMPING)
+        damping[open_] = np.where(down, 0.1 * damping[open_], raised)
         open_ = open_[~(down & (gain < _SMALLEST_GAIN))]
     return here, at.cost
 

@@ -257,6 +257,18 @@ def likelihood(
     def descend(name: str, start: Floats) -> Optimum:
         return converge(objective, anneal(objective, objective.start(start, name)))
 
+    def further_starts(objective: Objective) -> list[tuple[str, Floats]]:
+        """Return closed forms of the threshold graph, unless that was given, and random graphs."""
+        if not restarts or clock.expired:
+            return []
+        corr, m, kernel = to_correlation(cov), objective.n_components, objective.kernel
+        rng = np.random.default_rng(random_state or 0)
+        first = closed_form(corr, m, kernel, n_observed)
+        starts = [] if same(first, latent) else [("threshold graph", first)]
+        for number in range(1, restarts + 1 - len(starts)):
+            starts.append((f"restart {number}", random_closed_form(corr, m, kernel, rng)))
+        return starts
+
     with single_threaded_blas():
         sample = SampleLikelihood(cov)
         # Below the mean variance, so that some of it is left for the signal.
@@ -264,8 +276,7 @@ def likelihood(
         floor = max(floor, LEAST_NOISE)
         fitted = _in_threads(fit_kernel, [(kernels.get(name),) for name in names])
         objective, at, _ = min(fitted, key=lambda each: each[2])
-        starts = _further_starts(cov, objective, latent, restarts, n_observed, random_state or 0)
-        optima = [at, *_in_threads(descend, starts)]
+        optima = [at, *_in_threads(descend, further_starts(objective))]
         best = min(optima, key=lambda at: at.value)
         best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
@@ -274,25 +285,6 @@ def likelihood(
             best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
         best = _close_gaps(objective, best, n_observed)
         return report(objective, best, reached, n_observed, order, scale)
-
-
-def _further_starts(
-    cov: Floats,
-    objective: Objective,
-    init: Floats,
-    restarts: int,
-    n_observed: int,
-    seed: int,
-) -> list[tuple[str, Floats]]:
-    """Return closed forms of the threshold graph, unless that was given, and of random graphs."""
-    if not restarts or objective.clock.expired:
-        return []
-    corr, m, kernel = to_correlation(cov), objective.n_components, objective.kernel
-    rng, latent = np.random.default_rng(seed), closed_form(corr, m, kernel, n_observed)
-    starts = [] if same(latent, init) else [("threshold graph", latent)]
-    for number in range(1, restarts + 1 - len(starts)):
-        starts.append((f"restart {number}", random_closed_form(corr, m, kernel, rng)))
-    return starts
 
 
 def same(latent: Floats, other: Floats, tolerance: float = _SAME) -> bool:
@@ -372,19 +364,16 @@ def report(
 ) -> LikelihoodFit:
     """Return the result in the order of the points and the units of the covariance."""
     at, back = objective.model(best.vector), np.argsort(order)
+    unit = at.kernel.length_scale
     latent = eigen.principal_axes(at.latent).coordinates
     # A density of values that are larger by the root of the scale is smaller by that root each.
     shift, optima = 0.5 * len(order) * float(np.log(scale)), []
     for end in sorted(reached, key=lambda end: end.value):
         estimate = objective.model(end.vector).latent
         turned = rigid_fit(estimate, latent).apply(estimate)
-        distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean()))
+        distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean())) / unit
         log_likelihood = -n_observed * (end.value + shift)
-        optima.append(
-            OptimumRecord(
-                end.start, log_likelihood, distance / at.kernel.length_scale, turned[back]
-            )
-        )
+        optima.append(OptimumRecord(end.start, log_likelihood, distance, turned[back]))
     return LikelihoodFit(
         latent=latent[back],
         kernel=at.kernel,

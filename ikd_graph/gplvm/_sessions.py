@@ -12,7 +12,7 @@ rows, which says little about its shape.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -89,9 +89,7 @@ class SessionJoints(NamedTuple):
 
     def __str__(self) -> str:
         lines = []
-        for part, gap, misfit, kind in zip(
-            self.parts, self.gaps, self.misfits, self.kinds, strict=True
-        ):
+        for part, gap, misfit, kind in zip(*self, self.kinds, strict=True):
             named = f"rows {few(np.flatnonzero(part))}"
             if kind == "free":
                 lines.append(
@@ -170,7 +168,9 @@ def _mirror_parts(
 ) -> tuple[Optimum, SessionJoints]:
     """Descend once from the mirror image of every part; what leads back is no other optimum."""
     parts, tried = [], []
-    for part, start in _mirror_images(objective, objective.model(best.vector).latent, sessions):
+    latent = objective.model(best.vector).latent
+    mirrored = ((inside, _mirrored_session(objective, latent, inside)) for inside in sessions)
+    for part, start in chain(mirrored, _folds(latent, objective.kernel)):
         parts.append(part)
         tried.append(_descend(objective, start))
         best = min(best, tried[-1], key=lambda at: at.value)
@@ -178,10 +178,10 @@ def _mirror_parts(
     seen = [objective.model(best.vector).latent]
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
-        latent = objective.model(tried[k].vector).latent
-        if not any(same(latent, other, _SAME) for other in seen):
+        reached = objective.model(tried[k].vector).latent
+        if not any(same(reached, other, _SAME) for other in seen):
             gaps[k] = n_columns * (tried[k].value - best.value)
-            seen.append(latent)
+            seen.append(reached)
     return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))
 
 
@@ -204,15 +204,6 @@ def _misfits(
     np.fill_diagonal(pairs, 0.0)
     enough = pairs >= _LEAST_PAIRS
     return np.asarray(np.where(enough, total / np.maximum(pairs, 1.0), 0.0).max(axis=1))
-
-
-def _mirror_images(
-    objective: Objective, latent: Floats, sessions: NDArray[np.bool_]
-) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
-    """Parts of a map, and the map with each of them mirrored."""
-    for inside in sessions:
-        yield inside, _mirrored_session(objective, latent, inside)
-    yield from _folds(latent, objective.kernel)
 
 
 def _mirrored_session(objective: Objective, latent: Floats, inside: NDArray[np.bool_]) -> Floats:

@@ -259,9 +259,8 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: 
     weights = process.kernel.covariance(cdist(points, process.points, "sqeuclidean"))
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     weights /= weights.sum(axis=1, keepdims=True)
-    return row_products(weights, posterior.covariances.reshape(len(process.points), -1)).reshape(
-        len(points), *posterior.covariances.shape[1:]
-    )
+    flat = posterior.covariances.reshape(len(process.points), -1)
+    return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
 
 
 def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
@@ -330,10 +329,9 @@ def _rigid_motions(latent: Floats) -> Floats:
     """Orthonormal basis of the moves of a centered latent by shifts and rotations, (n m, k)."""
     n, m = latent.shape
     moves = [np.tile(axis, n) for axis in np.eye(m)]
-    for a in range(m):
-        for b in range(a):
-            move = np.zeros((n, m))
-            move[:, a], move[:, b] = latent[:, b], -latent[:, a]
-            moves.append(move.ravel())
+    for a, b in zip(*np.tril_indices(m, -1), strict=True):
+        move = np.zeros((n, m))
+        move[:, a], move[:, b] = latent[:, b], -latent[:, a]
+        moves.append(move.ravel())
     basis, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])

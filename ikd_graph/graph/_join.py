@@ -60,24 +60,18 @@ def join(g: CsrGraph, corr: Any) -> JoinedGraph:
             f"corr must have one row a node, got {similarity.n_samples} for {g.n_nodes} nodes; "
             "pass the one the graph was built from"
         )
-    low, high = _links(g, similarity)
-    values = similarity.between(low, high)
-    known = values > -np.inf
-    low, high, values = low[known], high[known], values[known]
-    joined = union(g, mirrored(g.n_nodes, low, high, similarity.weights(values)))
-    return JoinedGraph(joined, np.column_stack((low, high)))
-
-
-def _links(g: CsrGraph, similarity: Similarity) -> tuple[Integers, Integers]:
-    """Pairs of points that join the components, smaller points first, in order."""
     labels = components = component_labels(g)
     tree: list[tuple[int, int]] = []
     with single_threaded_blas():
         while labels.any():
             labels = _boruvka_round(similarity, labels, tree)
         links = [pair for ends in tree for pair in _nearest_pairs(similarity, components, *ends)]
-    pairs = np.unique(np.array(links, dtype=np.int64).reshape(-1, 2), axis=0)
-    return pairs[:, 0], pairs[:, 1]
+    low, high = np.unique(np.array(links, dtype=np.int64).reshape(-1, 2), axis=0).T
+    values = similarity.between(low, high)
+    known = values > -np.inf
+    low, high, values = low[known], high[known], values[known]
+    joined = union(g, mirrored(g.n_nodes, low, high, similarity.weights(values)))
+    return JoinedGraph(joined, np.column_stack((low, high)))
 
 
 def _rounded(similarity: Similarity, points: Integers) -> Reals:

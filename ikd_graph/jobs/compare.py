@@ -564,15 +564,12 @@ class _Bench:
             self.measure = "maximum_likelihood"
             halves = [parts[0] | parts[k] for k in (1, 2, 3)[: max(self.n_draws // 2, 1)]]
             both = [mask for half in halves for mask in (half, ~half)]
-            self.references = [self._most_likely(X[:, mask]) for mask in both]
+            likely = IKD(self.n_components, strategy="geodesic", affinity="correlation",
+                         refine="likelihood", random_state=self.seed)  # fmt: skip
+            with no_warnings():
+                self.references = [likely.fit_transform(X[:, mask]) for mask in both]
         else:
             self.predicted = np.sqrt(X[self.rows]) if are_counts(X) else X[self.rows]
-
-    def _most_likely(self, X: Floats) -> Floats:
-        model = IKD(self.n_components, strategy="geodesic", affinity="correlation",
-                    refine="likelihood", random_state=self.seed)  # fmt: skip
-        with no_warnings():
-            return model.fit_transform(X)
 
     def table(self, level: float, draw: int) -> Floats:
         """Return the table with noise, the same for all methods."""

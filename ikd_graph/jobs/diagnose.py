@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
@@ -19,7 +18,7 @@ from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.format import count, in_columns, setting
 from .._base.progress import Stages
-from .._base.table import random_rows
+from .._base.table import dense_rows, random_rows, rows_of, some_rows
 from .._base.types import Floats, Integers
 from .._base.warn import no_warnings, warn
 from ..eigen import DOMINANT_FRACTION
@@ -93,7 +92,8 @@ class Diagnosis:
         R² with the truth that the standard errors lead to expect; NaN without them.
     noise_fraction : float
         Estimated fraction of independent noise in the variance; NaN where the rows do not look like
-        samples of the model, of which it is estimated, or held-out columns contradict it.
+        samples of the model, of which it is estimated, held-out columns contradict it, or there are
+        holes.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
     parameters : dict
@@ -105,8 +105,8 @@ class Diagnosis:
     embedding : (n_used, n_components) ndarray of float64
         Coordinates of these rows by the default fit.
     known : str
-        How many pairs of rows of a table with holes are known; all else is said of its largest
-        block without holes. Empty for a table without holes.
+        What is known of a table with holes; all else is said of the table with its holes filled in.
+        Empty for a table without holes.
     tried : tuple of (Difference, Step)
         How much better held-out columns are predicted with a step than by the default fit.
     warnings : tuple of str
@@ -188,15 +188,14 @@ class Diagnosis:
     @property
     def block(self) -> str:
         """What the numbers are of, where a table has holes; else empty."""
-        size = f"{self.n_points} rows and {self.n_observed} columns"
-        return f"largest block without holes ({size})" if self.known else ""
+        return "holes filled in" if self.known else ""
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What to do next, the best first: what predicts held-out columns better, or else embed."""
         settings: dict[str, Any] = {"n_components": self.n_components}
-        # What is good for a block without holes is not for pairs that are unknown.
-        settings |= {"missing": "pairwise"} if self.known else self.parameters
+        # What is good for a table filled in may not be for pairs that are unknown.
+        settings |= {"missing": self.parameters["missing"]} if self.known else self.parameters
         same = "all the same" if self.trust.found_nothing else "with these settings"
         embed = Step(f"Embed {same}", f"{_in_python(settings)}.fit(X)", "embed", settings)
         tried = sorted(self.tried, key=lambda pair: -pair[0].mean)
@@ -298,8 +297,7 @@ class Diagnosis:
         named = [str(names[row]) for row in self.rows] if names else []
         chart = charts.scatter(
             self.embedding,
-            # Of a table with holes a block was examined, which does not know how many rows it has.
-            colors.paint(color, n=None if self.known else self.n_points).take(self.rows),
+            colors.paint(color, n=self.n_points).take(self.rows),
             title=(
                 f"embedding of the default fit; lines are the {len(pairs)} strongest of "
                 f"{self.n_trusted} significantly correlated pairs"
@@ -358,7 +356,7 @@ def diagnose(
     *,
     fdr: float = 0.01,
     n_removed: int = 0,
-    missing: str | holes.Pairwise = "error",
+    missing: str | holes.Rule = "error",
     random_state: int | None = 0,
     verbose: int = 0,
 ) -> Diagnosis:
@@ -380,9 +378,11 @@ def diagnose(
         False discovery rate of the pairs that are trusted, in (0, 1).
     n_removed : int
         Rows that were regressed out of X (`covariance.remove_mean_row` takes one).
-    missing : {"error", "pairwise"} or missing.Pairwise
-        With "pairwise" X may have holes: the diagnosis says how many pairs of rows are known, and
-        examines the largest block without holes.
+    missing : {"error", "pairwise", "impute"} or object
+        How the fit treats holes in X, see `ikd_graph.missing`. The diagnosis examines X with them
+        filled in as by ``"impute"``, and with "pairwise" says how many pairs of rows are known. The
+        p value and significant correlations are those of X with holes filled in by values of their
+        columns at random, which relate no rows.
     random_state : int or None
         Seed of the test and of the fit.
     verbose : int
@@ -409,10 +409,10 @@ def diagnose(
     (True, 0.005, True)
     """
     with check.naming_rows(row_names(X)):
-        known, table, numbers = _without_holes(as_table(X, dtype=np.float64).values, missing)
-        at = random_rows(len(numbers), limits.DIAGNOSED)
-        data, picked = table[at], numbers[at]
-        data = data.toarray() if sp.issparse(data) else data
+        table, known = _what_is_known(as_table(X, dtype=np.float64).values, missing)
+        picked = random_rows(table.shape[0], limits.DIAGNOSED)
+        measured = dense_rows(some_rows(table, picked))
+        data = np.asarray(holes.fill(measured, table), np.float64) if known else measured
         names = [check.few_rows(row) for row in picked[:, None]]
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with Stages(verbose) as stages, no_warnings():
@@ -420,20 +420,22 @@ def diagnose(
         with stages("fitting"), check.naming_rows(names):
             model = IKD(n_components, random_state=random_state).fit(data)
         with stages("chance"):
-            chance = chance_test(data, random_state=random_state)
+            unrelated = _filled_at_random(measured, table) if known else data
+            chance = chance_test(unrelated, random_state=random_state)
         with stages("correlations"):
-            correlations = _correlations(data, picked, fdr, n_removed)
+            correlations = _correlations(data, unrelated, picked, fdr, n_removed)
     settings, used = model.settings_, model.settings_.parameters()
-    affinity, moments = AFFINITIES[settings.affinity], model_selection.moments(data)
+    affinity, moments = AFFINITIES[settings.affinity], model_selection.moments(measured)
     held_out = float(model.held_out_r2_)
     noise = np.nan
-    if moments.is_plausible:
+    if moments.is_plausible and not known:
         noise = covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
         # What columns, or rows, say of one another is no independent noise.
         all_of_it = round(noise, 2) >= 1.0 and chance.p_value <= LEVEL
         noise = np.nan if noise > 1.0 - held_out or all_of_it else noise
+    parameters = {name: used[name] for name in _SETTINGS if name in used}
     diagnosis = Diagnosis(
-        n_points=len(numbers),
+        n_points=table.shape[0],
         n_observed=data.shape[1],
         n_components=n_components,
         n_removed=n_removed,
@@ -448,7 +450,7 @@ def diagnose(
         reliability=float(model.reliability_),
         noise_fraction=noise,
         moments=moments,
-        parameters={name: used[name] for name in _SETTINGS if name in used},
+        parameters=parameters | ({"missing": missing} if known else {}),
         reasons=settings.reasons_in_words(),
         rows=picked,
         embedding=np.asarray(model.embedding_, dtype=np.float64),
@@ -463,44 +465,51 @@ def diagnose(
     return replace(diagnosis, tried=tried, warnings=texts)
 
 
-def _without_holes(table: Any, rule: str | holes.Pairwise) -> tuple[str, Any, Integers]:
-    """Return what is known of a table with holes, its largest whole block, its rows."""
-    asked = holes.get(rule)
-    if asked is not None and not isinstance(asked, holes.Pairwise):
-        raise ValueError("missing must be 'error' or 'pairwise' for diagnose, got 'impute'")
-    pairwise = setting("missing", "pairwise")
-    cure = f"pass {pairwise}, which examines a block without any, or fill them in"
-    check_known(table, "X", cure, holes=asked is not None)
+def _what_is_known(values: Any, rule: str | holes.Rule) -> tuple[Any, str]:
+    """Return rows of a table, dense with holes, and what is known of them; empty without holes."""
+    asked, pairwise = holes.get(rule), setting("missing", "pairwise")
+    cure = f"pass {pairwise}, which examines the table with its holes filled in, or fill them in"
+    check_known(values, "X", cure, holes=asked is not None)
+    table = rows_of(values)
     warn_of_pairs(table)
-    if asked is None or not np.isnan(np.sum(table.data if sp.issparse(table) else table)):
-        return "", table, np.arange(table.shape[0])
-    table = table.toarray() if sp.issparse(table) else table
+    if not holes.has_holes(table):
+        return table, ""
     holes.check_holes(table)
-    similarity = PairwiseSimilarity(AFFINITIES["correlation"], table, asked.least(table.shape[1]))
-    known = similarity.known[np.triu_indices(len(table), 1)]
-    rows, columns = model_selection.complete_block(table)
-    if min(rows.size, columns.size) < 2:
-        raise ValueError(
-            "X must have a block without holes of two rows and columns, got "
-            f"{rows.size} by {columns.size} as the largest; fill in holes at random first, as by "
-            "sklearn.impute.KNNImputer().fit_transform(X)"
-        )
+    shared = asked if isinstance(asked, holes.Pairwise) else holes.Pairwise()
+    least = shared.least(table.shape[1])
+    similarity = PairwiseSimilarity(AFFINITIES["euclidean"], table, least)
+    if asked is shared:
+        similarity.check_groups(np.arange(len(table)))
+    pairs = similarity.known[np.triu_indices(len(table), 1)]
     text = (
-        f"{known.sum()} of {known.size} pairs of rows share at least {similarity.least} columns, "
-        f"which leaves {count(similarity.groups().max() + 1, 'group')} of rows; what follows is of "
-        f"the largest block without holes, {rows.size} rows and {columns.size} columns"
+        f"{pairs.sum()} of {pairs.size} pairs of rows share at least {least} columns; holes were "
+        "filled in for what follows"
     )
-    return text, table[np.ix_(rows, columns)], rows
+    return table, text
 
 
-def _correlations(data: Floats, picked: Integers, fdr: float, n_removed: int) -> dict[str, Any]:
-    """Return the fields of a diagnosis that say which correlations can be trusted."""
-    rows = covariance.unit_rows(data, allow_flat=True)
+def _filled_at_random(rows: Floats, table: Floats) -> Floats:
+    """Return rows with holes filled in by values of their columns, which make no rows alike."""
+    filled, rng = rows.copy(), np.random.default_rng(0)
+    for column, values in zip(filled.T, table.T, strict=True):
+        empty = np.isnan(column)
+        column[empty] = rng.choice(values[~np.isnan(values)], np.count_nonzero(empty))
+    return filled
+
+
+def _correlations(
+    data: Floats, unrelated: Floats, picked: Integers, fdr: float, n_removed: int
+) -> dict[str, Any]:
+    """Return the fields of a diagnosis that say which correlations can be trusted.
+
+    These are correlations of ``unrelated`` rows, where holes in the data are filled in at random.
+    """
+    rows, drawn = (covariance.unit_rows(each, allow_flat=True) for each in (data, unrelated))
     upper = np.triu_indices(len(data), 1)
-    raw, pairs = (covariance.gram(each)[upper] for each in (rows, doubly_centered_rows(rows)))
+    raw, pairs = (covariance.gram(each)[upper] for each in (rows, doubly_centered_rows(drawn)))
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
-    trusted = graph.significant_graph(rows, fdr, n_removed=n_removed)
+    trusted = graph.significant_graph(drawn, fdr, n_removed=n_removed)
     left, right, corr = graph.edges(trusted)
     order = np.argsort(-corr, kind="stable")
     sizes = np.bincount(graph.component_labels(trusted))
@@ -565,7 +574,8 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
             by_point += model_selection.held_out_r2(points, values[:, held_out]) / len(parts)
         return by_point
 
-    steps = _possible_steps(d) if len(parts) > 1 else []
+    # No step takes holes.
+    steps = _possible_steps(d) if len(parts) > 1 and not d.known else []
     with no_warnings(), suppress(ValueError):
         usual = r2(d.parameters) if steps else np.nan
         for step in steps:

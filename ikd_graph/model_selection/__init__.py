@@ -15,7 +15,6 @@ from ._facts import (
     ENOUGH_COLUMNS,
     Facts,
     Moments,
-    complete_block,
     has_significant_correlation,
     moments,
     sampled,
@@ -25,7 +24,7 @@ from ._resolve import SUPPORTED, resolve
 
 __all__ = [
     "AGREED", "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves",
-    "candidates", "compare_candidates", "complete_block", "describe_effective_columns",
+    "candidates", "compare_candidates", "describe_effective_columns",
     "direction_score", "folds", "has_significant_correlation", "held_out_r2", "moments",
     "predicted_r2", "principal_directions", "resolve", "sampled",
 ]  # fmt: skip

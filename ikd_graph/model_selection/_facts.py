@@ -15,7 +15,7 @@ from scipy import special
 from .. import covariance, missing
 from .._base import limits
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
-from .._base.types import Booleans, Floats, Integers, Reals
+from .._base.types import Booleans, Floats, Integers
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
 
@@ -236,27 +236,6 @@ def _with_levels(centered: Floats, holes: Booleans) -> Floats:
     """Centered rows with the mean of its column where a value is missing: none about the mean."""
     n_known = len(centered) - np.count_nonzero(holes, axis=0)
     return np.where(holes, centered.sum(axis=0) / np.maximum(n_known, 1), centered)
-
-
-def complete_block(rows: Reals) -> tuple[Integers, Integers]:
-    """Rows and columns of a large block without holes.
-
-    What has the largest fraction of holes, a row or a column, is left out until there are none.
-    """
-    known = np.isfinite(rows)
-    n = len(known)
-    left = np.ones(sum(known.shape), dtype=np.bool_)
-    holes = np.concatenate([(~known).sum(axis=1), (~known).sum(axis=0)])
-    while holes[left].any():
-        n_rows, n_columns = left[:n].sum(), left[n:].sum()
-        sizes = np.repeat([n_columns, n_rows], known.shape)
-        worst = np.argmax(np.where(left, holes / sizes, -1.0))
-        left[worst] = False
-        if worst < n:
-            holes[n:] -= ~known[worst]
-        else:
-            holes[:n] -= ~known[:, worst - n]
-    return np.flatnonzero(left[:n]), np.flatnonzero(left[n:])
 
 
 def sampled(n: int) -> Integers:

@@ -296,9 +296,8 @@ def noise_curves(
 
     at, curves = np.asarray(levels, dtype=float), []
     for code, (name, runs) in enumerate(scores.items()):
-        table = pd.DataFrame(
-            {k: pd.Series(np.ravel(run), dtype=float) for k, run in enumerate(runs)}
-        )
+        values = {k: pd.Series(np.ravel(run), dtype=float) for k, run in enumerate(runs)}
+        table = pd.DataFrame(values)
         mean, sd = table.mean().to_numpy(), table.std(ddof=0).fillna(0.0).to_numpy()
         curves.append(Curve(name, at, mean, colors.class_color(code), sd, dots=True))
     return Chart(f"{ylabel} against noise", "noise", ylabel, curves=tuple(curves))

@@ -98,11 +98,7 @@ def table(
         spreads = frame[errors[name]].tolist() if name in errors else [None] * len(values)
         columns.append([_cell(*pair, write) for pair in zip(values, spreads, strict=True)])
     rows = list(zip(*columns, strict=True))
-    return {
-        "kind": "table",
-        "heads": list(zip(heads.values(), *rows[:1], strict=True)),
-        "items": rows,
-    }
+    return block("table", rows) | {"heads": list(zip(heads.values(), *rows[:1], strict=True))}
 
 
 def _cell(value: Any, error: Any, write: Callable[[Any], str]) -> tuple[str, str | None]:

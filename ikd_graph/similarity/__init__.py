@@ -27,14 +27,6 @@ from ._scaled import SparseRows as SparseRows
 from ._scaled import unit_rows as unit_rows
 
 __all__ = [
-    "AFFINITIES",
-    "GIVEN",
-    "Affinity",
-    "PairwiseSimilarity",
-    "Precomputed",
-    "RowSimilarity",
-    "Similarity",
-    "SparsePrecomputed",
-    "compare",
-    "unique_rows",
-]
+    "AFFINITIES", "GIVEN", "Affinity", "PairwiseSimilarity", "Precomputed", "RowSimilarity",
+    "Similarity", "SparsePrecomputed", "compare", "unique_rows",
+]  # fmt: skip

@@ -43,11 +43,7 @@ _RECALL = 0.97  # fraction of these at which no more lists are visited
 _MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add time alone
 
 
-@validate(
-    rows=_check_rows,
-    metric=one_of(("product", "euclidean")),
-    neighbors=one_of(SEARCHES),
-)
+@validate(rows=_check_rows, metric=one_of(("product", "euclidean")), neighbors=one_of(SEARCHES))
 def row_neighbors(
     rows: Any, k: int, *, metric: str = "product", neighbors: str = "auto"
 ) -> Indices:

@@ -38,13 +38,11 @@ class SparseRows(SparseTable):
     @cached_property
     def _compiled(self) -> tuple[Any, Any, Floats]:
         """What is stored by rows and by columns, and means times the root of p, (n,)."""
-        rows, columns = (
-            _jit.sparse.Stored(
-                each.indptr.astype(np.int64), each.indices.astype(np.int32), each.data
-            )
-            for each in (self.stored, self.stored.tocsc())
-        )
-        return rows, columns, np.sqrt(self.shape[1]) * self.shift
+        parts = []
+        for each in (self.stored, self.stored.tocsc()):
+            starts, members = each.indptr.astype(np.int64), each.indices.astype(np.int32)
+            parts.append(_jit.sparse.Stored(starts, members, each.data))
+        return parts[0], parts[1], np.sqrt(self.shape[1]) * self.shift
 
     def products(self, points: Integers) -> Floats:
         """Products of some rows with all, (b, n)."""

@@ -307,7 +307,7 @@ def test_diagnose_says_how_many_pairs_are_known():
     X, _, _ = sessions()
     diagnosis = diagnose(X, missing="pairwise")
     counts = np.isfinite(X).astype(int) @ np.isfinite(X).T
-    assert (diagnosis.n_used, diagnosis.n_observed) == (40, 100)
+    assert (diagnosis.n_used, diagnosis.n_observed) == X.shape
     text, n_known = (
         diagnosis.findings()["known pairs"],
         (counts[np.triu_indices(120, 1)] >= 20).sum(),
@@ -317,13 +317,27 @@ def test_diagnose_says_how_many_pairs_are_known():
         diagnose(X)
     masked = np.ma.masked_invalid(X)
     masked.data[np.isnan(X)] = 1e6
-    assert diagnose(masked, missing="pairwise") == diagnosis
-    # Rows of the block are those of the table: the third session has them.
-    X[:80][np.random.default_rng(0).random((80, 220)) < 0.1] = np.nan
-    part = diagnose(X, missing="pairwise")
-    assert part.rows.tolist() == list(range(80, 120))
-    assert np.isin(part.trusted_pairs, part.rows).all()
-    assert part.map([f"s{row}" for row in range(120)]).points.hover[0] == "s80"
+    assert str(diagnose(masked, missing="pairwise")) == str(diagnosis)
+    assert text.endswith("holes were filled in for what follows")
+    assert diagnosis.agreement > 0.9
+    assert diagnosis.p_value < 0.01
+    rule = missing.Pairwise(min_columns=30)
+    assert (
+        diagnose(X, missing=rule)
+        .steps[-1]
+        .python.endswith("missing=ikd_graph.missing.Pairwise(min_columns=30)).fit(X)")
+    )
+    assert diagnose(X, missing="impute").findings()["known pairs"] == text
+
+
+@pytest.mark.parametrize("kind", ["at random", "sessions"])
+def test_what_is_filled_in_makes_no_structure_of_noise(kind):
+    rng = np.random.default_rng(0)
+    holes = np.isnan(sessions()[0]) if kind == "sessions" else rng.random((60, 200)) < 0.3
+    X = np.where(holes, np.nan, rng.normal(size=holes.shape))
+    with pytest.warns(UserWarning, match="nothing to see beyond chance"):
+        found = diagnose(X, missing="pairwise")
+    assert found.n_trusted == 0
 
 
 def test_columns_of_a_table_with_holes_are_asked_for():
@@ -379,7 +393,7 @@ def test_diagnose_says_what_to_do_with_holes_at_random():
         diagnose(X)
     X = np.where(np.eye(60, dtype=bool) | np.eye(60, k=1, dtype=bool), X, np.nan)
     X[np.isnan(X).all(axis=1), 0] = 0.0
-    with pytest.raises(ValueError, match=r"block without holes .* got \d by \d as .*; fill in"):
+    with pytest.raises(ValueError, match=r"related by at least 20 columns .* missing='impute'"):
         diagnose(np.where(np.eye(60, dtype=bool), 1.0, X), missing="pairwise")
 
 
@@ -490,23 +504,14 @@ def stations(seed=0):
     return np.where(holes, np.nan, X)
 
 
-def test_the_largest_block_without_holes_is_that_of_columns_without_holes():
+def test_a_diagnosis_is_of_all_rows_and_columns():
     X = stations()
     with pytest.warns(UserWarning, match="nothing beyond their order"):
         diagnosis = diagnose(X, 1, missing="pairwise")
-    assert (diagnosis.n_used, diagnosis.n_observed) == (39, 60)
+    assert (diagnosis.n_used, diagnosis.n_observed) == (39, 400)
     model = IKD("auto", missing="pairwise").fit(X)
     assert model.n_components_ <= 2
     assert "by held-out columns" in model.settings_.reasons["n_components"]
-
-
-def test_a_block_without_holes_is_found_greedily():
-    rng = np.random.default_rng(0)
-    X = process(rng.uniform(size=(90, 1)) * 3.0, 90, 0.3, 0)
-    holes = rng.random(X.shape) < 0.3
-    holes[20:60, 30:75] = False
-    found = diagnose(np.where(holes, np.nan, X), 1, missing="pairwise")
-    assert found.n_used * found.n_observed >= 40 * 45
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -252,7 +252,7 @@ def test_rows_of_sessions_are_placed_by_names_of_their_columns():
     wanted = found.transform(0, new)
     np.testing.assert_array_equal(found.transform(0, new.iloc[:, ::-1]), wanted)
     np.testing.assert_array_equal(found.transform(0, new.to_numpy()), wanted)
-    for wrong, what in ((new.iloc[:, 1:], "'c0' missing"), (new.assign(z=1.0), "got 31; pass rows")):
+    for wrong, what in ((new.iloc[:, 1:], "'c0' missing"), (new.assign(z=1.0), "got 31; pass")):
         with pytest.raises(ValueError, match=what):
             found.transform(0, wrong)
     turned = [halves[0], halves[1].iloc[:, ::-1]]

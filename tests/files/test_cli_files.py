@@ -124,7 +124,7 @@ def test_the_next_command_takes_unknown_cells_as_the_last_one_did(table, tmp_pat
     assert "--missing pairwise" in step
     assert run(*shlex.split(step), "-o", tmp_path) == 0
     said = capsys.readouterr().out
-    # The numbers are those of a block, and so it is called.
-    assert "sensors, largest block without holes (" in said
+    # The numbers are those of what was filled in, and so it is called.
+    assert "sensors, holes filled in: " in said
     (step,) = re.findall(r"^Embed .*:\n  ikd-graph (.*)$", said, re.M)
     assert run(*shlex.split(step), "-o", tmp_path) == 0

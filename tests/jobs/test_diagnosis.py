@@ -291,12 +291,15 @@ def test_few_columns_are_not_halved():
     assert not any("two halves" in text for text in found.warnings)
 
 
+POWERS = np.arange(20.0).reshape(5, 4) ** 2
+
+
 @pytest.mark.parametrize(
     ("X", "more", "message"),
     [
         (np.ones((5, 4)), {}, "rows of X must vary"),
-        (np.arange(20.0).reshape(5, 4) ** 2, {"n_components": 5}, "n_components must be .* less than the number of points"),
-        (np.arange(20.0).reshape(5, 4) ** 2, {"fdr": 1.5}, "fdr must"),
+        (POWERS, {"n_components": 5}, "n_components must be .* less than the number of points"),
+        (POWERS, {"fdr": 1.5}, "fdr must"),
         (np.full((5, 4), np.nan), {}, "contains NaN"),
     ],
 )
