@@ -117,14 +117,10 @@ def test_a_name_that_no_folder_takes_is_refused_before_the_fit(table, tmp_path, 
 def test_the_next_command_takes_unknown_cells_as_the_last_one_did(table, tmp_path, capsys):
     words = ("--index", "date", "--labels", "site,level", "--drop", "note")
     words = (*words, "--missing", "pairwise", "--affinity", "euclidean", "-o", tmp_path)
-    assert run("embed", table, *words) == 0
-    (step,) = re.findall(
-        r"^What would improve it:\n  ikd-graph (.*)$", capsys.readouterr().out, re.M
-    )
-    assert "--missing pairwise" in step
-    assert run(*shlex.split(step), "-o", tmp_path) == 0
+    assert run("diagnose", table, *words) == 0
     said = capsys.readouterr().out
     # The numbers are those of what was filled in, and so it is called.
     assert "sensors, holes filled in: " in said
     (step,) = re.findall(r"^Embed .*:\n  ikd-graph (.*)$", said, re.M)
+    assert "--missing pairwise" in step
     assert run(*shlex.split(step), "-o", tmp_path) == 0

@@ -116,7 +116,8 @@ def test_a_graph_of_ones_is_one_place():
 
 def test_weights_above_one_are_taken_for_one_with_a_warning():
     """https://github.com/lmcinnes/umap/issues/81: integer weights, 1 to 7, of the karate club."""
-    with pytest.warns(UserWarning, match=r"all precomputed similarities are 1.* scales counts S"):
+    ones = pytest.warns(UserWarning, match=r"all precomputed similarities are 1.* scales counts S")
+    with ones, pytest.warns(UserWarning, match="exceed the variances"):
         latent = IKD(**GIVEN).fit_transform(nx.karate_club_graph())
     assert np.isfinite(latent).all()
 
