@@ -116,7 +116,7 @@ def test_a_name_that_no_folder_takes_is_refused_before_the_fit(table, tmp_path, 
 
 def test_the_next_command_takes_unknown_cells_as_the_last_one_did(table, tmp_path, capsys):
     words = ("--index", "date", "--labels", "site,level", "--drop", "note")
-    words = (*words, "--missing", "pairwise", "--affinity", "euclidean", "-o", tmp_path)
+    words = (*words, "--missing", "pairwise", "-o", tmp_path)
     assert run("diagnose", table, *words) == 0
     said = capsys.readouterr().out
     # The numbers are those of what was filled in, and so it is called.
