@@ -15,7 +15,7 @@ from sklearn.impute import KNNImputer
 from ._base import limits
 from ._base.types import Floats, Reals
 from ._base.validation import few, few_rows, one_of, whole
-from .similarity import RowSimilarity, column_moments, compare
+from .similarity import Similarity, column_moments, compare
 
 __all__ = ["Impute", "Pairwise"]
 
@@ -111,9 +111,7 @@ def fill(X: Reals, table: Reals, *, alone: bool = False) -> Reals:
     return filled
 
 
-def filled_rows(X: Reals, affinity: str, model_based: bool) -> tuple[Floats, RowSimilarity]:
+def filled_rows(X: Reals, affinity: str, model_based: bool) -> tuple[Floats, Similarity]:
     """Rows with holes filled in from one another, (n, p), and how they compare."""
     filled = np.asarray(fill(X, X), np.float64)
-    similarity = compare(filled, affinity, counts=True, model_based=model_based)
-    assert isinstance(similarity, RowSimilarity)
-    return filled, similarity
+    return filled, compare(filled, affinity, counts=True, model_based=model_based)

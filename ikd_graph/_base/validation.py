@@ -304,9 +304,6 @@ def symmetric(name: str, value: Any) -> Reals:
         cure = "rows and columns must be the same points in the same order"
         if is_triangle(matrix == 0.0):
             cure = "K + K.T - numpy.diag(K.diagonal()) fills the empty triangle"
-        for empty in (float(matrix[0, -1]), float(matrix[-1, 0])):
-            if empty != 0.0 and is_triangle(matrix == empty):
-                cure = f"numpy.where(K == {empty}, K.T, K) fills the empty triangle"
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from their mirror image by up to "
             f"{worst:.3g}; {cure}"

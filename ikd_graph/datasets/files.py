@@ -107,16 +107,13 @@ def _table(path: Path, reading: Reading) -> Table:
             raise
         said, told = " ".join(str(error).split())[:300], ", ".join(map(setting, own))
         if isinstance(error, ImportError):
-            text = (
+            raise ImportError(
                 f"reading {path.name} needs a package that is not installed ({said}); pip install "
-            )
-            text += '"ikd_graph[data,anndata]", or save the table by numpy.save'
-            raise ImportError(text) from error
-        text = (
-            f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: {said}); write "
-        )
-        text += "it again, its lines of equal length" + f", or tell its {told}" * bool(own)
-        raise ValueError(text) from error
+                '"ikd_graph[data,anndata]", or save the table by numpy.save'
+            ) from error
+        text = f"{path.name} cannot be read as {path.suffix} ({type(error).__name__}: {said})"
+        cure = "write it again, its lines of equal length" + f", or tell its {told}" * bool(own)
+        raise ValueError(f"{text}; {cure}") from error
 
 
 def _refuse(reading: Reading, name: str, options: Iterable[str]) -> None:
@@ -261,9 +258,7 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
         notes.append(f"left out: {listed(names[c] for c in choice.dropped)}")
     if 0 < even.sum() < even.size and not reading.columns:
         clocks = tuple(np.array(columns)[even].tolist())
-        text = (
-            f"{listed(clocks)} rises or falls evenly, as a clock does, and counts as a measurement"
-        )
+        text = f"{listed(clocks)} rises or falls evenly, as clocks do, and counts as a measurement"
         notes.append(f"{text}; {setting('drop', clocks)} leaves it out")
     if holes.any():
         notes.append(

@@ -431,10 +431,8 @@ class FittedProcess:
 
     def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""
-        if self._filled is None:
-            rows = dense_rows(some_rows(self.rows, self.first[numbers]))
-        else:
-            rows = self._filled[0][numbers]
+        filled, rows = self._filled, some_rows(self.rows, self.first[numbers])
+        rows = dense_rows(rows) if filled is None else filled[0][numbers]
         return np.asarray(self._compares.modeled(rows), dtype=np.float64)
 
     @cached_property

@@ -25,7 +25,7 @@ from .._base.types import Floats
 from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
-from ..covariance import correlation, pairwise, to_correlation
+from ..covariance import pairwise, to_correlation
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
@@ -626,12 +626,10 @@ def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:
         )
     if affinity == "precomputed":
         corr, free = to_correlation(rows), None
-    elif np.isfinite(rows).all():
-        corr, free = correlation(rows), effective_columns(rows)
     else:
         corr, shared = pairwise(rows)
-        known = np.isfinite(corr) & (shared >= Pairwise().least(rows.shape[1]))
-        corr, free = np.where(known, corr, 0.0), float(np.median(shared.diagonal()))
+        corr = np.nan_to_num(np.where(shared >= Pairwise().least(rows.shape[1]), corr, 0.0))
+        free = effective_columns(np.nan_to_num(rows)) * float(np.isfinite(rows).mean())
     if not isinstance(s0, float):
         s0 = graph.auto_threshold(free)
     return _signs(np.asarray(corr, dtype=np.float64), s0)

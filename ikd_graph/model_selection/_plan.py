@@ -121,12 +121,12 @@ def _graph(facts: Facts, choice: Choice, by_value: bool, euclidean: bool) -> Rul
 
 def _threshold(facts: Facts, request: Request, free: float | None, euclidean: bool) -> float:
     """Threshold of similarities that stand for so many independent columns."""
-    if request.kernel == "auto" or euclidean or facts.has_holes:
+    if request.kernel == "auto" or euclidean:
         return graph.auto_threshold(free)
     noise = 0.0
     if free is not None:
-        few = evenly_spaced(facts.rows.shape[0], limits.SIZED)
-        table = AFFINITIES[request.affinity].modeled(dense_rows(some_rows(facts.rows, few)))
+        few = evenly_spaced(facts.whole.shape[0], limits.SIZED)
+        table = AFFINITIES[request.affinity].modeled(dense_rows(some_rows(facts.whole, few)))
         noise = covariance.noise_fraction(table, free)
     return graph.auto_threshold(free, request.kernel, noise)
 
@@ -136,13 +136,12 @@ def _effective_columns(facts: Facts, affinity: str, n_removed: int) -> float | N
     if not facts.has_rows:
         return None
     rows = facts.rows
-    if facts.has_holes:
-        return float(np.median(np.isfinite(rows).sum(axis=1)))
     if isinstance(rows, SparseTable):
         # They have no order.
         return float(max(rows.shape[1] - n_removed, 1))
-    table = AFFINITIES[affinity].modeled(rows)
-    return float(covariance.effective_columns(table, n_removed=n_removed))
+    table = AFFINITIES[affinity].modeled(facts.whole)
+    effective = float(covariance.effective_columns(table, n_removed=n_removed))
+    return effective * float(np.isfinite(rows).mean()) if facts.has_holes else effective
 
 
 def describe_effective_columns(n_observed: int, free: float) -> str:

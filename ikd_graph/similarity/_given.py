@@ -232,7 +232,7 @@ def check_pairs(X: Any, affinity: str) -> None:
                 "leaves out pairs that are not known"
             )
     # A sparse matrix of correlations needs no diagonal.
-    elif has_zeros and rounding > 0.0 and (not sparse or _stores_own(X)):
+    elif has_zeros and rounding > 0.0 and (not sparse or (X.tocoo().row == X.tocoo().col).any()):
         others = f"{distances} takes distances, and " * (least >= -rounding)
         eye = "scipy.sparse.eye_array" if sparse else "numpy.eye"
         raise ValueError(
@@ -246,12 +246,6 @@ def check_pairs(X: Any, affinity: str) -> None:
             f"{few_rows(flat, X.shape[0])}, as of constant series; leave them out of both axes or, "
             f"of correlations, {none if sparse else 'put 1 on all of the diagonal'}"
         )
-
-
-def _stores_own(X: Any) -> bool:
-    """Whether a sparse matrix stores anything on its diagonal, zeros too."""
-    stored = X.tocoo()
-    return bool((stored.row == stored.col).any())
 
 
 def warn_of_pairs(X: Any) -> None:

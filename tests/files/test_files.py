@@ -126,9 +126,7 @@ def test_numbers_name_rows_and_columns_of_distances(write, sep, corner):
 def test_a_clock_among_the_columns_is_told(write):
     X = np.random.default_rng(0).normal(size=(12, 3)).round(3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(week=np.arange(40, 52))
-    note = (
-        "week rises or falls evenly, as a clock does, and counts as a measurement; drop=('week',)"
-    )
+    note = "week rises or falls evenly, as clocks do, and counts as a measurement; drop=('week',)"
     assert note in datasets.load(write("t.csv", frame.to_csv(index=False))).notes[1]
     assert len(datasets.load(write("t.csv", frame.drop(columns="week").to_csv())).notes) == 1
 
