@@ -301,10 +301,6 @@ def test_a_triangle_in_memory_has_the_words_of_a_file(half, settings):
         with pytest.raises(ValueError, match=r"both triangles.*D\.fillna\(D\.T\)"):
             call(D)
     np.testing.assert_allclose(D.fillna(D.T), C)
-    K = D.fillna(-1.0)
-    with pytest.raises(ValueError, match=r"numpy\.where\(K == -1\.0, K\.T, K\) fills"):
-        IKD(affinity="precomputed").fit(K)
-    np.testing.assert_allclose(np.where(K == -1.0, K.T, K), C)
 
 
 def test_correlations_that_are_fitted_as_rows_are_asked_about_once():
