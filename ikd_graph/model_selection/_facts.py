@@ -67,6 +67,10 @@ class Facts:
         enough = self.rows.shape[1] >= fewest and not self.are_counts
         return enough and self.moments.is_plausible and self.moments.n_effective >= fewest
 
+    def has_a_block_of_the_model(self) -> bool:
+        """Whether the largest part without holes looks like samples of the model."""
+        return moments(self.rows[np.ix_(*complete_block(self.rows))]).fit_the_model
+
     @cached_property
     def are_counts(self) -> bool:
         """Whether the table holds small counts."""
@@ -236,6 +240,27 @@ def _with_levels(centered: Floats, holes: Booleans) -> Floats:
     """Centered rows with the mean of its column where a value is missing: none about the mean."""
     n_known = len(centered) - np.count_nonzero(holes, axis=0)
     return np.where(holes, centered.sum(axis=0) / np.maximum(n_known, 1), centered)
+
+
+def complete_block(rows: Reals) -> tuple[Integers, Integers]:
+    """Rows and columns of a large block without holes.
+
+    What has the largest fraction of holes, a row or a column, is left out until there are none.
+    """
+    known = np.isfinite(rows)
+    n = len(known)
+    left = np.ones(sum(known.shape), dtype=np.bool_)
+    holes = np.concatenate([(~known).sum(axis=1), (~known).sum(axis=0)])
+    while holes[left].any():
+        n_rows, n_columns = left[:n].sum(), left[n:].sum()
+        sizes = np.repeat([n_columns, n_rows], known.shape)
+        worst = np.argmax(np.where(left, holes / sizes, -1.0))
+        left[worst] = False
+        if worst < n:
+            holes[n:] -= ~known[worst]
+        else:
+            holes[:n] -= ~known[:, worst - n]
+    return np.flatnonzero(left[:n]), np.flatnonzero(left[n:])
 
 
 def sampled(n: int) -> Integers:

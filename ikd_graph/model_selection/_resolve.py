@@ -76,7 +76,7 @@ def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
         with stages("choosing"):
             _of_rows(facts, choice)
             if not facts.knows_all_pairs:
-                _of_unknown_pairs(facts, choice, isinstance(request.refine, Likelihood))
+                _of_unknown_pairs(facts, choice, request.refine)
     if choice.settings.n_components == "auto":
         with stages("spectrum"):
             spectrum = _leading_eigenvalues(facts, choice)
@@ -158,8 +158,8 @@ def _exact_rule(cov: Floats, request: Request) -> graph.Threshold | None:
     return graph.Threshold(s0, n_neighbors=MIN_NEIGHBORS)
 
 
-def _of_unknown_pairs(facts: Facts, choice: Choice, asked: bool) -> None:
-    """Let the method of a table do with those pairs of rows that are known."""
+def _of_unknown_pairs(facts: Facts, choice: Choice, asked: Any) -> None:
+    """Let the method of a table do with those pairs that are known; ``asked`` is the refinement."""
     strategy, refine = choice.settings.solver, choice.settings.refine
     if not strategy.uses_graph:
         raise ValueError(
@@ -168,7 +168,13 @@ def _of_unknown_pairs(facts: Facts, choice: Choice, asked: bool) -> None:
             " fills holes in"
         )
     euclidean = AFFINITIES[choice.settings.affinity].euclidean
-    if isinstance(refine, Likelihood) and (euclidean or not likelihood_of_entries(facts.rows)):
+    is_possible = not euclidean and likelihood_of_entries(facts.rows)
+    stress = asked == "auto" and isinstance(refine, Stress)
+    if stress and is_possible and facts.has_a_block_of_the_model():
+        why = "a block without holes looks like samples of a Gaussian process"
+        choice.settings = replace(choice.settings, refine=Likelihood(descent="annealed"))
+        choice.reasons["refine"] = f"{why}: likelihood of the known entries"
+    elif isinstance(refine, Likelihood) and not is_possible:
         text = (
             f"{setting('refine', 'likelihood')} became 'stress': pairs of rows are unknown, and "
             "the holes leave too many sets of rows that know the same columns for the likelihood "
@@ -176,7 +182,7 @@ def _of_unknown_pairs(facts: Facts, choice: Choice, asked: bool) -> None:
         )
         choice.settings = replace(choice.settings, refine=Stress())
         choice.reasons["refine"] = text
-        choice.warnings += (text,) if asked else ()
+        choice.warnings += (text,) if asked != "auto" else ()
 
 
 def _of_rows(facts: Facts, choice: Choice) -> None:
@@ -200,7 +206,7 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
     if isinstance(refine, Likelihood) and refine.descent == "auto":
         # From the closed form alone, or from many starts.
         local = choice.agreement >= SUPPORTED and not choice.model_based
-        local = local and not facts.fit_the_model()
+        local = local and facts.knows_all_pairs and not facts.fit_the_model()
         refine = replace(refine, descent="local" if local else "annealed")
         choice.settings = replace(choice.settings, refine=refine)
 
