@@ -15,7 +15,7 @@ from scipy import special
 from .. import covariance, missing
 from .._base import limits
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
-from .._base.types import Booleans, Floats, Integers
+from .._base.types import Booleans, Floats, Integers, Reals
 from ..graph import sure_threshold
 from ..similarity import doubly_centered_rows
 
