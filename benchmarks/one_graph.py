@@ -43,7 +43,7 @@ def rules(n_columns):
     yield "auto", "auto"
     yield "10 neighbors", graph.Neighbors(10)
     for errors in (3, 4, 5, 6):
-        for most in (50, 150):
+        for most in (50, 100, 150):
             s0 = min(errors / n_columns**0.5, 0.5)
             rule = graph.Threshold(s0, n_neighbors=6, strongest=most, prune=False)
             yield f"{errors} errors, {most} edges", rule

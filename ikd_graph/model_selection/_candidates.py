@@ -70,9 +70,9 @@ def candidates(facts: Facts, request: Request) -> list[Request]:
     """
     names: tuple[str, ...] = (request.affinity,)
     if request.affinity == "auto":
-        # Between rows that share no columns a correlation needs no common scale.
-        usual = REPRESENTATIONS if facts.knows_all_pairs else REPRESENTATIONS[-1:]
-        names = tuple(name for name in usual if _is_possible(name, facts.whole))
+        names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.whole))
+        # Where most was filled in it tells nothing; correlations need no common scale.
+        names = names if facts.is_mostly_known else names[-1:]
         # Of a table too large for distances, correlations say which rows they cannot compare.
         names = names or ("correlation",)
         # Counts have one unit and a variance that grows with the mean: roots of proportions.

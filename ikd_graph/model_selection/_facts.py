@@ -52,6 +52,11 @@ class Facts:
         return bool((known @ known.T).min() >= self.least)
 
     @property
+    def is_mostly_known(self) -> bool:
+        """Whether holes are fewer than values."""
+        return not self.has_holes or 2 * np.count_nonzero(np.isfinite(self.rows)) > self.rows.size
+
+    @property
     def whole(self) -> Any:
         """The table; of one with holes its sample, filled in."""
         return self.sample if self.has_holes else self.rows

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import procrustes
 from scipy.stats import multivariate_normal
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from tables import process
 
 from ikd_graph import IKD, covariance, diagnose, gplvm, graph, kernels, missing, refine
@@ -92,6 +92,19 @@ def test_lost_cells_leave_how_rows_are_compared_and_what_is_known_of_it(rule, re
     assert abs(model.agreement_ - whole.agreement_) < 0.3
     assert abs(model.held_out_r2_ - whole.held_out_r2_) < 0.1
     assert 1.0 - procrustes(model.embedding_, whole.embedding_)[2] > 0.7
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_a_pair_that_is_unknown_leaves_how_all_others_are_compared(load):
+    X = load().data[::2]
+    whole = IKD(2).fit(X)
+    X[np.random.default_rng(3).random(X.shape) < 0.02] = np.nan
+    # Two rows that share too few columns, and enough with all others.
+    cut = X.shape[1] // 4 + 1
+    X[4, :cut], X[9, -cut:] = np.nan, np.nan
+    assert np.isfinite(X[4] + X[9]).sum() < min(20, X.shape[1] // 2)
+    model = IKD(2, missing="pairwise").fit(X)
+    assert model.settings_.affinity == whole.settings_.affinity != "correlation"
 
 
 @pytest.mark.parametrize("rule", ["pairwise", "impute"])
