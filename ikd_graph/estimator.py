@@ -188,6 +188,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Residuals of evenly spaced rows of the fit, each placed by the others: what
         `placement_residuals` of new rows is compared with. Empty where values between points were
         given. Computed when asked for.
+    checks_ : ModelChecks or None
+        What the model leaves unexplained: whether one more coordinate, noise that follows along
+        rows or a factor that rows share would explain more than chance (`gplvm.ModelChecks`).
+        Where it does, `fit` warns with the cure, and standard errors and reliability are NaN. None
+        where the likelihood tells no standard errors. Computed with them.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first; their ``latent``
         has the rows and the frame of `embedding_`, NaN for rows outside the core.
@@ -682,6 +687,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return fitted.reliability(self.agreement_)
 
     @property
+    def checks_(self) -> gplvm.ModelChecks | None:
+        """What the model leaves unexplained, with what is expected by chance."""
+        with self._learnt() as fitted:
+            return fitted.checks()
+
+    @property
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
         with self._learnt() as fitted:
@@ -945,11 +956,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
             notes["joints"] = text
             warn(text)
-        why, value = self._fitted.why_no_errors(), 1.0
-        if why:
+        value = 1.0 if self._result.core is None else self.reliability_
+        if why := self._fitted.why_no_errors():
             notes["standard errors"] = f"there are no standard errors: {why}"
+            if self._fitted.checks():
+                warn(f"the model does not fit X, so that reliability is NaN: {why}")
         elif self._result.core is not None:
-            value = self.reliability_
             notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
                 "with the truth"

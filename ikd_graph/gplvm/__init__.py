@@ -13,6 +13,7 @@ sum over the groups; complete data are one group.
 """
 
 # Named as themselves: for the layers above, not for users.
+from ._checks import Check, ModelChecks
 from ._descent import NESTED_NOISE as NESTED_NOISE
 from ._descent import nested_latents as nested_latents
 from ._fitted import FittedProcess as FittedProcess
@@ -41,8 +42,8 @@ from ._uncertainty import TRUSTED as TRUSTED
 from ._uncertainty import LatentPosterior, posterior, reliability, supported_r2
 
 __all__ = [
-    "JITTER", "GaussianProcess", "LatentPosterior", "LikelihoodGradient", "NoiseModel",
-    "ObservedRows", "Prediction", "SampleLikelihood", "column_scores", "expected_information",
-    "fit_noise_model", "fit_variances", "freshness", "log_likelihood", "posterior", "reliability",
-    "sample_covariance", "supported_r2",
+    "JITTER", "Check", "GaussianProcess", "LatentPosterior", "LikelihoodGradient", "ModelChecks",
+    "NoiseModel", "ObservedRows", "Prediction", "SampleLikelihood", "column_scores",
+    "expected_information", "fit_noise_model", "fit_variances", "freshness", "log_likelihood",
+    "posterior", "reliability", "sample_covariance", "supported_r2",
 ]  # fmt: skip

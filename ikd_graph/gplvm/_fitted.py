@@ -38,6 +38,7 @@ from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..missing import fill, filled_rows
 from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
+from ._checks import ModelChecks
 from ._likelihood import (
     NoiseModel,
     centered_known,
@@ -109,7 +110,12 @@ class FittedProcess:
         return isinstance(self.similarity, PairwiseSimilarity)
 
     def why_no_errors(self) -> str:
-        """Say why there are no standard errors; nothing where there are."""
+        """Say why there are no standard errors, as far as is known; nothing where there are."""
+        bars = self.computed.get("error bars")
+        return self._why_unknown() or (bars.misfit if bars else "")
+
+    def _why_unknown(self) -> str:
+        """Say why the likelihood tells no standard errors; nothing where it does."""
         if isinstance(self.similarity, PairwiseSimilarity) and not self.similarity.known.all():
             return "they need all pairs of rows; fixed_ says which rows may lie elsewhere"
         if self.rows is None:
@@ -289,7 +295,7 @@ class FittedProcess:
     @cached_property
     def _placing_process(self) -> GaussianProcess | None:
         """The process that places new rows; None where the embedding is not one of it."""
-        settled = self.is_refined and (self.is_local or not self.why_no_errors())
+        settled = self.is_refined and (self.is_local or not self._why_unknown())
         if not settled or self.has_holes or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return None
         whole = self.core is not None or self.sample.size == self.first.size
@@ -299,15 +305,26 @@ class FittedProcess:
 
     def error_bars(self) -> LatentPosterior | None:
         """Estimate how far the sampled rows are from the truth; None where that is not known."""
-        if self.why_no_errors():
+        bars = self._posterior
+        return None if bars is None or bars.misfit else bars
+
+    def checks(self) -> ModelChecks | None:
+        """Ask the model what it leaves unexplained; None where the likelihood tells no errors."""
+        return self._posterior and self._posterior.checks
+
+    @property
+    def _posterior(self) -> LatentPosterior | None:
+        """The same as error bars, whether the model fits or not."""
+        if self._why_unknown():
             return None
         seed, optima = self.random_state, () if self.core is None else self.core.fit.optima
 
         def estimated() -> LatentPosterior:
-            bars = posterior(self.process, seed, optima=optima)
+            bars = posterior(self.process, seed, optima=optima, places=self.first[self.sample])
             # What was filled in is no information.
             known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
-            return LatentPosterior(bars.covariances / known, bars.factor, known * bars.free_columns)
+            covariances, free = bars.covariances / known, known * bars.free_columns
+            return bars._replace(covariances=covariances, free_columns=free)
 
         return self.once("error bars", estimated)
 

@@ -34,11 +34,12 @@ from scipy.special import softmax
 from .. import covariance
 from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
-from .._base.types import Floats
+from .._base.types import Floats, Integers
 from ..blockwise import rigid_fit
+from ._checks import Check, ModelChecks, check_model, embed, model_covariance
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
-from ._process import JITTER, GaussianProcess, freshness, row_products
-from ._search import OptimumRecord, closed_form, local_optimum
+from ._process import GaussianProcess, freshness, row_products
+from ._search import OptimumRecord, local_optimum
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -53,11 +54,22 @@ class LatentPosterior(NamedTuple):
     covariances: Floats  # (n, m, m) of the error of every point
     factor: float  # by which simulated tables widen the variances of the information
     free_columns: float  # columns that count as independent samples of the model
+    answers: Floats  # (3, 3) value, null and limit of each question to the model
 
     @property
     def standard_errors(self) -> Floats:
         """Standard error of every coordinate, (n, m)."""
         return np.sqrt(np.einsum("imm->im", self.covariances))
+
+    @property
+    def checks(self) -> ModelChecks:
+        """What the fitted model leaves unexplained."""
+        return ModelChecks(*map(Check._make, self.answers.tolist()))
+
+    @property
+    def misfit(self) -> str:
+        """Say why the model does not fit the rows, so that it knows no errors; nothing if it does."""
+        return self.checks.sentence(self.covariances.shape[1])
 
 
 @check.validate(random_state=check.seed, n_simulations=check.count)
@@ -67,6 +79,7 @@ def posterior(
     *,
     optima: Sequence[OptimumRecord] = (),
     n_simulations: int = 3,
+    places: Integers | None = None,
 ) -> LatentPosterior:
     """Error bars of an embedding, from its information and from simulated tables.
 
@@ -82,11 +95,14 @@ def posterior(
         Local optima that the fit reached; each counts by its likelihood.
     n_simulations : int
         Tables that are drawn and embedded.
+    places : (n,) ndarray of int, optional
+        Number of every row in the table that it is of: where two are one apart, the rows are
+        neighbors there. By default the rows follow one another.
 
     Returns
     -------
     LatentPosterior
-        Covariance of the error of every point.
+        Covariance of the error of every point, and what the model leaves unexplained.
 
     Examples
     --------
@@ -108,13 +124,20 @@ def posterior(
     # Random numbers belong to points, whatever order these come in.
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.points[order]
+    place = order if places is None else np.asarray(places)[order]
+    along = np.argsort(place)
+    follow = np.flatnonzero(np.diff(place[along]) == 1)
     with single_threaded_blas():
         sample_cov = sample_covariance(rows, centered=False)
         fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
-        n_free = _free_columns(fit, rows, centered=process.centered)
+        n_columns = max(covariance.effective_columns(rows) - process.centered, 1.0)
+        n_free = _free_columns(fit, rows, n_columns)
         errors = _covariances(fit, n_free)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
+        ratios, simulated = zip(*(_simulate(fit, n_free, rng) for rng in rngs), strict=True)
+        factor = float(np.mean(ratios)) ** 2
+        neighbors = along[follow], along[follow + 1]
+        checks = check_model((fit, sample_cov), simulated, neighbors, n_free, n_columns / n_free)
     turn = rigid_fit(fit.latent, latent).rotation
     errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
     logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
@@ -123,7 +146,7 @@ def posterior(
     for weight, other in zip(weights, others, strict=True):
         gap = rigid_fit(other, latent).apply(other) - latent
         errors += weight * gap[:, :, None] * gap[:, None]
-    return LatentPosterior(errors[np.argsort(order)], factor, n_free)
+    return LatentPosterior(errors[np.argsort(order)], factor, n_free, np.array(checks))
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
@@ -263,23 +286,22 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: 
     return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
 
 
-def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
-    """Embed a simulated table: root mean square error over what its information expects."""
-    kernel, (n, m) = fit.kernel, fit.latent.shape
-    model = fit.variance * kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
-    model.flat[:: n + 1] += fit.noise + JITTER * fit.variance
-    table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
+def _simulate(
+    fit: Model, n_free: float, rng: np.random.Generator
+) -> tuple[float, tuple[Model, Floats]]:
+    """Embed a simulated table: root mean square error over what its information expects; the fit."""
+    n, m = fit.latent.shape
+    root = np.linalg.cholesky(model_covariance(fit))
+    table = root @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = sample_covariance(table, centered=False)
-    start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
-    estimate = local_optimum(cov, start, kernel)
+    estimate = embed(cov, m, fit.kernel, n_free)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
-    expected = _covariances(estimate, n_free)
-    return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
+    expected = np.einsum("imm->", _covariances(estimate, n_free))
+    return float(np.sqrt(np.sum(error**2) / expected)), (estimate, cov)
 
 
-def _free_columns(fit: Model, rows: Floats, *, centered: bool) -> float:
-    """Estimate the number of independent columns: fewer where they differ more than expected."""
-    n_free = max(covariance.effective_columns(rows) - centered, 1.0)
+def _free_columns(fit: Model, rows: Floats, n_free: float) -> float:
+    """Number of columns that say as much: fewer where they differ more than expected."""
     scores = column_scores(fit.latent, rows, *fit[1:])
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])
