@@ -690,7 +690,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def checks_(self) -> gplvm.ModelChecks | None:
         """What the model leaves unexplained, with what is expected by chance."""
         with self._learnt() as fitted:
-            return fitted.checks()
+            bars = fitted.unchecked_bars()
+            return bars and bars.checks
 
     @property
     def residuals_(self) -> Floats:
@@ -959,13 +960,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         value = 1.0 if self._result.core is None else self.reliability_
         if why := self._fitted.why_no_errors():
             notes["standard errors"] = f"there are no standard errors: {why}"
-            if self._fitted.checks():
+            if self.checks_:
                 warn(f"the model does not fit X, so that reliability is NaN: {why}")
         elif self._result.core is not None:
             notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
                 "with the truth"
             )
+            if self.checks_ and np.isnan(self.checks_.order.value):
+                notes["standard errors"] += "; rows in no order are not asked for noise along them"
         if value < gplvm.TRUSTED:
             warn(
                 f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "

@@ -1,7 +1,7 @@
-r"""Three questions to a fitted model: a coordinate more, the order of the rows, a shared factor.
+r"""Three questions to a fitted model: a shared factor, the order of the rows, a coordinate more.
 
 Under the model the columns of A^-1/2 X, with A = v K(Z) + n I, are white. The nulls come from
-tables that are drawn from the fitted model and embedded as X was (docs/decisions/009-error-bars.md).
+tables that are drawn from the fitted model and embedded again (docs/decisions/009-error-bars.md).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._base.types import Floats, Integers
+from .._base.format import setting
+from .._base.types import Booleans, Floats, Integers
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._likelihood import Model, SampleLikelihood
@@ -20,27 +21,17 @@ from ._search import closed_form, local_optimum
 _GAIN = (0.8, 1.0)
 """Log likelihood a row that noise lets one more coordinate gain, in 39 tables of right models."""
 
-_SPREAD = 2.4  # four standard deviations of that gain, times the root of the number of rows
-_FAR = 3.0  # standard errors that neighboring rows may be alike by
+_SPREAD = 2.0  # three standard deviations of that gain, times the root of the number of rows
+_FAR = 3.5  # standard errors that neighboring rows may be alike by
 _STANDS_OUT = 1.3  # ratio of the two largest eigenvalues, over that of simulated tables
-
-_UNLIKE = 4
-"""Power of what the columns differ by more than expected: different length-scales gain, too."""
-
-_FEWEST_PAIRS = 20
 
 
 class Check(NamedTuple):
-    """The answer to one question; NaN where it was not asked."""
+    """The answer to one question; it is failed where the value is above the limit."""
 
-    value: float
+    value: float  # NaN where the question was not asked
     null: float  # what tables of the model lead to expect
     limit: float  # what next to no table of the model exceeds
-
-    @property
-    def failed(self) -> bool:
-        """Whether the model does not explain the value."""
-        return self.value > self.limit
 
 
 class ModelChecks(NamedTuple):
@@ -48,35 +39,42 @@ class ModelChecks(NamedTuple):
 
     Attributes
     ----------
-    coordinate : Check
-        Log likelihood a row that one more coordinate gains.
-    order : Check
-        How much more alike the whitened values of neighboring rows are than those of any two, in
-        standard errors; NaN where the rows are in no order.
     factor : Check
         Largest eigenvalue of the covariance of whitened rows over the second.
+    order : Check
+        How much more alike the whitened values of neighboring rows are than those of any two, in
+        standard errors; NaN where the rows are in no order that shows.
+    coordinate : Check
+        Log likelihood a row that one more coordinate gains.
     """
 
-    coordinate: Check
-    order: Check
     factor: Check
+    order: Check
+    coordinate: Check
 
     def sentence(self, n_components: int) -> str:
-        """Say which question the model fails, with the cure; nothing where it fails none."""
-        more = f"n_components={n_components + 1}"
-        if self.order.failed:
-            return (
-                "neighboring rows are more alike than their coordinates explain: their noise is "
-                "not independent; keep fewer rows, farther apart, or average blocks of them"
-            )
-        if self.factor.failed:
-            return (
-                "rows share a factor that their coordinates do not explain; take it off with "
-                f"covariance.remove_mean_row or regress_out, or fit {more}"
-            )
-        if self.coordinate.failed:
-            return f"one more coordinate fits the rows better than by chance; fit {more}"
-        return ""
+        """Say which question the model fails, with the cure; nothing where it fails none.
+
+        Parameters
+        ----------
+        n_components : int
+            Coordinates of the model.
+
+        Returns
+        -------
+        str
+            Of the first question that is failed: those after it may fail for the same reason.
+        """
+        more = setting("n_components", n_components + 1)
+        faults = (
+            "rows share a factor that their coordinates do not explain; regress it out of X "
+            f"(covariance.regress_out), or fit {more}",
+            "neighboring rows are more alike than their coordinates explain: their noise is not "
+            "independent; keep fewer rows, farther apart, or average blocks of them",
+            f"one more coordinate fits the rows better than by chance; fit {more}",
+        )
+        failed = (text for text, each in zip(faults, self, strict=True) if each.value > each.limit)
+        return next(failed, "")
 
 
 def model_covariance(fit: Model) -> Floats:
@@ -88,16 +86,14 @@ def model_covariance(fit: Model) -> Floats:
 
 def embed(cov: Floats, n_components: int, kernel: StationaryKernel, n_columns: float) -> Model:
     """Optimum of an annealed descent from the closed form of a sample covariance."""
-    columns = max(round(n_columns), 2)
-    return local_optimum(
-        cov, closed_form(to_correlation(cov), n_components, kernel, columns), kernel
-    )
+    start = closed_form(to_correlation(cov), n_components, kernel, max(round(n_columns), 2))
+    return local_optimum(cov, start, kernel)
 
 
 def check_model(
     fitted: tuple[Model, Floats],
     simulated: Sequence[tuple[Model, Floats]],
-    neighbors: tuple[Integers, Integers],
+    place: Integers,
     n_free: float,
     unlike: float,
 ) -> ModelChecks:
@@ -109,26 +105,25 @@ def check_model(
         The fit, and the sample covariance of the rows.
     simulated : sequence of the same
         Fits of tables that were drawn from it.
-    neighbors : two (k,) int64
-        Which rows follow which.
+    place : (n,) int64
+        Number of every row: those whose numbers are one apart are neighbors.
     n_free, unlike : float
         Independent columns, and by how much more than expected the columns differ.
     """
-    slack = unlike**_UNLIKE
     gain, by_chance = (_gain(*each, n_free) for each in (fitted, simulated[0]))
     by_chance = min(max(by_chance, _GAIN[0]), _GAIN[1])
-    most = (by_chance + _SPREAD / len(fitted[1]) ** 0.5) * slack
-    whitened = [_whitened(*each) for each in (fitted, *simulated)]
-    alike, *alike_by_chance = (_alike(cov, neighbors) for cov in whitened)
-    usual = max(float(np.mean(alike_by_chance)), 0.0)
-    if max(alike - usual, _alike(fitted[1], neighbors)) <= _FAR:
+    neighbors = np.subtract.outer(place, place) == 1
+    found = [_patterns(_whitened(*each), neighbors) for each in (fitted, *simulated)]
+    (alike, ratio), (by_noise, typical) = found[0], np.mean(found[1:], axis=0)
+    usual = max(float(by_noise), 0.0)
+    if max(alike - usual, _patterns(fitted[1], neighbors)[0]) <= _FAR:
         alike = np.nan
-    ratio, *ratios = map(_stands_out, whitened)
-    typical = float(np.mean(ratios))
+    # Columns of different length-scales gain by a coordinate and have a factor of their own.
+    slack = unlike**2
     return ModelChecks(
-        Check(gain, by_chance, most),
-        Check(alike, usual, usual + _FAR),
         Check(ratio, typical, _STANDS_OUT * typical * slack),
+        Check(alike, usual, usual + _FAR),
+        Check(gain, by_chance, (by_chance + _SPREAD / len(place) ** 0.5) * slack**2),
     )
 
 
@@ -149,16 +144,10 @@ def _whitened(fit: Model, sample_cov: Floats) -> Floats:
     return np.asarray(root @ sample_cov @ root)
 
 
-def _stands_out(cov: Floats) -> float:
-    """Ratio of the two largest eigenvalues."""
-    second, largest = np.linalg.eigvalsh(cov)[-2:]
-    return float(largest / max(second, np.finfo(np.float64).tiny))
-
-
-def _alike(cov: Floats, neighbors: tuple[Integers, Integers]) -> float:
-    """Correlation of neighboring rows beyond that of any two, in standard errors."""
-    if len(neighbors[0]) < _FEWEST_PAIRS:
-        return np.nan
+def _patterns(cov: Floats, neighbors: Booleans) -> tuple[float, float]:
+    """Correlation of neighbors beyond that of any two, in standard errors; eigenvalue ratio."""
     corr = to_correlation(cov)
-    every = corr[np.triu_indices(len(corr), 1)]
-    return float((corr[neighbors].mean() - every.mean()) / every.std() * len(neighbors[0]) ** 0.5)
+    every, near = corr[np.triu_indices(len(corr), 1)], corr[neighbors]
+    alike = np.sum(near - every.mean()) / (every.std() or 1.0) / max(near.size, 1) ** 0.5
+    second, largest = np.linalg.eigvalsh(cov)[-2:]
+    return float(alike), float(largest / max(second, np.finfo(np.float64).tiny))

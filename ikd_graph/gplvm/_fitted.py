@@ -38,7 +38,6 @@ from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..missing import fill, filled_rows
 from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
-from ._checks import ModelChecks
 from ._likelihood import (
     NoiseModel,
     centered_known,
@@ -305,16 +304,11 @@ class FittedProcess:
 
     def error_bars(self) -> LatentPosterior | None:
         """Estimate how far the sampled rows are from the truth; None where that is not known."""
-        bars = self._posterior
+        bars = self.unchecked_bars()
         return None if bars is None or bars.misfit else bars
 
-    def checks(self) -> ModelChecks | None:
-        """Ask the model what it leaves unexplained; None where the likelihood tells no errors."""
-        return self._posterior and self._posterior.checks
-
-    @property
-    def _posterior(self) -> LatentPosterior | None:
-        """The same as error bars, whether the model fits or not."""
+    def unchecked_bars(self) -> LatentPosterior | None:
+        """Estimate the same, whether the model fits the rows or not."""
         if self._why_unknown():
             return None
         seed, optima = self.random_state, () if self.core is None else self.core.fit.optima

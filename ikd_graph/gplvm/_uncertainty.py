@@ -23,7 +23,7 @@ H. White, Maximum likelihood estimation of misspecified models, Econometrica 50,
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,7 +68,7 @@ class LatentPosterior(NamedTuple):
 
     @property
     def misfit(self) -> str:
-        """Say why the model does not fit the rows, so that it knows no errors; nothing if it does."""
+        """Say why the model does not fit the rows and knows no errors; nothing where it does."""
         return self.checks.sentence(self.covariances.shape[1])
 
 
@@ -124,9 +124,7 @@ def posterior(
     # Random numbers belong to points, whatever order these come in.
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.points[order]
-    place = order if places is None else np.asarray(places)[order]
-    along = np.argsort(place)
-    follow = np.flatnonzero(np.diff(place[along]) == 1)
+    place = order if places is None else places[order]
     with single_threaded_blas():
         sample_cov = sample_covariance(rows, centered=False)
         fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
@@ -136,8 +134,7 @@ def posterior(
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         ratios, simulated = zip(*(_simulate(fit, n_free, rng) for rng in rngs), strict=True)
         factor = float(np.mean(ratios)) ** 2
-        neighbors = along[follow], along[follow + 1]
-        checks = check_model((fit, sample_cov), simulated, neighbors, n_free, n_columns / n_free)
+        checks = check_model((fit, sample_cov), simulated, place, n_free, n_columns / n_free)
     turn = rigid_fit(fit.latent, latent).rotation
     errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
     logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
@@ -286,10 +283,8 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: 
     return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
 
 
-def _simulate(
-    fit: Model, n_free: float, rng: np.random.Generator
-) -> tuple[float, tuple[Model, Floats]]:
-    """Embed a simulated table: root mean square error over what its information expects; the fit."""
+def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> tuple[float, Any]:
+    """Embed a simulated table: root mean square error over what is expected, and the fit."""
     n, m = fit.latent.shape
     root = np.linalg.cholesky(model_covariance(fit))
     table = root @ rng.standard_normal((n, max(round(n_free), 2)))
@@ -301,7 +296,7 @@ def _simulate(
 
 
 def _free_columns(fit: Model, rows: Floats, n_free: float) -> float:
-    """Number of columns that say as much: fewer where they differ more than expected."""
+    """Estimate the number of independent columns: fewer where they differ more than expected."""
     scores = column_scores(fit.latent, rows, *fit[1:])
     scores -= scores.mean(axis=1, keepdims=True)
     scores *= np.sqrt(n_free / rows.shape[1])

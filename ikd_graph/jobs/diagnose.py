@@ -90,6 +90,8 @@ class Diagnosis:
         held out.
     reliability : float
         R² with the truth that the standard errors lead to expect; NaN without them.
+    misfit : str
+        What the model of the fit leaves unexplained, with the cure.
     noise_fraction : float
         Estimated fraction of independent noise in the variance; NaN where the rows do not look like
         samples of the model, of which it is estimated, held-out columns contradict it, or there are
@@ -133,6 +135,7 @@ class Diagnosis:
     agreement: float
     held_out_r2: float
     reliability: float
+    misfit: str
     noise_fraction: float
     moments: model_selection.Moments
     parameters: dict[str, Any]
@@ -178,7 +181,7 @@ class Diagnosis:
     def trust(self) -> Trust:
         """The numbers that say how far the embedding can be trusted, and what they allow."""
         numbers = (self.agreement, self.held_out_r2, self.reliability)
-        return Trust(self.chance, *numbers, self.n_observed)
+        return Trust(self.chance, *numbers, self.n_observed, self.misfit)
 
     @property
     def answer(self) -> list[str]:
@@ -448,6 +451,7 @@ def diagnose(
         agreement=float(model.agreement_),
         held_out_r2=held_out,
         reliability=float(model.reliability_),
+        misfit=Trust.of(model).misfit,
         noise_fraction=noise,
         moments=moments,
         parameters=parameters | ({"missing": missing} if known else {}),

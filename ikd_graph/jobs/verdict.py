@@ -43,6 +43,8 @@ class Trust(NamedTuple):
         R² with the truth that the standard errors lead to expect.
     n_columns : int
         Columns of the table, 0 of values between points.
+    misfit : str
+        What the model of the fit leaves unexplained, with the cure (`IKD.checks_`).
     """
 
     chance: ChanceTest | None
@@ -50,6 +52,7 @@ class Trust(NamedTuple):
     held_out_r2: float
     reliability: float
     n_columns: int
+    misfit: str = ""
 
     @property
     def verdict(self) -> str:
@@ -78,6 +81,8 @@ class Trust(NamedTuple):
                 )
             beyond = "the order of the rows" if ordered else "chance"
             return f"there is nothing to see beyond {beyond}"
+        if self.misfit:
+            return f"at most neighborhoods can be read, not the arrangement: {self.misfit}"
         both, large = "two halves of the columns give", "its standard errors are large"
         if self.is_weak:
             why = f"{both} different ones" if self.agreement < SUPPORTED else large
@@ -92,7 +97,7 @@ class Trust(NamedTuple):
     def is_weak(self) -> bool:
         """Whether something should be improved before the map is believed."""
         low = self.reliability < SUPPORTED or not self.agreement >= SUPPORTED
-        return self.found_nothing or low
+        return self.found_nothing or low or bool(self.misfit)
 
     @property
     def found_nothing(self) -> bool:
@@ -111,7 +116,9 @@ class Trust(NamedTuple):
     def of(cls, model: IKD, chance: ChanceTest | None = None) -> Trust:
         """Return the numbers of a fitted model, of which some are computed now."""
         n_columns = model.n_features_in_ if model.affinity not in GIVEN else 0
-        return cls(chance, model.agreement_, model.held_out_r2_, model.reliability_, n_columns)
+        numbers, checks = (model.agreement_, model.held_out_r2_, model.reliability_), model.checks_
+        misfit = checks.sentence(model.n_components_) if checks else ""
+        return cls(chance, *numbers, n_columns, misfit)
 
     def sentences(self, name: str = "") -> list[str]:
         """Return the verdict, and the numbers it rests on with the question each answers.
