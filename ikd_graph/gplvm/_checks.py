@@ -45,7 +45,8 @@ class ModelChecks(NamedTuple):
         How much more alike the whitened values of neighboring rows are than those of any two, in
         standard errors; NaN where the rows are in no order that shows.
     coordinate : Check
-        Log likelihood a row that one more coordinate gains.
+        Log likelihood a row that one more coordinate gains. Where it is failed, the others ask the
+        model that has it.
     """
 
     factor: Check
@@ -63,7 +64,7 @@ class ModelChecks(NamedTuple):
         Returns
         -------
         str
-            Of the first question that is failed: those after it may fail for the same reason.
+            Of the first question that is failed; those after it may fail for the same reason.
         """
         more = setting("n_components", n_components + 1)
         faults = (
@@ -71,7 +72,8 @@ class ModelChecks(NamedTuple):
             f"(covariance.regress_out), or fit {more}",
             "neighboring rows are more alike than their coordinates explain: their noise is not "
             "independent; keep fewer rows, farther apart, or average blocks of them",
-            f"one more coordinate fits the rows better than by chance; fit {more}",
+            "one more coordinate fits the rows better than by chance: a dimension of the points, "
+            f"or a factor that rows share; fit {more}",
         )
         failed = (text for text, each in zip(faults, self, strict=True) if each.value > each.limit)
         return next(failed, "")
@@ -110,31 +112,34 @@ def check_model(
     n_free, unlike : float
         Independent columns, and by how much more than expected the columns differ.
     """
-    gain, by_chance = (_gain(*each, n_free) for each in (fitted, simulated[0]))
+    # Columns of different length-scales gain by a coordinate and have a factor of their own.
+    slack = unlike**2
+    (gain, wider), (by_chance, _) = (_one_more(*each, n_free) for each in (fitted, simulated[0]))
     by_chance = min(max(by_chance, _GAIN[0]), _GAIN[1])
+    most = (by_chance + _SPREAD / len(place) ** 0.5) * slack**2
+    # What a missing coordinate leaves follows in order, too, but goes with it.
+    last = (wider if gain > most else fitted[0], fitted[1])
     neighbors = np.subtract.outer(place, place) == 1
-    found = [_patterns(_whitened(*each), neighbors) for each in (fitted, *simulated)]
+    found = [_patterns(_whitened(*each), neighbors) for each in (last, *simulated)]
     (alike, ratio), (by_noise, typical) = found[0], np.mean(found[1:], axis=0)
     usual = max(float(by_noise), 0.0)
     if max(alike - usual, _patterns(fitted[1], neighbors)[0]) <= _FAR:
         alike = np.nan
-    # Columns of different length-scales gain by a coordinate and have a factor of their own.
-    slack = unlike**2
     return ModelChecks(
         Check(ratio, typical, _STANDS_OUT * typical * slack),
         Check(alike, usual, usual + _FAR),
-        Check(gain, by_chance, (by_chance + _SPREAD / len(place) ** 0.5) * slack**2),
+        Check(gain, by_chance, most),
     )
 
 
-def _gain(fit: Model, sample_cov: Floats, n_free: float) -> float:
-    """Log likelihood a row that one more coordinate gains; NaN where there is no room for one."""
+def _one_more(fit: Model, sample_cov: Floats, n_free: float) -> tuple[float, Model]:
+    """Log likelihood a row that one more coordinate gains, and its fit; NaN where there is none."""
     n, m = fit.latent.shape
     if n < m + 3:
-        return np.nan
+        return np.nan, fit
     likelihood = SampleLikelihood(sample_cov)
     wider = embed(sample_cov, m + 1, fit.kernel, n_free)
-    return n_free / n * (likelihood(*fit).value - likelihood(*wider).value)
+    return n_free / n * (likelihood(*fit).value - likelihood(*wider).value), wider
 
 
 def _whitened(fit: Model, sample_cov: Floats) -> Floats:
