@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from .. import eigen
 from .._base.format import setting
 from .._base.types import Booleans, Floats, Integers
 from ..covariance import to_correlation
@@ -72,8 +73,8 @@ class ModelChecks(NamedTuple):
             f"(covariance.regress_out), or fit {more}",
             "neighboring rows are more alike than their coordinates explain: their noise is not "
             "independent; keep fewer rows, farther apart, or average blocks of them",
-            "one more coordinate fits the rows better than by chance: a dimension of the points, "
-            f"or a factor that rows share; fit {more}",
+            "one more coordinate, a dimension of the points or a factor that rows share, fits "
+            f"better than by chance; fit {more}",
         )
         failed = (text for text, each in zip(faults, self, strict=True) if each.value > each.limit)
         return next(failed, "")
@@ -98,8 +99,11 @@ def check_model(
     place: Integers,
     n_free: float,
     unlike: float,
-) -> ModelChecks:
-    """Answers to the three questions.
+) -> tuple[ModelChecks, Model, float]:
+    """Answers to the three questions, an optimum that is likelier than the fit, and by how much.
+
+    A fit at a wrong optimum gains by one more coordinate, too: points pass one another there, and a
+    descent from the leading coordinates ends in a better optimum. Without one it is the fit itself.
 
     Parameters
     ----------
@@ -114,22 +118,29 @@ def check_model(
     """
     # Columns of different length-scales gain by a coordinate and have a factor of their own.
     slack = unlike**2
+    (fit, cov), n, likelihood = fitted, len(place), SampleLikelihood(fitted[1])
     (gain, wider), (by_chance, _) = (_one_more(*each, n_free) for each in (fitted, simulated[0]))
     by_chance = min(max(by_chance, _GAIN[0]), _GAIN[1])
-    most = (by_chance + _SPREAD / len(place) ** 0.5) * slack**2
+    most, rival, lead = (by_chance + _SPREAD / n**0.5) * slack**2, fit, 0.0
+    if gain > most:
+        leading = eigen.principal_axes(wider.latent).coordinates[:, :-1]
+        rival = local_optimum(cov, leading, fit.kernel)
+        lead = max(n_free * (likelihood(*fit).value - likelihood(*rival).value), 0.0)
+        gain -= lead / n
     # What a missing coordinate leaves follows in order, too, but goes with it.
-    last = (wider if gain > most else fitted[0], fitted[1])
+    last = wider if gain > most else rival if lead else fit
     neighbors = np.subtract.outer(place, place) == 1
-    found = [_patterns(_whitened(*each), neighbors) for each in (last, *simulated)]
+    found = [_patterns(_whitened(*each), neighbors) for each in ((last, cov), *simulated)]
     (alike, ratio), (by_noise, typical) = found[0], np.mean(found[1:], axis=0)
     usual = max(float(by_noise), 0.0)
-    if max(alike - usual, _patterns(fitted[1], neighbors)[0]) <= _FAR:
+    if max(alike - usual, _patterns(cov, neighbors)[0]) <= _FAR:
         alike = np.nan
-    return ModelChecks(
+    checks = ModelChecks(
         Check(ratio, typical, _STANDS_OUT * typical * slack),
         Check(alike, usual, usual + _FAR),
         Check(gain, by_chance, most),
     )
+    return checks, rival, lead
 
 
 def _one_more(fit: Model, sample_cov: Floats, n_free: float) -> tuple[float, Model]:

@@ -134,12 +134,16 @@ def posterior(
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         ratios, simulated = zip(*(_simulate(fit, n_free, rng) for rng in rngs), strict=True)
         factor = float(np.mean(ratios)) ** 2
-        checks = check_model((fit, sample_cov), simulated, place, n_free, n_columns / n_free)
+        checks, rival, lead = check_model(
+            (fit, sample_cov), simulated, place, n_free, n_columns / n_free
+        )
     turn = rigid_fit(fit.latent, latent).rotation
     errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
-    logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
-    weights = [1.0, *(softmax(logs) if optima else ())]
+    logs = [at.log_likelihood * n_free / process.n_observed for at in optima]
     others = [fit.latent, *(at.latent[order] for at in optima)]
+    if lead:
+        logs, others = [*logs, max(logs, default=0.0) + lead], [*others, rival.latent]
+    weights = [1.0, *(softmax(logs) if logs else ())]
     for weight, other in zip(weights, others, strict=True):
         gap = rigid_fit(other, latent).apply(other) - latent
         errors += weight * gap[:, :, None] * gap[:, None]

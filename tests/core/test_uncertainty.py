@@ -148,6 +148,62 @@ def test_another_optimum_as_likely_widens_the_errors():
     assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
 
 
+def on_a_sphere(n=80, seed=0):
+    """Random points of a sphere of radius 1.7."""
+    points = np.random.default_rng(seed).normal(size=(n, 3))
+    return 1.7 * points / np.linalg.norm(points, axis=1)[:, None]
+
+
+ANNEALED = {"kernel": "squared_exponential", "refine": refine.Likelihood(descent="annealed")}
+
+
+def test_a_missing_coordinate_is_told_with_the_cure_that_mends_it():
+    X = process(on_a_sphere(), 100, 0.3)
+    model = IKD(2, **ANNEALED)
+    (text,) = (text for text in warned(model, X) if "reliability" in text)
+    assert "one more coordinate" in text
+    assert text.endswith("fit n_components=3")
+    assert np.isnan(model.reliability_)
+    assert np.isnan(model.standard_errors_).all()
+    assert text.split(": ")[-1] in model.settings_.reasons["standard errors"]
+    gain = model.checks_.coordinate
+    assert gain.value > gain.limit > gain.null > 0.0
+    mended = IKD(3, **ANNEALED)
+    assert warned(mended, X) == []
+    assert mended.reliability_ > 0.9
+
+
+def test_noise_that_follows_along_rows_is_told_and_independent_noise_is_not():
+    walk = np.random.default_rng(1).normal(size=(100, 2)).cumsum(axis=0)
+    walk *= 2.0 / walk.std()
+    noise = np.random.default_rng(2).normal(size=(100, 100))
+    X = process(walk, 100) + 0.6 * noise
+    followed = noise.copy()
+    for row in range(1, 100):
+        followed[row] = 0.8 * followed[row - 1] + 0.6 * noise[row]
+    model = IKD(2, **ANNEALED)
+    assert any("neighboring rows" in text for text in warned(model, X - 0.6 * noise + followed))
+    assert np.isnan(model.reliability_)
+    assert not any("model does not fit" in text for text in warned(model, X))
+    assert model.reliability_ > 0.5
+    assert "no order" not in model.settings_.reasons["standard errors"]
+    shuffled = quiet(IKD(2, **ANNEALED), X[np.random.default_rng(0).permutation(100)])
+    assert np.isnan(shuffled.checks_.order.value)
+    assert "rows in no order" in shuffled.settings_.reasons["standard errors"]
+
+
+def test_a_factor_that_rows_share_is_told():
+    latent = np.random.default_rng(3).normal(size=(90, 2))
+    rng = np.random.default_rng(4)
+    factor = rng.normal(size=(90, 1)) * rng.normal(size=200)
+    X = process(1.5 * latent, 200, 0.5)
+    model = IKD(2, **ANNEALED)
+    assert any("factor that" in text for text in warned(model, X + factor))
+    assert np.isnan(model.reliability_)
+    assert not any("factor" in text for text in warned(model, X))
+    assert model.reliability_ > 0.9
+
+
 def test_a_torn_latent_loses_its_reliability():
     latent = np.random.default_rng(4).uniform(size=(40, 2)) * [4.0, 3.0]
     rows = sampled(latent, 100, 1e-3)

@@ -60,6 +60,16 @@ def test_the_verdict_names_the_number_that_limits_it(agreement, reliability, sai
     assert found.is_weak == ("at most" in said)
 
 
+def test_the_verdict_says_what_the_model_leaves_unexplained():
+    latent = np.random.default_rng(0).normal(size=(80, 3))
+    X = process(1.7 * latent / np.linalg.norm(latent, axis=1)[:, None], 100, 0.3)
+    found = Trust.of(quiet(IKD(2, kernel="squared_exponential", refine="likelihood"), X))
+    assert found.agreement > 0.0
+    assert found.is_weak
+    assert found.verdict.startswith("at most neighborhoods can be read, not the arrangement: one")
+    assert found.verdict.endswith("fit n_components=3")
+
+
 @pytest.mark.parametrize("settings", [{"refine": "stress"}, {"refine": None}, {"graph": 8}])
 def test_no_setting_hides_the_numbers(tables, settings):
     named = {"affinity": "euclidean", "strategy": "geodesic", **settings}
