@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tables import process, quiet
 
 import ikd_graph
 from ikd_graph import IKD, datasets
