@@ -74,8 +74,8 @@ class ModelChecks(NamedTuple):
             f"(covariance.regress_out), or fit {more}",
             "neighboring rows are more alike than their coordinates explain: their noise is not "
             "independent; keep fewer rows, farther apart, or average blocks of them",
-            "one more coordinate, a dimension of the points or a factor that rows share, fits "
-            f"better than by chance; fit {more}",
+            "one more coordinate fits better than by chance, for a dimension of the points or a "
+            f"factor that rows share; fit {more}",
         )
         failed = (text for text, each in zip(faults, self, strict=True) if each.value > each.limit)
         return next(failed, "")
