@@ -301,7 +301,7 @@ def test_error_bars_are_drawn_only_where_the_columns_look_like_samples_of_the_mo
     search = refine.Likelihood(descent="annealed")
     samples = datasets.gplvm_data("medium", 60, noise=0.1).X[:60]
     for X, looks in ((skew + np.linspace(0, 3, 60)[:, None] * rng.random(40), 0), (samples, 1)):
-        model = quiet(IKD(strategy="geodesic", refine=search), X)
+        model = quiet(IKD(3, strategy="geodesic", refine=search), X)
         assert np.isfinite(model.standard_errors_).all()
         drawn = model.plot(ax=plot.axes()).lines
         assert len(drawn) == looks
