@@ -69,7 +69,7 @@ def test_layers_and_representations_are_found_by_key(expected):
 @pytest.mark.filterwarnings("ignore:the embedding has a reliability:UserWarning")
 def test_uncertainty_is_added_where_there_is_one():
     adata = Annotated(X)
-    tl.ikd(adata, 1, **(PLAIN | {"refine": "likelihood"}))
+    tl.ikd(adata, 2, **(PLAIN | {"refine": "likelihood"}))
     spread = adata.obs["ikd_standard_error"]
     assert spread.shape == (60,)
     assert (spread > 0.0).all()
