@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from tables import process
 
-from ikd_graph import IKD, pl, tl
+from ikd_graph import IKD, pl, refine, tl
 from ikd_graph.plotting import colors, plot
 
 X = np.abs(np.sin(np.linspace(0, 1, 60)[:, None] * np.arange(2, 14) + np.arange(12)))
@@ -68,8 +69,8 @@ def test_layers_and_representations_are_found_by_key(expected):
 
 @pytest.mark.filterwarnings("ignore:the embedding has a reliability:UserWarning")
 def test_uncertainty_is_added_where_there_is_one():
-    adata = Annotated(X)
-    tl.ikd(adata, 2, **(PLAIN | {"refine": "likelihood"}))
+    adata = Annotated(process(np.linspace(0.0, 4.0, 60)[:, None], 60, 0.3))
+    tl.ikd(adata, 1, **(PLAIN | {"refine": refine.Likelihood(descent="annealed")}))
     spread = adata.obs["ikd_standard_error"]
     assert spread.shape == (60,)
     assert (spread > 0.0).all()
