@@ -7,8 +7,8 @@ and P the projection that takes rigid motions off, would be the covariance of th
 point if the likelihood had one optimum and were a parabola there. With as many parameters as
 points neither holds: the most likely latent has fitted noise too, and other optima are as likely.
 
-So tables are drawn from the fitted process and embedded again, by an annealed descent from a closed
-form. There the truth is known, and so is by how much J understates its errors, wrong optima
+So tables are drawn from the fitted process and embedded again, by annealed descents from two closed
+forms. There the truth is known, and so is by how much J understates its errors, wrong optima
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
 
@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
-from scipy.special import softmax
 
 from .. import covariance
 from .._base import validation as check
@@ -38,7 +37,7 @@ from .._base.types import Floats
 from ..blockwise import rigid_fit
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
 from ._process import JITTER, GaussianProcess, freshness, row_products
-from ._search import OptimumRecord, closed_form, local_optimum
+from ._search import OptimumRecord, all_pairs, closed_form, local_optimum
 
 MAX_POINTS = 400
 """Points whose information is factorized; the errors of other points are interpolated."""
@@ -79,7 +78,7 @@ def posterior(
     random_state : int, optional
         Seed of the tables; None is 0, so that two runs agree.
     optima : sequence of OptimumRecord
-        Local optima that the fit reached; each counts by its likelihood.
+        Local optima that the fit reached; each counts by its chance to be the likeliest.
     n_simulations : int
         Tables that are drawn and embedded.
 
@@ -110,17 +109,15 @@ def posterior(
     rows, latent = rows[order], process.points[order]
     with single_threaded_blas():
         sample_cov = sample_covariance(rows, centered=False)
-        fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
+        fit = local_optimum(sample_cov, [latent], process.kernel, (process.variance, process.noise))
         n_free = _free_columns(fit, rows, centered=process.centered)
         errors = _covariances(fit, n_free)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
     turn = rigid_fit(fit.latent, latent).rotation
     errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
-    logs = np.array([at.log_likelihood for at in optima]) * n_free / process.n_observed
-    weights = [1.0, *(softmax(logs) if optima else ())]
-    others = [fit.latent, *(at.latent[order] for at in optima)]
-    for weight, other in zip(weights, others, strict=True):
+    others = [(1.0, fit.latent), *((at.weight, at.latent[order]) for at in optima)]
+    for weight, other in others:
         gap = rigid_fit(other, latent).apply(other) - latent
         errors += weight * gap[:, :, None] * gap[:, None]
     return LatentPosterior(errors[np.argsort(order)], factor, n_free)
@@ -129,13 +126,13 @@ def posterior(
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     r"""R2 with the truth that error bars lead to expect, from 0 to 1.
 
-    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centered coordinates: what errors
-    that are independent of the coordinates leave.
+    The mean over the coordinates of 1 / (1 + Σ s² / Σ z²), with s the standard errors and z the
+    centered coordinates: what errors that are independent of the coordinates leave of each.
 
     Parameters
     ----------
     latent, standard_errors : (n, m) array_like of float64
-        Coordinates and their standard errors.
+        Coordinates along principal axes and their standard errors.
 
     Returns
     -------
@@ -149,9 +146,9 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     0.8
     """
     points, errors = np.asarray(latent, np.float64), np.asarray(standard_errors, np.float64)
-    size = float(np.sum((points - points.mean(axis=0)) ** 2))
-    error = float(np.sum(errors**2))
-    return size / (size + error) if size + error > 0.0 else float("nan")
+    size, error = np.sum((points - points.mean(axis=0)) ** 2, axis=0), np.sum(errors**2, axis=0)
+    told = size + error != 0.0
+    return float(np.mean(size[told] / (size + error)[told])) if told.any() else float("nan")
 
 
 def supported_r2(agreement: float) -> float:
@@ -270,8 +267,9 @@ def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
     model.flat[:: n + 1] += fit.noise + JITTER * fit.variance
     table = np.linalg.cholesky(model) @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = sample_covariance(table, centered=False)
-    start = closed_form(covariance.to_correlation(cov), m, kernel, table.shape[1])
-    estimate = local_optimum(cov, start, kernel)
+    corr = covariance.to_correlation(cov)
+    starts = closed_form(corr, m, kernel, table.shape[1]), all_pairs(corr, m, kernel)
+    estimate = local_optimum(cov, starts, kernel)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = _covariances(estimate, n_free)
     return float(np.sqrt(np.sum(error**2) / np.einsum("imm->", expected)))
