@@ -5,12 +5,10 @@ Econometrica 57, 1989) is, with S = C C^T the covariance of the columns and A th
 
     N / 2 \|C^T (A_j^-1 - A_k^-1) C\|^2,
 
-which takes no more than S. Both were also fitted to these columns, and each has gained half a
-chi-square of T M degrees of freedom by that (Wilks): T M more for the difference. So z is the
-difference over the root of the sum of both, and the chance of an optimum to be the likeliest of
-other columns that of a normal vector with these variances (as the resampled log likelihoods of
-Kishino and Hasegawa, Journal of Molecular Evolution 29, 1989). Of optima that differ by less than a
-third of a standard error the most compact is taken: docs/decisions/023-rivals.md.
+which takes no more than S. z is the difference over the root of that, and the chance of an optimum
+to be the likeliest of other columns that of a normal vector with these variances (as Kishino and
+Hasegawa resample log likelihoods, Journal of Molecular Evolution 29, 1989). Of optima that differ by
+less than .3 standard errors the most compact is taken (docs/decisions/023-rivals.md).
 """
 
 from collections.abc import Sequence
@@ -29,6 +27,7 @@ ONE_OPTIMUM = 0.02
 
 _TIED = 0.3  # standard errors
 _DRAWS = 2000
+_ROUNDING = 1e-6  # of a log likelihood, squared
 
 
 class Standing(NamedTuple):
@@ -76,9 +75,8 @@ def compare_optima(
     forms = np.array([_quadratic_forms(models[k], root) for k in kept])
     forms -= forms[0]
     lacks = n_columns * (np.array([optima[k].value for k in kept]) - optima[0].value)
-    gained = 0.5 * models[0].latent.size
-    cov = 0.5 * n_columns * forms @ forms.T + gained * np.eye(len(kept))
-    z = lacks / np.sqrt(cov.diagonal() + gained)
+    cov = 0.5 * n_columns * forms @ forms.T + _ROUNDING * np.eye(len(kept))
+    z = lacks / np.sqrt(cov.diagonal())
     drawn = np.random.default_rng(0).standard_normal((_DRAWS, len(kept)))
     likeliest = np.argmax(drawn @ np.linalg.cholesky(cov).T - lacks, axis=1)
     weights = np.bincount(likeliest, minlength=len(kept)) / _DRAWS

@@ -115,11 +115,12 @@ def posterior(
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         factor = float(np.mean([_simulate(fit, n_free, rng) for rng in rngs])) ** 2
     turn = rigid_fit(fit.latent, latent).rotation
-    errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
-    others = [(1.0, fit.latent), *((at.weight, at.latent[order]) for at in optima)]
-    for weight, other in others:
-        gap = rigid_fit(other, latent).apply(other) - latent
-        errors += weight * gap[:, :, None] * gap[:, None]
+    errors = np.einsum("ba,ibc,cd->iad", turn, errors, turn)
+    by_rivals = errors + sum(at.weight * _squares(at.latent[order], latent) for at in optima)
+    # Simulated tables end at rivals, too: of each point the wider of both.
+    errors = factor * errors
+    wider = np.einsum("imm->i", by_rivals) > np.einsum("imm->i", errors)
+    errors = np.where(wider[:, None, None], by_rivals, errors) + _squares(fit.latent, latent)
     return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
@@ -258,6 +259,12 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: 
     weights /= weights.sum(axis=1, keepdims=True)
     flat = posterior.covariances.reshape(len(process.points), -1)
     return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
+
+
+def _squares(other: Floats, latent: Floats) -> Floats:
+    """Squared distances (n, m, m) of every point of a latent from that of another."""
+    gap = rigid_fit(other, latent).apply(other) - latent
+    return np.asarray(gap[:, :, None] * gap[:, None])
 
 
 def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> float:
