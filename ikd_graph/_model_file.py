@@ -45,7 +45,8 @@ _KINDS = {
     "f tm": "solved.coordinates", "f t": "solved.precision", "f bm": "solved.eigenvalues",
     "f b": "solved.negative_mass", "b ku": "sessions.parts",
     "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
-    "U ": "fit.start", "U o": "optima.start", "f o": "optima.log_likelihood optima.distance optima.z optima.weight",
+    "U ": "fit.start", "U o": "optima.start",
+    "f o": "optima.log_likelihood optima.distance optima.z optima.weight",
     "f ocm": "optima.latent", "f amm": "bars.covariances",
     "f p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
 }  # fmt: skip

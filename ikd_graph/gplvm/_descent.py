@@ -170,7 +170,11 @@ def converge(
 
 
 def nested_latents(
-    sample_cov: Floats, latent: Floats, kernel: StationaryKernel, fewest: int = 1
+    sample_cov: Floats,
+    latent: Floats,
+    kernel: StationaryKernel,
+    fewest: int = 1,
+    clock: Clock | None = None,
 ) -> list[Floats]:
     """Find latents of few to M coordinates, each from the next larger one.
 
@@ -187,13 +191,15 @@ def nested_latents(
         Kernel of the model.
     fewest : int
         Coordinates of the last one.
+    clock : Clock, optional
+        Of the search that it is a part of.
 
     Returns
     -------
     list of (n, m) ndarray of float64
         m = ``fewest`` to M. The noise is at least ``NESTED_NOISE``.
     """
-    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
+    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], clock or Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
         at = descend(objective, objective.start(latent), _SOFT)

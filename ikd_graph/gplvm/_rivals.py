@@ -7,8 +7,8 @@ Econometrica 57, 1989) is, with S = C C^T the covariance of the columns and A th
 
 which takes no more than S. z is the difference over the root of that, and the chance of an optimum
 to be the likeliest of other columns that of a normal vector with these variances (as Kishino and
-Hasegawa resample log likelihoods, Journal of Molecular Evolution 29, 1989). Of optima that differ by
-less than .3 standard errors the most compact is taken (docs/decisions/023-rivals.md).
+Hasegawa resample log likelihoods, Journal of Molecular Evolution 29, 1989). Of optima that differ
+by less than .3 standard errors the most compact is taken (docs/decisions/023-rivals.md).
 """
 
 from collections.abc import Sequence

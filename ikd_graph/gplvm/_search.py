@@ -2,7 +2,7 @@ r"""Searches for the latent, variances and kernel under which the data are most 
 
 The likelihood has many local optima. In `likelihood` each start is annealed: a noise floor falls
 from far above the true noise to almost none, so that the coarse structure is settled before the
-fine one can lock a wrong turn in. Paths unroll a curve and Algorithm 1 on all pairs rolls it up, and
+fine one can lock a wrong turn in. Paths unroll a curve, Algorithm 1 on all pairs rolls it up, and
 curves that cross in M dimensions have passed each other in 2 M: so starts are of all three kinds.
 Of the optima that the columns cannot tell apart (`_rivals`) the most compact is converged fully.
 
@@ -84,7 +84,7 @@ compared on as many rows as are annealed: thirteen likelihoods of these cost as 
 """
 
 _LEVELS = (0.05, 0.15, 0.3)
-"""Least correlations of closed forms of all pairs: smaller ones are errors, and have no distance."""
+"""Least correlations of closed forms of all pairs: what is smaller is an error, of no distance."""
 
 _NEIGHBORS = (4, 15)
 """Fewest and most neighbors of a random graph."""
@@ -134,6 +134,13 @@ class LikelihoodFit(NamedTuple):
         shown = min(self.optima, key=lambda at: (at.weight == 0.0, at.distance))
         return tuple(at for at in self.optima if at.weight > _RARELY and at is not shown)
 
+    def describe_rivals(self) -> str:
+        """Say how many rivals there are, how likely, and how far from the latent."""
+        several, far = len(self.rivals) > 1, max(at.distance for at in self.rivals)
+        return (
+            f"{len(self.rivals)} other arrangements are" if several else "another arrangement is"
+        ) + f" about as likely (optima_), {'up to ' * several}{far:.1f} length-scales from this one"
+
 
 class CoreFit(NamedTuple):
     """Latent of all rows, and the fit of the core that placed those outside it."""
@@ -149,7 +156,7 @@ def local_optimum(
     kernel: kernels.StationaryKernel,
     variances: tuple[float, float] | None = None,
 ) -> Model:
-    """The likelier of descents: to the nearest optimum, or annealed as `likelihood` descends.
+    """Return the likeliest end of descents to the nearest optimum, or annealed ones.
 
     Parameters
     ----------
@@ -224,10 +231,10 @@ def likelihood(
     eigenvalues as small as those of noise. So the floor is given up where that adds more than half
     a unit per free coordinate to the log likelihood, which is what fitting noise adds.
 
-    Descents start from ``init``, from closed forms of all pairs whose correlations are at least .05,
-    .15 or .3, from two of twice the coordinates that are taken off one by one, and from the geodesic
-    solution on the threshold graph. Of the optima that the columns cannot tell apart the most
-    compact is taken: unrolled curves fit the same distances (docs/decisions/023-rivals.md).
+    Descents start from ``init``, from closed forms of all pairs with correlations of at least .05,
+    .15 and .3, from two of twice the coordinates, which are taken off one by one, and from the
+    geodesic solution on the threshold graph. Of the optima that the columns cannot tell apart the
+    most compact is taken: an unrolled curve has the same distances along it.
 
     Parameters
     ----------
@@ -290,19 +297,21 @@ def likelihood(
         return floored, above, released.value
 
     def descend(name: str, start: Floats) -> Optimum:
+        m = objective.n_components
+        if start.shape[1] > m:
+            start = nested_latents(cov, start, objective.kernel, m, clock)[0]
         return converge(objective, anneal(objective, objective.start(start, name)))
 
     def further_starts(objective: Objective) -> Iterator[tuple[str, Floats]]:
-        """Yield closed forms of all pairs, from above, of the threshold graph, of random ones."""
+        """Yield closed forms of all pairs, of more coordinates, of threshold and random graphs."""
         if clock.expired:
             return
         corr, m, kernel = to_correlation(cov), objective.n_components, objective.kernel
         for level in _LEVELS:
             yield f"all pairs, {level:g}", all_pairs(corr, m, kernel, level)
         more = min(2 * m, len(cov) - 1)
-        above = all_pairs(corr, more, kernel), closed_form(corr, more, kernel, n_observed)
-        for name, start in zip(("all pairs", "threshold graph"), above, strict=True):
-            yield f"{name}, from {more}", nested_latents(cov, start, kernel, m)[0]
+        yield f"all pairs, from {more}", all_pairs(corr, more, kernel)
+        yield f"threshold graph, from {more}", closed_form(corr, more, kernel, n_observed)
         first = closed_form(corr, m, kernel, n_observed)
         if not same(first, latent):
             yield "threshold graph", first
@@ -548,7 +557,7 @@ def closed_form(
 def all_pairs(
     corr: Floats, n_components: int, kernel: kernels.StationaryKernel, least: float = _LEVELS[1]
 ) -> Floats:
-    """Closed form of all pairs, of correlations of at least some value (Algorithm 1).
+    """Compute the closed form of all pairs, of correlations of at least some value (Algorithm 1).
 
     Parameters
     ----------
