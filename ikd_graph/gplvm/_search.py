@@ -232,7 +232,7 @@ def likelihood(
     a unit per free coordinate to the log likelihood, which is what fitting noise adds.
 
     Descents start from ``init``, from closed forms of all pairs with correlations of at least .05,
-    .15 and .3, from two of twice the coordinates, which are taken off one by one, and from the
+    .15 and .3, from one of twice the coordinates, which are taken off one by one, and from the
     geodesic solution on the threshold graph. Of the optima that the columns cannot tell apart the
     most compact is taken: an unrolled curve has the same distances along it.
 
@@ -303,7 +303,7 @@ def likelihood(
         return converge(objective, anneal(objective, objective.start(start, name)))
 
     def further_starts(objective: Objective) -> Iterator[tuple[str, Floats]]:
-        """Yield closed forms of all pairs, of more coordinates, of threshold and random graphs."""
+        """Yield closed forms of all pairs, of more coordinates, of the graph, of random graphs."""
         if clock.expired:
             return
         corr, m, kernel = to_correlation(cov), objective.n_components, objective.kernel
@@ -311,7 +311,6 @@ def likelihood(
             yield f"all pairs, {level:g}", all_pairs(corr, m, kernel, level)
         more = min(2 * m, len(cov) - 1)
         yield f"all pairs, from {more}", all_pairs(corr, more, kernel)
-        yield f"threshold graph, from {more}", closed_form(corr, more, kernel, n_observed)
         first = closed_form(corr, m, kernel, n_observed)
         if not same(first, latent):
             yield "threshold graph", first
