@@ -117,10 +117,9 @@ def posterior(
     turn = rigid_fit(fit.latent, latent).rotation
     errors = np.einsum("ba,ibc,cd->iad", turn, errors, turn)
     by_rivals = errors + sum(at.weight * _squares(at.latent[order], latent) for at in optima)
-    # Simulated tables end at rivals, too: of each point the wider of both.
-    errors = factor * errors
-    wider = np.einsum("imm->i", by_rivals) > np.einsum("imm->i", errors)
-    errors = np.where(wider[:, None, None], by_rivals, errors) + _squares(fit.latent, latent)
+    # Simulated tables end at rivals, too: the wider of both counts.
+    errors = max(factor * errors, by_rivals, key=lambda each: np.einsum("imm->", each))
+    errors = errors + _squares(fit.latent, latent)
     return LatentPosterior(errors[np.argsort(order)], factor, n_free)
 
 
