@@ -58,7 +58,7 @@ print(model.settings_)
 
 # %%
 # Every year was scaled to one variance, with its mean taken off, so that the business cycle has no
-# say in the map. The reliability is 0.57: no distance on this map should be measured with a ruler.
+# say in the map. The reliability is 0.58: no distance on this map should be measured with a ruler.
 
 # %%
 # Neighbors grow together
