@@ -27,7 +27,7 @@ from .eigen import Embedding
 from .plan import CLASSES, Candidate, Report
 from .strategies import Solution
 
-_FORMAT = "ikd_graph model, format 3"
+_FORMAT = "ikd_graph model, format 4"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
@@ -45,7 +45,8 @@ _KINDS = {
     "f tm": "solved.coordinates", "f t": "solved.precision", "f bm": "solved.eigenvalues",
     "f b": "solved.negative_mass", "b ku": "sessions.parts",
     "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
-    "U ": "fit.start", "U o": "optima.start", "f o": "optima.log_likelihood optima.distance",
+    "U ": "fit.start", "U o": "optima.start",
+    "f o": "optima.log_likelihood optima.distance optima.z optima.weight",
     "f ocm": "optima.latent", "f amm": "bars.covariances",
     "f p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
 }  # fmt: skip
@@ -319,9 +320,9 @@ def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
     if points.shape[1] != settings.n_components:
         raise ValueError("its points have another number of coordinates than were asked for")
     if "core" in arrays:
-        *parts, latents = _record(arrays, gplvm.OptimumRecord, "optima")
-        optima = zip(*(part.tolist() for part in parts), latents, strict=True)
-        records = tuple(gplvm.OptimumRecord(*each) for each in optima)
+        found = _record(arrays, gplvm.OptimumRecord, "optima")
+        parts = (part if part.ndim > 1 else part.tolist() for part in found)
+        records = tuple(gplvm.OptimumRecord(*each) for each in zip(*parts, strict=True))
         own = {"kernel": settings.kernel, "optima": records}
         likelihood = _record(arrays, gplvm.LikelihoodFit, "fit", **own)
         core = gplvm.CoreFit(points, arrays["core"], likelihood)

@@ -194,7 +194,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Where it does, `fit` warns with the cure, and standard errors and reliability are NaN. None
         where the likelihood tells no standard errors. Computed with them.
     optima_ : tuple of OptimumRecord
-        Local optima of the likelihood that were reached, the most likely first; their ``latent``
+        Local optima of the likelihood that were reached, the most likely first, with ``z``, what
+        each lacks of the largest log likelihood in standard errors, and ``weight``, its chance to
+        be the likeliest of other columns, which counts in the standard errors; their ``latent``
         has the rows and the frame of `embedding_`, NaN for rows outside the core.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
         Rows that are landmarks.
@@ -971,9 +973,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 notes["standard errors"] += "; rows in no order are not asked for noise along them"
         if value < gplvm.TRUSTED:
             warn(
-                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
-                "standard errors are large (standard_errors_); measure more columns, or average "
-                "rows that belong together"
+                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: "
+                f"{self._result.notes.get('optima') or 'its standard errors are large'} "
+                "(standard_errors_); measure more columns, or average rows that belong together"
             )
         return report.explain(notes)
 

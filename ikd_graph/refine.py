@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from ._base.table import MappedRows
 from ._base.threads import single_threaded_blas
 from ._base.validation import flag, one_of, positive, table_of, whole
+from .covariance import effective_columns
 from .gplvm import GaussianProcess, sample_covariance
 from .gplvm._search import (
     MAX_ITER,
@@ -77,7 +78,7 @@ class Likelihood(BaseEstimator):
     Parameters
     ----------
     restarts : int
-        Descents from closed forms on random graphs, next to that from the own latent.
+        Descents from closed forms on random graphs, next to those that `likelihood` makes.
     fit_shape : bool
         Also fit the kernel's alpha or gamma.
     time_budget : float, optional
@@ -102,7 +103,7 @@ class Likelihood(BaseEstimator):
     Likelihood(restarts=20)
     """
 
-    restarts: int = 4
+    restarts: int = 0
     fit_shape: bool = False
     time_budget: float | None = None
     descent: str = "auto"
@@ -183,6 +184,7 @@ class Likelihood(BaseEstimator):
             else:
                 sample_cov = sample_covariance(inside, centered)
                 common |= {"restarts": self.restarts, "random_state": random_state}
+                common["n_effective"] = effective_columns(inside)
                 fit = likelihood(sample_cov, inside.shape[1], kernel, init=init[core], **common)
             process = GaussianProcess(
                 fit.latent, inside, fit.kernel, fit.variance, fit.noise, centered=centered

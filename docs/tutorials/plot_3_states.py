@@ -58,7 +58,7 @@ print(model.settings_)
 
 # %%
 # Every year was scaled to one variance, with its mean taken off, so that the business cycle has no
-# say in the map. The reliability is 0.55: no distance on this map should be measured with a ruler.
+# say in the map. The reliability is 0.58: no distance on this map should be measured with a ruler.
 
 # %%
 # Neighbors grow together
@@ -186,7 +186,7 @@ for ax, points in zip(axs, (places, on_map), strict=True):
 # - **The arrangement.** Halves of the years agree by 0.33. Neighbors carry the finding, far
 #   distances do not.
 # - **What all states share.** With the mean year taken off by regression before the fit, rather
-#   than by scaling, the R² of the places falls to 0.24. Some geography is left in either way; how
+#   than by scaling, the R² of the places falls to 0.26. Some geography is left in either way; how
 #   much of it, this table does not say.
 # - **Independence.** Years follow one another. ``diagnose`` counts the 80 years of growth as 36
 #   independent ones, the 81 years of income as 11.

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .. import eigen
 from .._base.format import setting
 from .._base.types import Booleans, Floats, Integers
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
 from ._likelihood import Model, SampleLikelihood
 from ._process import JITTER
-from ._search import closed_form, local_optimum
+from ._search import all_pairs, closed_form, local_optimum
 
 _GAIN = (0.8, 1.0)
 """Log likelihood a row that noise lets one more coordinate gain, in tables of right models.
@@ -89,9 +88,10 @@ def model_covariance(fit: Model) -> Floats:
 
 
 def embed(cov: Floats, n_components: int, kernel: StationaryKernel, n_columns: float) -> Model:
-    """Optimum of an annealed descent from the closed form of a sample covariance."""
-    start = closed_form(to_correlation(cov), n_components, kernel, max(round(n_columns), 2))
-    return local_optimum(cov, start, kernel)
+    """Likelier optimum of annealed descents from two closed forms of a sample covariance."""
+    corr = to_correlation(cov)
+    paths = closed_form(corr, n_components, kernel, max(round(n_columns), 2))
+    return local_optimum(cov, [paths, all_pairs(corr, n_components, kernel)], kernel)
 
 
 def check_model(
@@ -100,11 +100,8 @@ def check_model(
     place: Integers,
     n_free: float,
     unlike: float,
-) -> tuple[ModelChecks, Model, float]:
-    """Answers to the three questions, an optimum that is likelier than the fit, and by how much.
-
-    A fit at a wrong optimum gains by one more coordinate, too: points pass one another there, and a
-    descent from the leading coordinates ends in a better optimum. Without one it is the fit itself.
+) -> ModelChecks:
+    """Answers to the three questions.
 
     Parameters
     ----------
@@ -119,30 +116,24 @@ def check_model(
     """
     # Columns of different length-scales gain by a coordinate and have a factor of their own.
     slack = unlike**2
-    (fit, cov), n, likelihood = fitted, len(place), SampleLikelihood(fitted[1])
+    (fit, cov), n = fitted, len(place)
     spread, by_chance, (gain, wider) = _SPREAD / n**0.5, _GAIN[0], _one_more(fit, cov, n_free)
     if gain > (by_chance + spread) * slack**2:
         by_chance = float(np.clip(_one_more(*simulated[0], n_free)[0], *_GAIN))
-    most, rival, lead = (by_chance + spread) * slack**2, fit, 0.0
-    if gain > most:
-        leading = eigen.principal_axes(wider.latent).coordinates[:, :-1]
-        rival = local_optimum(cov, leading, fit.kernel)
-        lead = max(n_free * (likelihood(*fit).value - likelihood(*rival).value), 0.0)
-        gain -= lead / n
+    most = (by_chance + spread) * slack**2
     # What a missing coordinate leaves follows in order, too, but goes with it.
-    last = wider if gain > most else rival if lead else fit
+    last = wider if gain > most else fit
     neighbors = np.subtract.outer(place, place) == 1
     found = [_patterns(_whitened(*each), neighbors) for each in ((last, cov), *simulated)]
     (alike, ratio), (by_noise, typical) = found[0], np.mean(found[1:], axis=0)
     usual = max(float(by_noise), 0.0)
     if max(alike - usual, _patterns(cov, neighbors)[0]) <= _FAR:
         alike = np.nan
-    checks = ModelChecks(
+    return ModelChecks(
         Check(ratio, typical, _STANDS_OUT * typical * slack),
         Check(alike, usual, usual + _FAR * unlike),
         Check(gain, by_chance, most),
     )
-    return checks, rival, lead
 
 
 def _one_more(fit: Model, sample_cov: Floats, n_free: float) -> tuple[float, Model]:

@@ -169,8 +169,14 @@ def converge(
     return minimize(objective, at, steps, objective.least_noise, tolerance, scored=scored)
 
 
-def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel) -> list[Floats]:
-    """Find latents of 1 to M coordinates, each from the next larger one.
+def nested_latents(
+    sample_cov: Floats,
+    latent: Floats,
+    kernel: StationaryKernel,
+    fewest: int = 1,
+    clock: Clock | None = None,
+) -> list[Floats]:
+    """Find latents of few to M coordinates, each from the next larger one.
 
     The coordinate of least variance is shrunk and dropped. Curves that cross in fewer dimensions
     have passed each other in more, so that descents from above end in good optima.
@@ -183,20 +189,24 @@ def nested_latents(sample_cov: Floats, latent: Floats, kernel: StationaryKernel)
         Where to begin.
     kernel : StationaryKernel
         Kernel of the model.
+    fewest : int
+        Coordinates of the last one.
+    clock : Clock, optional
+        Of the search that it is a part of.
 
     Returns
     -------
     list of (n, m) ndarray of float64
-        m = 1 to M. The noise is at least ``NESTED_NOISE``.
+        m = ``fewest`` to M. The noise is at least ``NESTED_NOISE``.
     """
-    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], Clock())
+    objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], clock or Clock())
     latents: list[Floats] = []
     with single_threaded_blas():
         at = descend(objective, objective.start(latent), _SOFT)
         while True:
             end = minimize(objective, at, 30, NESTED_NOISE)
             latents.insert(0, objective.model(end.vector).latent)
-            if objective.n_components == 1:
+            if objective.n_components == fewest:
                 return latents
             for factor, steps in ((0.5, 12), (0.2, 12), (0.0, 20)):
                 points, _, *variances = objective.model(at.vector)

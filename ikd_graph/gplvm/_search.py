@@ -2,7 +2,9 @@ r"""Searches for the latent, variances and kernel under which the data are most 
 
 The likelihood has many local optima. In `likelihood` each start is annealed: a noise floor falls
 from far above the true noise to almost none, so that the coarse structure is settled before the
-fine one can lock a wrong turn in. The most likely of all local optima is converged fully.
+fine one can lock a wrong turn in. Paths unroll a curve, Algorithm 1 on all pairs rolls it up, and
+curves that cross in M dimensions have passed each other in 2 M: so starts are of all three kinds.
+Of the optima that the columns cannot tell apart (`_rivals`) the most compact is converged fully.
 
 Where a table is no sample of the model, the search for the largest likelihood leaves what the
 initial embedding knew: neighbors get sharper, but the arrangement of the whole is lost. In
@@ -16,7 +18,7 @@ Z0 is in the unit in which it has the largest likelihood, so that no unit of the
 initial embedding matters. docs/decisions/004-likelihood-by-restarts.md has what is gained and lost.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,17 +37,29 @@ from ..blockwise import rigid_fit
 from ..covariance import spectral_noise, to_correlation
 from ..similarity import Correlations
 from ..stress import stress
-from ._descent import LEAST_NOISE, Clock, Objective, Optimum, anneal, converge, minimize
+from ._descent import (
+    LEAST_NOISE,
+    Clock,
+    Objective,
+    Optimum,
+    anneal,
+    converge,
+    minimize,
+    nested_latents,
+)
 from ._likelihood import Model, SampleLikelihood, sample_covariance
 from ._process import SIDE_BY_SIDE, GaussianProcess
+from ._rivals import Standing, compare_optima, same
 
 T = TypeVar("T")
 
 _FLOOR_FRACTION = 0.9
 """Noise floor over the estimate of the noise: less its error in small tables (decision 004)."""
 
-_SAME = 1e-6  # squared distance, over that to the middle, of latents that differ by rounding
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the most likely optimum
+
+_RARELY = 0.05
+"""Chance to be the likeliest of other columns up to which an optimum is no rival."""
 
 _OPEN = 0.5
 """Log likelihood that a distance may cost: what a standard error costs."""
@@ -69,6 +83,9 @@ _RADII = np.geomspace(0.25, 16.0, 13)
 compared on as many rows as are annealed: thirteen likelihoods of these cost as much as one of 600.
 """
 
+_LEVELS = (0.05, 0.15, 0.3)
+"""Least correlations of closed forms of all pairs: what is smaller is an error, of no distance."""
+
 _NEIGHBORS = (4, 15)
 """Fewest and most neighbors of a random graph."""
 
@@ -87,12 +104,14 @@ class OptimumRecord(NamedTuple):
     log_likelihood: float  # of all columns
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
     latent: Floats  # (n, m), centered and rigidly aligned
+    z: float = 0.0  # log likelihood that it lacks of the largest, in standard errors
+    weight: float = 1.0  # chance to be the likeliest of other columns; 0 of one of those listed
 
     def __repr__(self) -> str:
         """Return the record without its latent."""
         return (
             f"OptimumRecord(start={self.start!r}, log_likelihood={self.log_likelihood:.6g}, "
-            f"distance={self.distance:.3g})"
+            f"distance={self.distance:.3g}, z={self.z:.2g}, weight={self.weight:.2g})"
         )
 
 
@@ -109,6 +128,19 @@ class LikelihoodFit(NamedTuple):
     optima: tuple[OptimumRecord, ...]  # one for each descent, most likely first
     complete: bool  # False if the time budget ended the search
 
+    @property
+    def rivals(self) -> tuple[OptimumRecord, ...]:
+        """Other optima that may well be the likeliest of other columns."""
+        shown = min(self.optima, key=lambda at: (at.weight == 0.0, at.distance))
+        return tuple(at for at in self.optima if at.weight > _RARELY and at is not shown)
+
+    def describe_rivals(self) -> str:
+        """Say how many rivals there are, how likely, and how far from the latent."""
+        several, far = len(self.rivals) > 1, max(at.distance for at in self.rivals)
+        return (
+            f"{len(self.rivals)} other arrangements are" if several else "another arrangement is"
+        ) + f" about as likely (optima_), {'up to ' * several}{far:.1f} length-scales from this one"
+
 
 class CoreFit(NamedTuple):
     """Latent of all rows, and the fit of the core that placed those outside it."""
@@ -120,17 +152,17 @@ class CoreFit(NamedTuple):
 
 def local_optimum(
     sample_cov: Floats,
-    latent: Floats,
+    latents: Sequence[Floats],
     kernel: kernels.StationaryKernel,
     variances: tuple[float, float] | None = None,
 ) -> Model:
-    """One descent: to the nearest optimum, or annealed as `likelihood` descends.
+    """Return the likeliest end of descents to the nearest optimum, or annealed ones.
 
     Parameters
     ----------
     sample_cov : (n, n) float64
         S = X X^T / N.
-    latent : (n, m) float64
+    latents : sequence of (n, m) float64
         Where to start.
     kernel : StationaryKernel
         Kernel of the model.
@@ -144,13 +176,15 @@ def local_optimum(
         Of the optimum, variances in the units of ``sample_cov``.
     """
     cov, scale = scaled(sample_cov)
-    objective = Objective(SampleLikelihood(cov), kernel, latent.shape[1], Clock())
-    if variances is None:
-        start = anneal(objective, objective.start(latent))
-    else:
-        variance, noise = variances
-        start = Optimum(np.inf, objective.vector(latent, variance / scale, noise / scale), "")
-    at = objective.model(converge(objective, start).vector)
+    objective = Objective(SampleLikelihood(cov), kernel, latents[0].shape[1], Clock())
+
+    def descend(latent: Floats) -> Optimum:
+        if variances is None:
+            return converge(objective, anneal(objective, objective.start(latent)))
+        vector = objective.vector(latent, variances[0] / scale, variances[1] / scale)
+        return converge(objective, Optimum(np.inf, vector, ""))
+
+    at = objective.model(min(map(descend, latents), key=lambda at: at.value).vector)
     return at._replace(variance=scale * at.variance, noise=scale * at.noise)
 
 
@@ -173,6 +207,7 @@ def _check_init(init: Floats, rows: Any = None, sample_cov: Any = None, **_: obj
     sample_cov=check.symmetric,
     init=check.table,
     n_observed=check.whole(1),
+    n_effective=check.optional(check.positive),
     fit_shape=check.flag,
     time_budget=check.optional(check.positive),
     random_state=check.seed,
@@ -184,6 +219,7 @@ def likelihood(
     *,
     init: ArrayLike,
     restarts: int = 0,
+    n_effective: float | None = None,
     fit_shape: bool = False,
     time_budget: float | None = None,
     random_state: int | None = None,
@@ -194,6 +230,11 @@ def likelihood(
     (`ikd_graph.covariance.spectral_noise`), unless the data contradict it: rough kernels have
     eigenvalues as small as those of noise. So the floor is given up where that adds more than half
     a unit per free coordinate to the log likelihood, which is what fitting noise adds.
+
+    Descents start from ``init``, from closed forms of all pairs with correlations of at least .05,
+    .15 and .3, from one of twice the coordinates, which are taken off one by one, and from the
+    geodesic solution on the threshold graph. Of the optima that the columns cannot tell apart the
+    most compact is taken: an unrolled curve has the same distances along it.
 
     Parameters
     ----------
@@ -207,8 +248,9 @@ def likelihood(
     init : (n, m) array_like of float64
         Initial embedding, in any unit.
     restarts : int
-        More descents: one from the geodesic solution of the correlations of ``sample_cov`` on
-        their threshold graph, if that is not ``init``, the others on random graphs.
+        More descents, from geodesic solutions on random graphs.
+    n_effective : float, optional
+        Independent columns that the columns are worth, by default all: what optima are compared by.
     fit_shape : bool
         Also fit the kernel's alpha or gamma, at the end.
     time_budget : float, optional
@@ -255,19 +297,26 @@ def likelihood(
         return floored, above, released.value
 
     def descend(name: str, start: Floats) -> Optimum:
+        m = objective.n_components
+        if start.shape[1] > m:
+            start = nested_latents(cov, start, objective.kernel, m, clock)[0]
         return converge(objective, anneal(objective, objective.start(start, name)))
 
-    def further_starts(objective: Objective) -> list[tuple[str, Floats]]:
-        """Return closed forms of the threshold graph, unless that was given, and random graphs."""
-        if not restarts or clock.expired:
-            return []
+    def further_starts(objective: Objective) -> Iterator[tuple[str, Floats]]:
+        """Yield closed forms of all pairs, of more coordinates, of the graph, of random graphs."""
+        if clock.expired:
+            return
         corr, m, kernel = to_correlation(cov), objective.n_components, objective.kernel
-        rng = np.random.default_rng(random_state or 0)
+        for level in _LEVELS:
+            yield f"all pairs, {level:g}", all_pairs(corr, m, kernel, level)
+        more = min(2 * m, len(cov) - 1)
+        yield f"all pairs, from {more}", all_pairs(corr, more, kernel)
         first = closed_form(corr, m, kernel, n_observed)
-        starts = [] if same(first, latent) else [("threshold graph", first)]
-        for number in range(1, restarts + 1 - len(starts)):
-            starts.append((f"restart {number}", random_closed_form(corr, m, kernel, rng)))
-        return starts
+        if not same(first, latent):
+            yield "threshold graph", first
+        rng = np.random.default_rng(random_state or 0)
+        for number in range(1, restarts + 1):
+            yield f"restart {number}", random_closed_form(corr, m, kernel, rng)
 
     with single_threaded_blas():
         sample = SampleLikelihood(cov)
@@ -276,21 +325,16 @@ def likelihood(
         floor = max(floor, LEAST_NOISE)
         fitted = _in_threads(fit_kernel, [(kernels.get(name),) for name in names])
         objective, at, _ = min(fitted, key=lambda each: each[2])
-        optima = [at, *_in_threads(descend, further_starts(objective))]
-        best = min(optima, key=lambda at: at.value)
-        best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
+        optima = [at, *_in_threads(descend, [*further_starts(objective)])]
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
+        reached.sort(key=lambda at: at.value)
+        standings, shown = compare_optima(objective, reached, n_effective or n_observed)
+        best = converge(objective, reached[shown], _LAST_STEPS, _LAST_TOLERANCE)
         if fit_shape:
             objective = _with_shape(objective, lambda under: converge(under, best).value)
             best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
         best = _close_gaps(objective, best, n_observed)
-        return report(objective, best, reached, n_observed, order, scale)
-
-
-def same(latent: Floats, other: Floats, tolerance: float = _SAME) -> bool:
-    """Whether two latents are equal but for a rigid motion and a fraction of their variance."""
-    gap = rigid_fit(latent, other).apply(latent) - other
-    return float(np.sum(gap**2)) <= tolerance * float(np.sum((other - other.mean(axis=0)) ** 2))
+        return report(objective, best, reached, n_observed, order, scale, standings)
 
 
 def _in_threads(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
@@ -361,6 +405,7 @@ def report(
     n_observed: int,
     order: NDArray[np.intp],
     scale: float,
+    standings: Sequence[Standing] = (Standing(0.0, 1.0),),
 ) -> LikelihoodFit:
     """Return the result in the order of the points and the units of the covariance."""
     at, back = objective.model(best.vector), np.argsort(order)
@@ -368,12 +413,12 @@ def report(
     latent = eigen.principal_axes(at.latent).coordinates
     # A density of values that are larger by the root of the scale is smaller by that root each.
     shift, optima = 0.5 * len(order) * float(np.log(scale)), []
-    for end in sorted(reached, key=lambda end: end.value):
+    for end, standing in zip(reached, standings, strict=True):
         estimate = objective.model(end.vector).latent
         turned = rigid_fit(estimate, latent).apply(estimate)
         distance = float(np.sqrt(((turned - latent) ** 2).sum(axis=1).mean())) / unit
         log_likelihood = -n_observed * (end.value + shift)
-        optima.append(OptimumRecord(end.start, log_likelihood, distance, turned[back]))
+        optima.append(OptimumRecord(end.start, log_likelihood, distance, turned[back], *standing))
     return LikelihoodFit(
         latent=latent[back],
         kernel=at.kernel,
@@ -506,6 +551,28 @@ def closed_form(
     g = graph.union(strong, _neighbor_graph(similarity, _JOINED))
     latent = _geodesic(g, n_components, kernel)
     return stress(latent, g, kernel, n_observed).latent
+
+
+def all_pairs(
+    corr: Floats, n_components: int, kernel: kernels.StationaryKernel, least: float = _LEVELS[1]
+) -> Floats:
+    """Compute the closed form of all pairs, of correlations of at least some value (Algorithm 1).
+
+    Parameters
+    ----------
+    corr, n_components, kernel : see `closed_form`
+        Correlations, columns of the latent, kernel.
+    least : float
+        What smaller correlations are taken for.
+
+    Returns
+    -------
+    (n, n_components) ndarray of float64
+        Latent.
+    """
+    sq_dist = kernel.sq_distance(np.maximum(corr, least))
+    np.fill_diagonal(sq_dist, 0.0)
+    return eigen.coordinates(sq_dist, n_components).coordinates
 
 
 def random_closed_form(

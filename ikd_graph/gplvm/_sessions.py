@@ -28,7 +28,8 @@ from ..eigen import seeded_eigsh
 from ..kernels import StationaryKernel
 from ._descent import Clock, Objective, Optimum, converge, descend
 from ._likelihood import GroupLikelihood, column_groups, known_columns, sample_covariance
-from ._search import closed_form, local_optimum, same
+from ._rivals import ONE_OPTIMUM, same
+from ._search import closed_form, local_optimum
 
 OPEN_BELOW = 10.0
 """Nats of log likelihood by which a mirror image must fall short for a part to be fixed."""
@@ -48,7 +49,6 @@ _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison i
 _ROUNDS = 3
 _LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
 _LEAST_PAIRS = 100  # of two sessions
-_SAME = 0.02  # of the sum of squares, by which embeddings of one optimum may differ
 _CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fold
 _HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
 
@@ -158,7 +158,7 @@ def _one_by_one(
         own = rows[inside][:, np.isfinite(rows[inside][0])]
         cov = sample_covariance(own, centered=False)
         start = closed_form(to_correlation(cov), init.shape[1], kernel, own.shape[1])
-        alone = local_optimum(cov, start, kernel).latent
+        alone = local_optimum(cov, [start], kernel).latent
         latent[inside] = rigid_fit(alone, init[inside]).apply(alone)
     return latent
 
@@ -179,7 +179,7 @@ def _mirror_parts(
     # The smallest of the parts whose mirror images lead to one optimum is the one that moved.
     for k in sorted(range(len(parts)), key=lambda k: int(parts[k].sum())):
         reached = objective.model(tried[k].vector).latent
-        if not any(same(reached, other, _SAME) for other in seen):
+        if not any(same(reached, other, ONE_OPTIMUM) for other in seen):
             gaps[k] = n_columns * (tried[k].value - best.value)
             seen.append(reached)
     return best, SessionJoints(np.array(parts), gaps, np.zeros(len(parts)))

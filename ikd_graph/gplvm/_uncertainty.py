@@ -7,8 +7,8 @@ and P the projection that takes rigid motions off, would be the covariance of th
 point if the likelihood had one optimum and were a parabola there. With as many parameters as
 points neither holds: the most likely latent has fitted noise too, and other optima are as likely.
 
-So tables are drawn from the fitted process and embedded again, by an annealed descent from a closed
-form. There the truth is known, and so is by how much J understates its errors, wrong optima
+So tables are drawn from the fitted process and embedded again, by annealed descents from two closed
+forms. There the truth is known, and so is by how much J understates its errors, wrong optima
 included: the mean over tables of the squared error over that of J is what J^-1 is multiplied by
 (the bootstrap-t of Efron, with one factor for all points).
 
@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.spatial.distance import cdist
-from scipy.special import softmax
 
 from .. import covariance
 from .._base import validation as check
@@ -92,7 +91,7 @@ def posterior(
     random_state : int, optional
         Seed of the tables; None is 0, so that two runs agree.
     optima : sequence of OptimumRecord
-        Local optima that the fit reached; each counts by its likelihood.
+        Local optima that the fit reached; each counts by its chance to be the likeliest.
     n_simulations : int
         Tables that are drawn and embedded.
     places : (n,) ndarray of int, optional
@@ -127,39 +126,33 @@ def posterior(
     place = order if places is None else places[order]
     with single_threaded_blas():
         sample_cov = sample_covariance(rows, centered=False)
-        fit = local_optimum(sample_cov, latent, process.kernel, (process.variance, process.noise))
+        fit = local_optimum(sample_cov, [latent], process.kernel, (process.variance, process.noise))
         n_columns = max(covariance.effective_columns(rows) - process.centered, 1.0)
         n_free = _free_columns(fit, rows, n_columns)
         errors = _covariances(fit, n_free)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
         ratios, simulated = zip(*(_simulate(fit, n_free, rng) for rng in rngs), strict=True)
         factor = float(np.mean(ratios)) ** 2
-        checks, rival, lead = check_model(
-            (fit, sample_cov), simulated, place, n_free, n_columns / n_free
-        )
+        checks = check_model((fit, sample_cov), simulated, place, n_free, n_columns / n_free)
     turn = rigid_fit(fit.latent, latent).rotation
-    errors = factor * np.einsum("ba,ibc,cd->iad", turn, errors, turn)
-    logs = [at.log_likelihood * n_free / process.n_observed for at in optima]
-    others = [fit.latent, *(at.latent[order] for at in optima)]
-    if lead:
-        logs, others = [*logs, max(logs, default=0.0) + lead], [*others, rival.latent]
-    weights = [1.0, *(softmax(logs) if logs else ())]
-    for weight, other in zip(weights, others, strict=True):
-        gap = rigid_fit(other, latent).apply(other) - latent
-        errors += weight * gap[:, :, None] * gap[:, None]
+    errors = np.einsum("ba,ibc,cd->iad", turn, errors, turn)
+    by_rivals = errors + sum(at.weight * _squares(at.latent[order], latent) for at in optima)
+    # Simulated tables end at rivals, too: the wider of both counts.
+    errors = max(factor * errors, by_rivals, key=lambda each: np.einsum("imm->", each))
+    errors = errors + _squares(fit.latent, latent)
     return LatentPosterior(errors[np.argsort(order)], factor, n_free, np.array(checks))
 
 
 def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     r"""R2 with the truth that error bars lead to expect, from 0 to 1.
 
-    1 / (1 + Σ s² / Σ z²), with s the standard errors and z the centered coordinates: what errors
-    that are independent of the coordinates leave.
+    The mean over the coordinates of 1 / (1 + Σ s² / Σ z²), with s the standard errors and z the
+    centered coordinates: what errors that are independent of the coordinates leave of each.
 
     Parameters
     ----------
     latent, standard_errors : (n, m) array_like of float64
-        Coordinates and their standard errors.
+        Coordinates along principal axes and their standard errors.
 
     Returns
     -------
@@ -173,9 +166,9 @@ def reliability(latent: ArrayLike, standard_errors: ArrayLike) -> float:
     0.8
     """
     points, errors = np.asarray(latent, np.float64), np.asarray(standard_errors, np.float64)
-    size = float(np.sum((points - points.mean(axis=0)) ** 2))
-    error = float(np.sum(errors**2))
-    return size / (size + error) if size + error > 0.0 else float("nan")
+    size, error = np.sum((points - points.mean(axis=0)) ** 2, axis=0), np.sum(errors**2, axis=0)
+    told = size + error != 0.0
+    return float(np.mean(size[told] / (size + error)[told])) if told.any() else float("nan")
 
 
 def supported_r2(agreement: float) -> float:
@@ -285,6 +278,12 @@ def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: 
     weights /= weights.sum(axis=1, keepdims=True)
     flat = posterior.covariances.reshape(len(process.points), -1)
     return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
+
+
+def _squares(other: Floats, latent: Floats) -> Floats:
+    """Squared distances (n, m, m) of every point of a latent from that of another."""
+    gap = rigid_fit(other, latent).apply(other) - latent
+    return np.asarray(gap[:, :, None] * gap[:, None])
 
 
 def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> tuple[float, Any]:

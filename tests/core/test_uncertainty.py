@@ -138,15 +138,38 @@ def test_latents_by_stress_and_closed_form_have_wider_errors(refinement):
 
 
 def test_another_optimum_as_likely_widens_the_errors():
-    # Two groups that hardly see one another: turned against one another they are as likely.
-    rng = np.random.default_rng(5)
-    groups = [rng.normal(size=(15, 2)) * [1.0, 0.5] for _ in range(2)]
-    latent = np.vstack([groups[0], groups[1] + [6.0, 0.0]])
-    turned = np.vstack([groups[0], groups[1] @ [[0.0, 1.0], [-1.0, 0.0]] + [6.0, 0.0]])
-    at = gplvm.GaussianProcess(latent, sampled(latent, 200), KERNEL, 1.0, 0.1, centered=True)
-    ends = [refine.OptimumRecord("", value, 0.0, z) for value, z in ((0.0, latent), (-0.5, turned))]
-    alone, both = (gplvm.posterior(at, optima=optima) for optima in (ends[:1], ends))
-    assert both.standard_errors[15:].mean() > 1.2 * alone.standard_errors[15:].mean()
+    latent = np.random.default_rng(5).uniform(size=(40, 2)) * [4.0, 3.0]
+    folded = np.where(latent[:, :1] > 3.0, [6.0, 0.0] + [-1.0, 1.0] * latent, latent)
+    at = gplvm.GaussianProcess(latent, sampled(latent, 400), KERNEL, 1.0, 0.1, centered=True)
+    alone, unlikely, rival = (
+        gplvm.posterior(at, optima=[refine.OptimumRecord("", 0.0, 1.0, folded, 0.5, weight)])
+        for weight in (0.0, 1e-3, 0.4)
+    )
+    moved = np.linalg.norm(aligned(folded, latent) - latent, axis=1) > 0.8
+    assert rival.standard_errors[moved].mean() > 2.0 * alone.standard_errors[moved].mean()
+    # Simulated tables are as far from the truth as so unlikely a one.
+    np.testing.assert_allclose(unlikely.standard_errors, alone.standard_errors, rtol=0.3)
+
+
+def test_what_the_data_do_not_tell_apart_is_said_and_counts(tmp_path):
+    t = np.linspace(0.0, 4.0, 60)
+    truth = np.c_[np.cos(2.0 * t), np.sin(2.0 * t), t / 2.0] / 0.8
+    model = quiet(IKD(3, random_state=0), process(truth, 120, 0.7, seed=3))
+    rivals = [record for record in model.optima_ if record.weight > 0.05 and record.distance > 0.1]
+    assert rivals
+    assert "about as likely" in model.settings_.reasons["optima"]
+    assert "about as likely" in str(model.settings_)
+    assert model.reliability_ < 0.85
+    model.save(tmp_path / "model.ikd")
+    again = IKD.load(tmp_path / "model.ikd").optima_
+    assert [record[4:] for record in again] == [record[4:] for record in model.optima_]
+
+
+def test_reliability_is_that_of_every_coordinate():
+    # A coordinate that is small is as much as one that is large, as in an R2 over coordinates.
+    latent = np.random.default_rng(0).normal(size=(100, 2)) * [10.0, 1.0]
+    assert gplvm.reliability(latent, np.ones((100, 2))) == pytest.approx(0.75, abs=0.05)
+    assert gplvm.reliability(latent * [1.0, 0.0], [[1.0, 0.0]] * 100) > 0.9
 
 
 def on_a_sphere(n=80, seed=0):
