@@ -195,9 +195,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         where the likelihood tells no standard errors. Computed with them.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first, with ``z``, what
-        each lacks of the largest log likelihood in standard errors, and ``weight``, its chance to
-        be the likeliest of other columns, which counts in the standard errors; their ``latent``
-        has the rows and the frame of `embedding_`, NaN for rows outside the core.
+        each lacks of the largest log likelihood in standard errors, and ``weight``, the chance that
+        it would be the likeliest on other columns, by which it counts in the standard errors; their
+        ``latent`` has the rows and the frame of `embedding_`, NaN for rows outside the core.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
         Rows that are landmarks.
     n_iter_ : int
@@ -972,10 +972,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if self.checks_ and np.isnan(self.checks_.order.value):
                 notes["standard errors"] += "; rows in no order are not asked for noise along them"
         if value < gplvm.TRUSTED:
+            rivals = self._result.notes.get("optima", "")
             warn(
-                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: "
-                f"{self._result.notes.get('optima') or 'its standard errors are large'} "
-                "(standard_errors_); measure more columns, or average rows that belong together"
+                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
+                f"standard errors are large (standard_errors_){'; ' * bool(rivals)}{rivals}; "
+                "measure more columns, or average rows that belong together"
             )
         return report.explain(notes)
 

@@ -153,8 +153,8 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
         centered=similarity.centers_rows,
         random_state=plan.random_state or 0,
     )
-    if core.fit.rivals:
-        result.notes["optima"] = core.fit.describe_rivals()
+    if told := core.fit.describe_rivals():
+        result.notes["optima"] = told
     if plan.likelihood_kernel == "auto":
         result.notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return replace(

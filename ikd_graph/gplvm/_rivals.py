@@ -5,22 +5,20 @@ Econometrica 57, 1989) is, with S = C C^T the covariance of the columns and A th
 
     N / 2 \|C^T (A_j^-1 - A_k^-1) C\|^2,
 
-which takes no more than S. z is the difference over the root of that, and the chance of an optimum
-to be the likeliest of other columns that of a normal vector with these variances (as Kishino and
-Hasegawa resample log likelihoods, Journal of Molecular Evolution 29, 1989). Of optima that differ
-by less than .3 standard errors the most compact is taken (docs/decisions/023-rivals.md).
+which takes no more than S. z is the difference over the root of that. The chance that an optimum
+would be the likeliest on other columns is that of a normal vector with these variances (as Kishino
+and Hasegawa resample log likelihoods, Journal of Molecular Evolution 29, 1989). Of optima that lack
+less than .3 standard errors the most compact is taken (docs/decisions/023-rivals.md).
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
 
 from .._base.types import Floats
 from ..blockwise import rigid_fit
 from ._descent import Objective, Optimum
-from ._likelihood import Model, factor_of, inverse_of
+from ._likelihood import inverse_model
 
 ONE_OPTIMUM = 0.02
 """Of the sum of squares, by which latents of one optimum may differ."""
@@ -28,13 +26,6 @@ ONE_OPTIMUM = 0.02
 _TIED = 0.3  # standard errors
 _DRAWS = 2000
 _ROUNDING = 1e-6  # of a log likelihood, squared
-
-
-class Standing(NamedTuple):
-    """How an optimum compares with the most likely one."""
-
-    z: float  # log likelihood that it lacks, in standard errors
-    weight: float  # chance to be the likeliest of other columns; 0 of what is one with another
 
 
 def same(latent: Floats, other: Floats, tolerance: float = 1e-6) -> bool:
@@ -45,7 +36,7 @@ def same(latent: Floats, other: Floats, tolerance: float = 1e-6) -> bool:
 
 def compare_optima(
     objective: Objective, optima: Sequence[Optimum], n_columns: float
-) -> tuple[list[Standing], int]:
+) -> tuple[list[tuple[float, float]], int]:
     """Compare optima with the most likely one, and choose one.
 
     Parameters
@@ -59,8 +50,9 @@ def compare_optima(
 
     Returns
     -------
-    standings : list of Standing
-        Of every optimum.
+    standings : list of tuple of two floats
+        Of every optimum what its log likelihood lacks of the largest, in standard errors, and the
+        chance that it would be the likeliest on other columns, 0 of one that is one with another.
     chosen : int
         The most compact one of those that are as likely as the first.
     """
@@ -72,7 +64,7 @@ def compare_optima(
         kept += [] if found else [number]
         one_of.append(kept.index(found[0]) if found else len(kept) - 1)
     root = objective.likelihood.groups[0].root
-    forms = np.array([_quadratic_forms(models[k], root) for k in kept])
+    forms = np.array([(root.T @ inverse_model(*models[k])[0] @ root).ravel() for k in kept])
     forms -= forms[0]
     lacks = n_columns * (np.array([optima[k].value for k in kept]) - optima[0].value)
     cov = 0.5 * n_columns * forms @ forms.T + _ROUNDING * np.eye(len(kept))
@@ -81,15 +73,8 @@ def compare_optima(
     likeliest = np.argmax(drawn @ np.linalg.cholesky(cov).T - lacks, axis=1)
     weights = np.bincount(likeliest, minlength=len(kept)) / _DRAWS
     standings = [
-        Standing(float(z[at]), float(weights[at]) if number == kept[at] else 0.0)
+        (float(z[at]), float(weights[at]) if number == kept[at] else 0.0)
         for number, at in enumerate(one_of)
     ]
     tied = [k for k, apart in zip(kept, z, strict=True) if apart <= _TIED]
     return standings, min(tied, key=lambda k: float(np.var(models[k].latent, axis=0).sum()))
-
-
-def _quadratic_forms(model: Model, root: Floats) -> Floats:
-    """C^T A^-1 C of a model, flat."""
-    cov = model.kernel.covariance(squareform(pdist(model.latent, "sqeuclidean")))
-    inverse = inverse_of(factor_of(model.variance * cov, model.noise))
-    return np.asarray(root.T @ inverse @ root).ravel()

@@ -49,7 +49,7 @@ from ._descent import (
 )
 from ._likelihood import Model, SampleLikelihood, sample_covariance
 from ._process import SIDE_BY_SIDE, GaussianProcess
-from ._rivals import Standing, compare_optima, same
+from ._rivals import compare_optima, same
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ _FLOOR_FRACTION = 0.9
 _LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the most likely optimum
 
 _RARELY = 0.05
-"""Chance to be the likeliest of other columns up to which an optimum is no rival."""
+"""Chance to be the likeliest on other columns up to which an optimum is no rival."""
 
 _OPEN = 0.5
 """Log likelihood that a distance may cost: what a standard error costs."""
@@ -105,7 +105,7 @@ class OptimumRecord(NamedTuple):
     distance: float  # root mean square distance to the winner, rigidly aligned, in length-scales
     latent: Floats  # (n, m), centered and rigidly aligned
     z: float = 0.0  # log likelihood that it lacks of the largest, in standard errors
-    weight: float = 1.0  # chance to be the likeliest of other columns; 0 of one of those listed
+    weight: float = 1.0  # chance to be the likeliest on other columns; 0 of one that is listed
 
     def __repr__(self) -> str:
         """Return the record without its latent."""
@@ -130,16 +130,20 @@ class LikelihoodFit(NamedTuple):
 
     @property
     def rivals(self) -> tuple[OptimumRecord, ...]:
-        """Other optima that may well be the likeliest of other columns."""
+        """Other optima that might well be the likeliest on other columns."""
         shown = min(self.optima, key=lambda at: (at.weight == 0.0, at.distance))
         return tuple(at for at in self.optima if at.weight > _RARELY and at is not shown)
 
     def describe_rivals(self) -> str:
-        """Say how many rivals there are, how likely, and how far from the latent."""
-        several, far = len(self.rivals) > 1, max(at.distance for at in self.rivals)
+        """Say how many rivals there are, and how far from the latent; nothing without any."""
+        away = [at.distance for at in self.rivals]
+        if not away:
+            return ""
+        others = "another one" if len(away) == 1 else f"{len(away)} others, up to"
         return (
-            f"{len(self.rivals)} other arrangements are" if several else "another arrangement is"
-        ) + f" about as likely (optima_), {'up to ' * several}{far:.1f} length-scales from this one"
+            f"the columns cannot tell this arrangement from {others} {max(away):.1f} length-scales "
+            "away (optima_)"
+        )
 
 
 class CoreFit(NamedTuple):
@@ -405,7 +409,7 @@ def report(
     n_observed: int,
     order: NDArray[np.intp],
     scale: float,
-    standings: Sequence[Standing] = (Standing(0.0, 1.0),),
+    standings: Sequence[tuple[float, float]] = ((0.0, 1.0),),
 ) -> LikelihoodFit:
     """Return the result in the order of the points and the units of the covariance."""
     at, back = objective.model(best.vector), np.argsort(order)
@@ -572,7 +576,9 @@ def all_pairs(
     """
     sq_dist = kernel.sq_distance(np.maximum(corr, least))
     np.fill_diagonal(sq_dist, 0.0)
-    return eigen.coordinates(sq_dist, n_components).coordinates
+    center = np.full(len(corr), 1.0 / len(corr))
+    # Coordinates may be 0: a start says nothing of the map.
+    return eigen.leading(eigen.inner_products(sq_dist, center), n_components).coordinates
 
 
 def random_closed_form(
