@@ -69,9 +69,9 @@ def compare_optima(
     lacks = n_columns * (np.array([optima[k].value for k in kept]) - optima[0].value)
     cov = 0.5 * n_columns * forms @ forms.T + _ROUNDING * np.eye(len(kept))
     z = lacks / np.sqrt(cov.diagonal())
-    drawn = np.random.default_rng(0).standard_normal((_DRAWS, len(kept)))
-    likeliest = np.argmax(drawn @ np.linalg.cholesky(cov).T - lacks, axis=1)
-    weights = np.bincount(likeliest, minlength=len(kept)) / _DRAWS
+    rng = np.random.default_rng(0)
+    others = rng.multivariate_normal(-lacks, cov, _DRAWS, method="cholesky")
+    weights = np.bincount(np.argmax(others, axis=1), minlength=len(kept)) / _DRAWS
     standings = [
         (float(z[at]), float(weights[at]) if number == kept[at] else 0.0)
         for number, at in enumerate(one_of)

@@ -206,6 +206,18 @@ def test_optima_are_compared_by_the_sampling_error_of_their_difference():
     assert max(r.z for r in fewer.optima) == pytest.approx(max(r.z for r in fit.optima) / 2.0)
 
 
+@pytest.mark.parametrize(("sd", "seed", "is_likeliest"), [(0.3, 2, False), (0.7, 5, True)])
+def test_the_most_compact_of_ties_is_taken_and_no_other(sd, seed, is_likeliest):
+    cov = gplvm.sample_covariance(helix(sd, 100, seed)[1])
+    path = gplvm.closed_form(covariance.to_correlation(cov), 3, KERNELS[0], 100)
+    fit = refine.likelihood(cov, 100, KERNELS[0], init=path)
+    sizes = {record.latent.var(axis=0).sum(): record.z for record in fit.optima}
+    assert sizes[min(sizes)] > 0.0
+    ties = [size for size, z in sizes.items() if z <= 0.3]
+    assert fit.latent.var(axis=0).sum() == pytest.approx(min(ties), rel=0.01)
+    assert (sizes[min(ties)] == 0.0) == is_likeliest
+
+
 def test_the_number_of_threads_changes_no_bit():
     _, cov = sample(7, KERNELS[3], n=40, m=2)
     fits = []
