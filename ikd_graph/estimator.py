@@ -191,7 +191,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     checks_ : ModelChecks or None
         What the model leaves unexplained: whether one more coordinate, noise that follows along
         rows or a factor that rows share would explain more than chance (`gplvm.ModelChecks`).
-        Where it does, `fit` warns with the cure, and standard errors and reliability are NaN. None
+        Where it does, a warning names the cure, and standard errors and reliability are NaN. None
         where the likelihood tells no standard errors. Computed with them.
     optima_ : tuple of OptimumRecord
         Local optima of the likelihood that were reached, the most likely first, with ``z``, what
@@ -962,8 +962,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         value = 1.0 if self._result.core is None else self.reliability_
         if why := self._fitted.why_no_errors():
             notes["standard errors"] = f"there are no standard errors: {why}"
-            if self.checks_:
-                warn(f"the model does not fit X, so that reliability is NaN: {why}")
         elif self._result.core is not None:
             notes["standard errors"] = (
                 f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "

@@ -19,8 +19,8 @@ from ._process import JITTER
 from ._search import all_pairs, closed_form, local_optimum
 
 _GAIN = (0.8, 1.0)
-"""Log likelihood a row that noise lets one more coordinate gain, in tables of right models.
-Simulated tables say which, but not more: where they end in wrong optima, they gain more."""
+"""Log likelihood a row that noise lets one more coordinate gain, in tables of right models. Where
+it matters, simulated tables say which; but not more: those at a wrong optimum gain more."""
 
 _SPREAD = 2.0  # three standard deviations of that gain, times the root of the number of rows
 _FAR = 3.5  # standard errors that neighboring rows may be alike by
@@ -112,15 +112,17 @@ def check_model(
     place : (n,) int64
         Number of every row: those whose numbers are one apart are neighbors.
     n_free, unlike : float
-        Independent columns, and by how much more than expected the columns differ.
+        Independent columns, and how many columns one of them stands for: more than one where they
+        differ more than the model expects, as those of several length-scales do. Limits grow by it.
     """
-    # Columns of different length-scales gain by a coordinate and have a factor of their own.
-    slack = unlike**2
     (fit, cov), n = fitted, len(place)
-    spread, by_chance, (gain, wider) = _SPREAD / n**0.5, _GAIN[0], _one_more(fit, cov, n_free)
-    if gain > (by_chance + spread) * slack**2:
-        by_chance = float(np.clip(_one_more(*simulated[0], n_free)[0], *_GAIN))
-    most = (by_chance + spread) * slack**2
+    gain, wider = _one_more(fit, cov, n_free)
+    spread = _SPREAD / n**0.5
+    beyond = gain / unlike - spread
+    in_doubt = simulated if _GAIN[0] < beyond <= _GAIN[1] else []
+    by_chance = max((_one_more(*each, n_free)[0] for each in in_doubt), default=beyond)
+    by_chance = float(np.clip(by_chance, *_GAIN))
+    most = (by_chance + spread) * unlike
     # What a missing coordinate leaves follows in order, too, but goes with it.
     last = wider if gain > most else fit
     neighbors = np.subtract.outer(place, place) == 1
@@ -130,7 +132,7 @@ def check_model(
     if max(alike - usual, _patterns(cov, neighbors)[0]) <= _FAR:
         alike = np.nan
     return ModelChecks(
-        Check(ratio, typical, _STANDS_OUT * typical * slack),
+        Check(ratio, typical, _STANDS_OUT * typical * unlike),
         Check(alike, usual, usual + _FAR * unlike),
         Check(gain, by_chance, most),
     )

@@ -34,6 +34,7 @@ from .._base.progress import progress_bar
 from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Floats, Integers
+from .._base.warn import warn
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..missing import fill, filled_rows
@@ -318,6 +319,8 @@ class FittedProcess:
             # What was filled in is no information.
             known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
             covariances, free = bars.covariances / known, known * bars.free_columns
+            if bars.misfit:
+                warn(f"the model does not fit X, so that reliability is NaN: {bars.misfit}")
             return bars._replace(covariances=covariances, free_columns=free)
 
         return self.once("error bars", estimated)
