@@ -149,6 +149,8 @@ def measure(seed, index, shapes, choice):
 
 def table(lines):
     """Coverage pooled and by stratum, and what the reliability tells, as Markdown."""
+    told = [line for line in lines if np.isnan(line["reliability"])]
+    lines = [line for line in lines if line not in told]
     out = ["| | tables | 50 % | 80 % | 90 % | 95 % | new rows, 50 % | 95 % | R2 |",
            "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
 
@@ -178,6 +180,8 @@ def table(lines):
 
     return "\n".join([
         *out, "",
+        f"{len(told)} more tables have no error bars, as `checks_` tells that the model does not "
+        f"fit; R2 {[round(line['r2'], 2) for line in told]}.",
         f"Reliability: Spearman correlation with R2 {spearmanr(reliability, r2)[0]:.3f}; below "
         f"{gplvm.TRUSTED}: "
         f"{fraction(low, r2 < 0.6)} fits with R2 below 0.6, {fraction(low, r2 > 0.9)} above 0.9; "
@@ -194,6 +198,7 @@ def picture(lines, path):
 
     figure, axes = plt.subplots(figsize=(4.5, 4.5))
     axes.plot([0.45, 1.0], [0.45, 1.0], color="0.7")
+    lines = [line for line in lines if np.isfinite(line["reliability"])]
     groups = [("all", lines), *[
         (f"N = {n}", [line for line in lines if line["N"] == n])
         for n in sorted({line["N"] for line in lines})

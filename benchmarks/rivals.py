@@ -141,11 +141,13 @@ def main():
     which, kind, sd, first, last = sys.argv[1:]
     with threadpool_limits(limits=1):
         found = [measure(which, kind, float(sd), k) for k in range(int(first), int(last))]
-    r2, reliability, held, seconds = np.array(found).T
-    print(f"R2 {r2.mean():.3f}, reliability less R2 {np.mean(reliability - r2):+.3f}, Spearman "
-          f"{spearmanr(r2, reliability)[0]:.2f}, reliability above .85 at R2 below .7: "
-          f"{np.sum((reliability > 0.85) & (r2 < 0.7))} of {np.sum(r2 < 0.7)}, held "
-          f"{held.mean():.3f}, {seconds.mean():.1f} s")  # fmt: skip
+    found = np.array(found)
+    r2, reliability, held, _ = found[np.isfinite(found[:, 1])].T
+    print(f"R2 {found[:, 0].mean():.3f}, {found[:, 3].mean():.1f} s; `checks_` tells that "
+          f"{len(found) - len(r2)} models do not fit; the others: R2 {r2.mean():.3f}, reliability "
+          f"less R2 {np.mean(reliability - r2):+.3f}, Spearman {spearmanr(r2, reliability)[0]:.2f}, "
+          f"reliability above .85 at R2 below .7: {np.sum((reliability > 0.85) & (r2 < 0.7))} of "
+          f"{np.sum(r2 < 0.7)}, held {held.mean():.3f}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -120,8 +120,8 @@ def check_model(
     spread = _SPREAD / n**0.5
     beyond = gain / unlike - spread
     in_doubt = simulated if _GAIN[0] < beyond <= _GAIN[1] else []
-    by_chance = max((_one_more(*each, n_free)[0] for each in in_doubt), default=beyond)
-    by_chance = float(np.clip(by_chance, *_GAIN))
+    null = [_one_more(*each, n_free)[0] for each in in_doubt] or [beyond]
+    by_chance = float(np.clip(np.mean(null), *_GAIN))
     most = (by_chance + spread) * unlike
     # What a missing coordinate leaves follows in order, too, but goes with it.
     last = wider if gain > most else fit
