@@ -143,10 +143,11 @@ def main():
         found = [measure(which, kind, float(sd), k) for k in range(int(first), int(last))]
     found = np.array(found)
     r2, reliability, held, _ = found[np.isfinite(found[:, 1])].T
+    sure = (reliability > 0.85) & (r2 < 0.7)
     print(f"R2 {found[:, 0].mean():.3f}, {found[:, 3].mean():.1f} s; `checks_` tells that "
-          f"{len(found) - len(r2)} models do not fit; the others: R2 {r2.mean():.3f}, reliability "
-          f"less R2 {np.mean(reliability - r2):+.3f}, Spearman {spearmanr(r2, reliability)[0]:.2f}, "
-          f"reliability above .85 at R2 below .7: {np.sum((reliability > 0.85) & (r2 < 0.7))} of "
+          f"{len(found) - len(r2)} models do not fit; the others: R2 {r2.mean():.3f}, "
+          f"reliability less R2 {np.mean(reliability - r2):+.3f}, Spearman "
+          f"{spearmanr(r2, reliability)[0]:.2f}, above .85 at R2 below .7: {sure.sum()} of "
           f"{np.sum(r2 < 0.7)}, held {held.mean():.3f}")  # fmt: skip
 
 
