@@ -58,7 +58,8 @@ print(model.settings_)
 
 # %%
 # Every year was scaled to one variance, with its mean taken off, so that the business cycle has no
-# say in the map. The reliability is 0.58: no distance on this map should be measured with a ruler.
+# say in the map. There are no standard errors, since a third coordinate explains more than chance
+# would: no distance on this map should be measured with a ruler.
 
 # %%
 # Neighbors grow together
