@@ -27,7 +27,7 @@ from .eigen import Embedding
 from .plan import CLASSES, Candidate, Report
 from .strategies import Solution
 
-_FORMAT = "ikd_graph model, format 4"
+_FORMAT = "ikd_graph model, format 5"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
