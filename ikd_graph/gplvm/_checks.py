@@ -18,9 +18,9 @@ from ._likelihood import Model, SampleLikelihood
 from ._process import JITTER
 from ._search import all_pairs, closed_form, local_optimum
 
-_GAIN = (0.8, 1.0)
-"""Log likelihood a row that noise lets one more coordinate gain, in tables of right models. Where
-it matters, simulated tables say which; but not more: those at a wrong optimum gain more."""
+_IN_DOUBT = (0.8, 2.0)
+"""Log likelihood a row that noise may let one more coordinate gain. With strong signals it is 0.8
+to 1.0, but more at a wrong optimum: between these bounds simulated tables say what is usual."""
 
 _SPREAD = 2.0  # three standard deviations of that gain, times the root of the number of rows
 _FAR = 3.5  # standard errors that neighboring rows may be alike by
@@ -119,9 +119,9 @@ def check_model(
     gain, wider = _one_more(fit, cov, n_free)
     spread = _SPREAD / n**0.5
     beyond = gain / unlike - spread
-    in_doubt = simulated if _GAIN[0] < beyond <= _GAIN[1] else []
+    in_doubt = simulated if _IN_DOUBT[0] < beyond <= _IN_DOUBT[1] else []
     null = [_one_more(*each, n_free)[0] for each in in_doubt] or [beyond]
-    by_chance = float(np.clip(np.mean(null), *_GAIN))
+    by_chance = float(np.clip(np.mean(null), *_IN_DOUBT))
     most = (by_chance + spread) * unlike
     # What a missing coordinate leaves follows in order, too, but goes with it.
     last = wider if gain > most else fit
