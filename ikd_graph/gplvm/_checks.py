@@ -24,7 +24,7 @@ to 1.0, but more at a wrong optimum: between these bounds simulated tables say w
 
 _SPREAD = 2.0  # three standard deviations of that gain, times the root of the number of rows
 _FAR = 3.5  # standard errors that neighboring rows may be alike by
-_STANDS_OUT = 1.3  # ratio of the two largest eigenvalues, over that of simulated tables
+_STANDS_OUT = 0.2  # of the ratio of the two largest eigenvalues, beyond that of simulated tables
 
 
 class Check(NamedTuple):
@@ -132,7 +132,7 @@ def check_model(
     if max(alike - usual, _patterns(cov, neighbors)[0]) <= _FAR:
         alike = np.nan
     return ModelChecks(
-        Check(ratio, typical, _STANDS_OUT * typical * unlike),
+        Check(ratio, typical, typical + _STANDS_OUT * unlike),
         Check(alike, usual, usual + _FAR * unlike),
         Check(gain, by_chance, most),
     )
