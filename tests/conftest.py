@@ -4,6 +4,7 @@ Compiled code comes from the cache, whose stamp covers every source it was made 
 """
 
 import os
+import sys
 
 # Threads that wait for one another spin, unless told to sleep: on a machine with other work, tests
 # that call many small parallel loops took ten times as long. A fit keeps BLAS on one thread, tests
@@ -35,3 +36,11 @@ def digits():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left_open():
+    """Close what a test drew: of 21 open figures pyplot warns, whichever test opened the last."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -26,14 +26,6 @@ from ikd_graph.plotting import charts, colors, figures, plot
 from ikd_graph.report import embed_page
 
 
-@pytest.fixture(autouse=True)
-def _no_figure_left_open():
-    before = pyplot.get_fignums()
-    yield
-    pyplot.close("all")
-    assert before == []
-
-
 @pytest.fixture
 def ax():
     return plot.axes()

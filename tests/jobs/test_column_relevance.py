@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from matplotlib import pyplot
 from scipy.signal import lfilter
 from scipy.spatial.distance import cdist, pdist
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -262,7 +261,6 @@ def test_pictures_show_the_columns():
     assert first.get_title(loc="left") == found.names[0]
     one = ikd_graph.columns(planted(n=100)[0][:, :1], planted(n=100)[1])
     assert one.plot().get_xlabel() == "row"
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize(
