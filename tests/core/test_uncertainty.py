@@ -295,6 +295,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         rows = sampled(latent, n_columns, noise**2, seed)
         train, new = np.arange(len(latent) - 15), np.arange(len(latent) - 15, len(latent))
         model = quiet(IKD(2, kernel="matern", refine="likelihood", random_state=0), rows[train])
+        if np.isnan(model.reliability_):  # the check of the model failed
+            continue
         truth = aligned(latent, np.vstack([model.embedding_, np.zeros((15, 2))]), train)
         placed, std = model.transform(rows[new], return_std=True)
         fit = np.abs(truth[train] - model.embedding_) / model.standard_errors_
@@ -302,6 +304,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
                      np.mean(np.abs(truth[new] - placed) < 1.96 * std)])  # fmt: skip
         reliability.append(model.reliability_)
         wrong.append(np.sum((truth[train] - model.embedding_) ** 2))
+    # One right model in ten may be told not to fit.
+    assert len(held) > 32
     of_fit, half, of_new = np.mean(held, axis=0)
     assert 0.91 < of_fit < 0.985
     assert 0.44 < half < 0.7
