@@ -47,7 +47,7 @@ _KINDS = {
     "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
     "U ": "fit.start", "U o": "optima.start",
     "f o": "optima.log_likelihood optima.distance optima.z optima.weight",
-    "f ocm": "optima.latent", "f amm": "bars.covariances",
+    "f ocm": "optima.latent", "f amm": "bars.covariances", "F qq": "bars.answers",
     "f p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
 }  # fmt: skip
 """Kind (F: floats that may be unknown) and axes of learnt arrays: n rows, u of them distinct, m

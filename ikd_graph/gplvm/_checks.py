@@ -19,10 +19,10 @@ from ._process import JITTER
 from ._search import all_pairs, closed_form, local_optimum
 
 _IN_DOUBT = (0.8, 2.0)
-"""Log likelihood a row that noise may let one more coordinate gain. With strong signals it is 0.8
-to 1.0, but more at a wrong optimum: between these bounds simulated tables say what is usual."""
+"""Log likelihood a row that noise may let one more coordinate gain: some 0.7 to 1.0 where signals
+are strong, more at a wrong optimum. Between these bounds simulated tables say what is usual."""
 
-_SPREAD = 2.0  # three standard deviations of that gain, times the root of the number of rows
+_SPREAD = 2.0  # one and a half standard deviations of that gain, times the root of the rows
 _FAR = 3.5  # standard errors that neighboring rows may be alike by
 _STANDS_OUT = 0.2  # of the ratio of the two largest eigenvalues, beyond that of simulated tables
 
@@ -31,7 +31,7 @@ class Check(NamedTuple):
     """The answer to one question; it is failed where the value is above the limit."""
 
     value: float  # NaN where the question was not asked
-    null: float  # what tables of the model lead to expect
+    null: float  # what tables of the model lead to expect, or the bound of it that decides
     limit: float  # what next to no table of the model exceeds
 
 
@@ -46,8 +46,8 @@ class ModelChecks(NamedTuple):
         How much more alike the whitened values of neighboring rows are than those of any two, in
         standard errors; NaN where the rows are in no order that shows.
     coordinate : Check
-        Log likelihood a row that one more coordinate gains. Where it is failed, the others ask the
-        model that has it.
+        Log likelihood a row that one more coordinate gains. Its null is simulated between 0.8 and
+        2, where it decides. Where the question is failed, the others ask the model that has it.
     """
 
     factor: Check

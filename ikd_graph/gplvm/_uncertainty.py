@@ -23,7 +23,7 @@ H. White, Maximum likelihood estimation of misspecified models, Econometrica 50,
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,7 +123,9 @@ def posterior(
     # Random numbers belong to points, whatever order these come in.
     order = np.argsort(np.sum(rows**2, axis=1), kind="stable")
     rows, latent = rows[order], process.points[order]
-    place = order if places is None else places[order]
+    places = np.arange(len(order)) if places is None else places
+    check.one_each("places", places, len(order))
+    place = np.asarray(places)[order]
     with single_threaded_blas():
         sample_cov = sample_covariance(rows, centered=False)
         fit = local_optimum(sample_cov, [latent], process.kernel, (process.variance, process.noise))
@@ -286,8 +288,10 @@ def _squares(other: Floats, latent: Floats) -> Floats:
     return np.asarray(gap[:, :, None] * gap[:, None])
 
 
-def _simulate(fit: Model, n_free: float, rng: np.random.Generator) -> tuple[float, Any]:
-    """Embed a simulated table: root mean square error over what is expected, and the fit."""
+def _simulate(
+    fit: Model, n_free: float, rng: np.random.Generator
+) -> tuple[float, tuple[Model, Floats]]:
+    """Root mean square error of a simulated table over what is expected, its fit and covariance."""
     n, m = fit.latent.shape
     root = np.linalg.cholesky(model_covariance(fit))
     table = root @ rng.standard_normal((n, max(round(n_free), 2)))
