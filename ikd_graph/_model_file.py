@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from . import gplvm, graph, missing
+from . import gplvm, graph, kernels, missing
 from ._base import limits
 from ._base.table import SparseTable
 from ._base.validation import nodes_of, positive, well_formed
@@ -27,12 +27,12 @@ from .eigen import Embedding
 from .plan import CLASSES, Candidate, Report
 from .strategies import Solution
 
-_FORMAT = "ikd_graph model, format 5"
+_FORMAT = "ikd_graph model, format 6"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
 _PLAN = (
-    "n_components", "affinity", "n_landmarks", "random_state", "model_based", "agreement",
+    "n_components", "affinity", "n_landmarks", "random_state", "model_based",
     "strategy", "graph", "kernel", "refine",
 )  # fmt: skip
 """Resolved settings that are kept as JSON."""
@@ -48,6 +48,7 @@ _KINDS = {
     "U ": "fit.start", "U o": "optima.start",
     "f o": "optima.log_likelihood optima.distance optima.z optima.weight",
     "f ocm": "optima.latent", "f amm": "bars.covariances", "F qq": "bars.answers",
+    "F s": "agreements",
     "f p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
 }  # fmt: skip
 """Kind (F: floats that may be unknown) and axes of learnt arrays: n rows, u of them distinct, m
@@ -89,6 +90,7 @@ def write(model: Any, file: BinaryIO) -> None:
         "core": core and core.core, "fit": core and core.fit._replace(kernel=None, optima=None),
         "optima": core
         and gplvm.OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
+        "agreements": np.array(computed["agreements"]) if "agreements" in computed else None,
         "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
         "noise": noise and noise._replace(kernel=None),
         **{f"preprocessor.{name}": getattr(own, name, None) for name in _LEARNT_OF_COLUMNS},
@@ -232,6 +234,7 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
     computed = {
         "error bars": _record(arrays, gplvm.LatentPosterior, "bars"),
         "standard errors": arrays.get("errors"),
+        "agreements": tuple(arrays["agreements"].tolist()) if "agreements" in arrays else None,
         "noise model": kernel and _record(arrays, gplvm.NoiseModel, "noise", kernel=kernel),
     }
     bars = computed["error bars"]
@@ -301,7 +304,8 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
 def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
     """Return the plan of the fit and its reasons."""
     own = {name: _object(name, head["settings"][name], arrays) for name in _PLAN}
-    kinds = {"n_components": int, "agreement": float, "model_based": bool}
+    own["kernel"] = kernels.get(own["kernel"])
+    kinds = {"n_components": int, "model_based": bool}
     own |= {name: kind(own[name]) for name, kind in kinds.items()}
     return Report(
         **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
-from .model_selection import Facts, agreement_of_halves, predicted_r2, resolve
+from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
 from .plotting import colors, plot
 from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
@@ -182,8 +183,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         asked for.
     reliability_ : float
         R2 with the truth that the standard errors lead to expect, from 0 to 1, and no more than the
-        agreement of two halves of the columns supports; NaN without standard errors. After a
-        refinement by likelihood `fit` warns below 0.7.
+        most of `agreements_` supports (`ikd_graph.gplvm.supported_r2`); NaN without standard
+        errors. After a refinement by likelihood `fit` warns below 0.7.
     residuals_ : (at most 500,) ndarray of float64
         Residuals of evenly spaced rows of the fit, each placed by the others: what
         `placement_residuals` of new rows is compared with. Empty where values between points were
@@ -208,13 +209,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out
         columns.
     agreement_ : float
-        Procrustes R² between embeddings of two halves of the columns, the mean of three splits, or
-        that of the first if it is above 0.8: whether the arrangement is there. Rows with holes are
-        filled in for it. NaN with too few columns, or without any. Computed when asked for where
-        the fit did not need it, as is `held_out_r2_`.
+        Procrustes R² between maps of two halves of the columns, the mean of `agreements_`: whether
+        the arrangement is there.
+    agreements_ : (3,) ndarray of float64
+        The same of each of three splits; they scatter by .05 to .2. Halves of at most 400 rows are
+        embedded by the settings of the fit; by an annealed likelihood at most 250, from two closed
+        forms, under the kernel of the fit. Rows with holes are filled in for it. NaN with too few
+        columns, or without any. Computed when asked for where the fit did not need it, as is
+        `held_out_r2_`.
     held_out_r2_ : float
-        R² of a quarter of the columns, predicted by the ten nearest rows in the embedding of the
-        others, the mean over four quarters: what the map predicts. NaN as `agreement_`.
+        R² of a quarter of the columns, predicted by the ten nearest rows in the map of the others,
+        made as a half is, the mean over four quarters: what the map predicts. NaN as `agreement_`.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
     n_features_in_ : int
@@ -686,7 +691,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
         with self._learnt() as fitted:
-            return fitted.reliability(self.agreement_)
+            return fitted.reliability(self._agreements())
 
     @property
     def checks_(self) -> gplvm.ModelChecks | None:
@@ -703,33 +708,52 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def agreement_(self) -> float:
-        """Procrustes R² between embeddings of two halves of the columns."""
+        """Procrustes R² between maps of two halves of the columns, the mean over splits."""
+        return float(self.agreements_.mean())
+
+    @property
+    def agreements_(self) -> Floats:
+        """Procrustes R² between maps of two halves of the columns, of each of three splits."""
+        return np.array(list(self._agreements()))
+
+    def _agreements(self) -> Iterator[float]:
+        """Yield the same, one after the other, each computed once."""
         check_is_fitted(self, "embedding_")
-        known = self.settings_.agreement
-        return known if np.isfinite(known) else self._of_columns(agreement_of_halves)
+        computed, plan = self._fitted.computed, self.settings_
+        computed.setdefault("agreements", plan.agreements if self._shows_candidate else ())
+        for split in range(SPLITS):
+            if split == len(computed["agreements"]):
+                halves = self._of_columns(partial(agreement_of_halves, split=split))
+                computed["agreements"] += (halves,)
+            yield computed["agreements"][split]
 
     @property
     def held_out_r2_(self) -> float:
-        """R² of columns that were left out, predicted from the embedding of the others."""
+        """R² of columns that were left out, predicted from the map of the others."""
         check_is_fitted(self, "embedding_")
-        return self.candidates_[0].r2 if self.candidates_ else self._of_columns(predicted_r2)
+        if self._shows_candidate:
+            return self.candidates_[0].r2
+        return float(self._fitted.once("held-out R2", lambda: self._of_columns(predicted_r2)))
 
-    def _of_columns(self, measure: Callable[[Facts, Request, bool], float]) -> float:
-        """Return what parts of the columns say of the closed form, computed once."""
+    @property
+    def _shows_candidate(self) -> bool:
+        """Whether the map is made as the first candidate was, so that its numbers are the map's."""
+        return self.settings_.shows_candidate and self._request.n_components != "auto"
+
+    def _of_columns(self, measure: Callable[..., float]) -> float:
+        """Return what parts of the columns, each embedded as the map was, say."""
         plan, rows = self.settings_, self._rows
         if rows is None:
             return np.nan
-
-        def measured() -> float:
-            option = self._request.filled(
-                n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity,
-                refine=refine.Stress() if plan.strategy.uses_graph else None,
-            )  # fmt: skip
+        option = self._request.filled(
+            n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity
+        )
+        likely = isinstance(plan.refine, refine.Likelihood)
+        kernel = plan.kernel if likely else option.kernel
+        option = replace(option, refine=plan.refine, kernel=kernel)
+        with limit_threads(self.n_jobs):
             facts = Facts(some_rows(rows, self._first), True, _least_shared(rows, self._request))
-            return measure(facts, option, plan.model_based)
-
-        with self._learnt() as fitted:
-            return fitted.once(measure.__name__, measured)
+            return measure(facts, option, model_based=plan.model_based)
 
     @contextmanager
     def _learnt(self, what: str = "") -> Iterator[gplvm.FittedProcess]:

@@ -83,7 +83,8 @@ class Report(Plan):
     """The plan of a fit with its reasons: of each choice, and of what happened on the way."""
 
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
-    agreement: float = np.nan  # Procrustes R² of embeddings of two halves of the columns
+    # Procrustes R² of closed forms of two halves of the columns, as far as it decided anything.
+    agreements: tuple[float, ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[str, ...] = ()  # what the user has to be told
     spectrum: Floats | None = field(default=None, repr=False, compare=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -102,6 +103,15 @@ class Report(Plan):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show settings and reasons in a notebook as `print` does."""
         printer.text(str(self))
+
+    @property
+    def shows_candidate(self) -> bool:
+        """Whether the map is made as the first candidate was, so that its numbers are the map's."""
+        if not self.candidates:
+            return False
+        shown = None if self.refine is None else type(self.refine).__name__.lower()
+        first = self.candidates[0]
+        return (first.strategy, first.refine) == (self.strategy.name, shown)
 
     @property
     def bends_distances(self) -> bool:

@@ -3,7 +3,7 @@
 import difflib
 import math
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from numbers import Integral, Real
 from typing import Any
@@ -45,6 +45,18 @@ def format_seconds(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Write the mean of several measurements of one thing, and how far they scatter.
+
+    Examples
+    --------
+    >>> spread([0.49, 0.54, 0.62]), spread([0.95])
+    ('0.55, from 0.49 to 0.62', '0.95')
+    """
+    mean, low, high = (f"{x:.2f}" for x in (sum(values) / len(values), min(values), max(values)))
+    return mean if low == high else f"{mean}, from {low} to {high}"
 
 
 def count(number: int, noun: str, many: str = "") -> str:

@@ -370,7 +370,9 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         (step.words, common.paste_command(arguments, step.command, step.settings))
         for step in diagnosis.steps
     ]
-    derived = {name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value")}
+    derived = {
+        name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value", "agreement")
+    }
     derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     derived["parameters"] = plain_settings(diagnosis.parameters)
     derived["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]

@@ -14,6 +14,7 @@ sum over the groups; complete data are one group.
 
 # Named as themselves: for the layers above, not for users.
 from ._checks import Check, ModelChecks
+from ._checks import annealed_optimum as annealed_optimum
 from ._descent import NESTED_NOISE as NESTED_NOISE
 from ._descent import nested_latents as nested_latents
 from ._fitted import FittedProcess as FittedProcess

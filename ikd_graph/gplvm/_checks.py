@@ -87,7 +87,9 @@ def model_covariance(fit: Model) -> Floats:
     return cov
 
 
-def embed(cov: Floats, n_components: int, kernel: StationaryKernel, n_columns: float) -> Model:
+def annealed_optimum(
+    cov: Floats, n_components: int, kernel: StationaryKernel, n_columns: float
+) -> Model:
     """Likelier optimum of annealed descents from two closed forms of a sample covariance."""
     corr = to_correlation(cov)
     paths = closed_form(corr, n_components, kernel, max(round(n_columns), 2))
@@ -144,7 +146,7 @@ def _one_more(fit: Model, sample_cov: Floats, n_free: float) -> tuple[float, Mod
     if n < m + 3:
         return np.nan, fit
     likelihood = SampleLikelihood(sample_cov)
-    wider = embed(sample_cov, m + 1, fit.kernel, n_free)
+    wider = annealed_optimum(sample_cov, m + 1, fit.kernel, n_free)
     return n_free / n * (likelihood(*fit).value - likelihood(*wider).value), wider
 
 

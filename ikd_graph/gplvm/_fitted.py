@@ -20,7 +20,7 @@ that row, measured with the same noise again, elsewhere than the fit did.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -338,13 +338,20 @@ class FittedProcess:
             self.computed["standard errors"] = errors
         return np.asarray(self.computed["standard errors"])
 
-    def reliability(self, agreement: float) -> float:
-        """Compute the R² with the truth that error bars and the agreement of halves support."""
-        bars = self.error_bars()
+    def reliability(self, agreements: Iterable[float]) -> float:
+        """Compute the R² with the truth that error bars and the agreement of halves support.
+
+        Splits of the columns scatter, so that the one of most agreement limits it.
+        """
+        bars, supported = self.error_bars(), 0.0
         if bars is None:
             return float("nan")
         value = reliability(self.points[self.sample], bars.standard_errors)
-        return min(value, supported_r2(agreement))
+        for agreement in agreements:
+            supported = max(supported, supported_r2(agreement))
+            if supported >= value:
+                break
+        return min(value, supported)
 
     def _errors_of(self, rows: NDArray[np.floating], points: Floats) -> Floats:
         """Compute standard errors (b, m) of rows, as they are compared, that are not sampled."""

@@ -35,7 +35,7 @@ from .._base import validation as check
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from ..blockwise import rigid_fit
-from ._checks import Check, ModelChecks, check_model, embed, model_covariance
+from ._checks import Check, ModelChecks, annealed_optimum, check_model, model_covariance
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
 from ._process import GaussianProcess, freshness, row_products
 from ._search import OptimumRecord, local_optimum
@@ -296,7 +296,7 @@ def _simulate(
     root = np.linalg.cholesky(model_covariance(fit))
     table = root @ rng.standard_normal((n, max(round(n_free), 2)))
     cov = sample_covariance(table, centered=False)
-    estimate = embed(cov, m, fit.kernel, n_free)
+    estimate = annealed_optimum(cov, m, fit.kernel, n_free)
     error = rigid_fit(fit.latent, estimate.latent).apply(fit.latent) - estimate.latent
     expected = np.einsum("imm->", _covariances(estimate, n_free))
     return float(np.sqrt(np.sum(error**2) / expected)), (estimate, cov)

@@ -83,8 +83,9 @@ class Diagnosis:
         Histogram of the correlations of all pairs, means of columns taken off.
     graph_components : int
         Components of the graph of the default fit.
-    agreement : float
-        Procrustes R² between embeddings of two halves of the columns; NaN with too few columns.
+    agreements : tuple of float
+        Procrustes R² between maps of two halves of the columns, of each of three splits, with
+        ``agreement``, their mean; NaN with too few columns.
     held_out_r2 : float
         R² of held-out columns, predicted from the embedding of the others; NaN where none were
         held out.
@@ -132,7 +133,7 @@ class Diagnosis:
     correlation_counts: tuple[int, ...] = field(repr=False)
     correlation_edges: tuple[float, ...] = field(repr=False)
     graph_components: int
-    agreement: float
+    agreements: tuple[float, ...]
     held_out_r2: float
     reliability: float
     misfit: str
@@ -173,6 +174,11 @@ class Diagnosis:
         return self.largest_component >= DOMINANT_FRACTION * self.n_used
 
     @property
+    def agreement(self) -> float:
+        """Mean agreement of two halves of the columns."""
+        return self.trust.agreement
+
+    @property
     def halves_disagree(self) -> bool:
         """Whether two halves of the columns do not support the same embedding."""
         return self.agreement < model_selection.SUPPORTED
@@ -180,7 +186,7 @@ class Diagnosis:
     @property
     def trust(self) -> Trust:
         """The numbers that say how far the embedding can be trusted, and what they allow."""
-        numbers = (self.agreement, self.held_out_r2, self.reliability)
+        numbers = (self.agreements, self.held_out_r2, self.reliability)
         return Trust(self.chance, *numbers, self.n_observed, self.misfit)
 
     @property
@@ -448,7 +454,7 @@ def diagnose(
         graph=settings.describe_graph(),
         **correlations,
         graph_components=int(model.component_labels_.max()) + 1,
-        agreement=float(model.agreement_),
+        agreements=tuple(map(float, model.agreements_)),
         held_out_r2=held_out,
         reliability=float(model.reliability_),
         misfit=Trust.of(model).misfit,

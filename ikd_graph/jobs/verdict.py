@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import betabinom
 
 from .._base import limits
-from .._base.format import count
+from .._base.format import count, spread
 from .._base.types import Booleans, Floats
 from ..estimator import IKD
 from ..gplvm import TRUSTED
@@ -35,8 +35,8 @@ class Trust(NamedTuple):
     ----------
     chance : ChanceTest or None
         Whether there is more structure than by chance.
-    agreement : float
-        Procrustes R² between embeddings of two halves of the columns.
+    agreements : sequence of float
+        Procrustes R² between maps of two halves of the columns, of each split.
     held_out_r2 : float
         R² of columns that were left out, predicted from the embedding of the others.
     reliability : float
@@ -48,7 +48,7 @@ class Trust(NamedTuple):
     """
 
     chance: ChanceTest | None
-    agreement: float
+    agreements: Sequence[float]
     held_out_r2: float
     reliability: float
     n_columns: int
@@ -60,7 +60,7 @@ class Trust(NamedTuple):
 
         Examples
         --------
-        >>> Trust(None, 0.94, 0.8, 0.99, 100).verdict
+        >>> Trust(None, (0.94, 0.95), 0.8, 0.99, 100).verdict
         'the arrangement can be read: two halves of the columns give the same one'
         """
         if np.isnan(self.agreement):
@@ -94,6 +94,11 @@ class Trust(NamedTuple):
         return f"the arrangement can be read: {both} the same one"
 
     @property
+    def agreement(self) -> float:
+        """Mean agreement of two halves of the columns."""
+        return float(np.mean(self.agreements))
+
+    @property
     def is_weak(self) -> bool:
         """Whether something should be improved before the map is believed."""
         low = self.reliability < SUPPORTED or not self.agreement >= SUPPORTED
@@ -116,9 +121,10 @@ class Trust(NamedTuple):
     def of(cls, model: IKD, chance: ChanceTest | None = None) -> Trust:
         """Return the numbers of a fitted model, of which some are computed now."""
         n_columns = model.n_features_in_ if model.affinity not in GIVEN else 0
-        numbers, checks = (model.agreement_, model.held_out_r2_, model.reliability_), model.checks_
+        agreements, checks = tuple(map(float, model.agreements_)), model.checks_
         misfit = checks.sentence(model.n_components_) if checks else ""
-        return cls(chance, *numbers, n_columns, misfit)
+        numbers = (model.held_out_r2_, model.reliability_)
+        return cls(chance, agreements, *numbers, n_columns, misfit)
 
     def sentences(self, name: str = "") -> list[str]:
         """Return the verdict, and the numbers it rests on with the question each answers.
@@ -126,13 +132,17 @@ class Trust(NamedTuple):
         Examples
         --------
         >>> import numpy as np
-        >>> for sentence in Trust(None, 0.94, np.nan, np.nan, 100).sentences("cells"):
+        >>> for sentence in Trust(None, (0.91, 0.97), np.nan, np.nan, 100).sentences("cells"):
         ...     print(sentence)
         cells: the arrangement can be read: two halves of the columns give the same one.
-        How far to trust it: agreement of halves 0.94 (is the arrangement there).
+        How far to trust it: agreement of halves 0.94, from 0.91 to 0.97 (is the arrangement there).
         """
+        said: Mapping[str, Callable[[float], str]] = {
+            "p value": "{:.2g}".format,
+            "agreement of halves": lambda _: spread(self.agreements),
+        }
         told = [
-            f"{name} {value:{'.2g' if name == 'p value' else '.2f'}} ({QUESTIONS[name]})"
+            f"{name} {said.get(name, '{:.2f}'.format)(value)} ({QUESTIONS[name]})"
             for name, value in self.numbers.items()
         ]
         how_far = [f"How far to trust it: {', '.join(told)}."] if told else []

@@ -1,10 +1,10 @@
 """What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
-from ._candidates import (
+from ._candidates import candidates, compare_candidates
+from ._crossvalidate import (
     AGREED,
+    SPLITS,
     agreement_of_halves,
-    candidates,
-    compare_candidates,
     direction_score,
     folds,
     held_out_r2,
@@ -23,7 +23,7 @@ from ._plan import describe_effective_columns
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [
-    "AGREED", "ENOUGH_COLUMNS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves",
+    "AGREED", "ENOUGH_COLUMNS", "SPLITS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves",
     "candidates", "compare_candidates", "describe_effective_columns",
     "direction_score", "folds", "has_significant_correlation", "held_out_r2", "moments",
     "predicted_r2", "principal_directions", "resolve", "sampled",

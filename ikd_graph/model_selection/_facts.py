@@ -25,6 +25,7 @@ ENOUGH_COLUMNS = 100
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
 _BY_RARE_CHANCE = 0.001  # samples of the model whose row variances scatter more than that
 _KURTOSIS_ERRORS = 4.0
+_NEAR = 0.9  # of a limit: what a table that hardly differs may have on its other side
 _LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
 _BY_CHANCE = 0.05  # fraction of tables of unrelated rows in which two seem related
 _TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
@@ -71,6 +72,18 @@ class Facts:
         # No more are independent than there are.
         enough = self.rows.shape[1] >= fewest and not self.are_counts
         return enough and self.moments.is_plausible and self.moments.n_effective >= fewest
+
+    def is_near_the_model(self) -> bool:
+        """Whether a tenth of what decides about it, more or less, would decide otherwise."""
+        if self.are_counts or self.rows.shape[1] < _NEAR * ENOUGH_COLUMNS:
+            return False
+        found = self.moments
+        most = max(
+            ENOUGH_COLUMNS / min(self.rows.shape[1], found.n_effective),
+            found.spread_ratio / found.spread_limit,
+            abs(found.kurtosis_gap) / (_KURTOSIS_ERRORS * found.kurtosis_error),
+        )
+        return _NEAR < most < 1.0 / _NEAR
 
     def has_a_block_of_the_model(self) -> bool:
         """Whether the largest part without holes looks like samples of the model."""

@@ -35,8 +35,13 @@ class Choice:
     model_based: bool = False
     reasons: dict[str, str] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
-    agreement: float = np.nan
+    agreements: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def agreement(self) -> float:
+        """Mean R² between closed forms of two halves of the columns; NaN without any."""
+        return float(np.mean(self.agreements)) if self.agreements else np.nan
 
     def take(self, why: str, **settings: Any) -> None:
         """Take settings for a reason; what was asked for, or taken before, stays."""

@@ -10,6 +10,7 @@ and unknown pairs leave a method on a graph. Values between points that were giv
 to hold out: what they are solved by follows from what is known of them.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from scipy.spatial.distance import cdist
 
 from .. import covariance, dimension, eigen, graph, kernels
 from .._base import limits
-from .._base.format import setting
+from .._base.format import setting, spread
 from .._base.progress import Stages
 from .._base.rounding import SINGLE
 from .._base.table import dense_rows, evenly_spaced, some_rows
@@ -29,7 +30,8 @@ from ..plan import Candidate, Report, Request
 from ..refine import Likelihood, Stress
 from ..similarity import AFFINITIES
 from ..strategies import Blockwise, Eigen, Geodesic
-from ._candidates import agreement_of_halves, candidates, compare_candidates
+from ._candidates import candidates, compare_candidates
+from ._crossvalidate import AGREED, SPLITS, agreement_of_halves, closed_form
 from ._facts import ENOUGH_COLUMNS, Facts, has_significant_correlation
 from ._plan import MIN_NEIGHBORS, Choice, make_plan, trial
 
@@ -85,7 +87,7 @@ def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
         choice.take(why, n_components=size)
     plan = make_plan(facts, choice)
     return Report(
-        **vars(plan), candidates=choice.candidates, agreement=choice.agreement,
+        **vars(plan), candidates=choice.candidates, agreements=choice.agreements,
         warnings=choice.warnings, spectrum=spectrum, reasons=choice.reasons,
     )  # fmt: skip
 
@@ -199,9 +201,13 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
     elif "auto" in (request.strategy, request.affinity, request.refine) or likely:
         _of_table(facts, choice)
     if np.isfinite(choice.agreement):
-        weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
-        agree = f"agree by R² {choice.agreement:.2f}{weak}"
-        choice.reasons["agreement"] = f"two halves of the columns, embedded separately, {agree}"
+        text = "closed forms of two halves of the columns agree"
+        if len(choice.agreements) == SPLITS:
+            weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
+            text += f" by R² {spread(choice.agreements)}{weak}"
+        choice.reasons["agreement"] = text
+    if request.refine == "auto" and (near := list(_near_another(facts, choice))):
+        choice.reasons["close"] = f"another refinement was close, by {' and '.join(near)}"
     refine = choice.settings.refine
     if isinstance(refine, Likelihood) and refine.descent == "auto":
         # From the closed form alone, or from many starts.
@@ -226,7 +232,7 @@ def _of_model(facts: Facts, choice: Choice) -> None:
         choice.warnings = (text,)
         choice.take("no rows are significantly correlated", refine=None)
     elif "auto" in (request.affinity, request.refine) or isinstance(request.refine, Likelihood):
-        choice.agreement = agreement_of_halves(facts, request.filled(**method), True)
+        choice.agreements = _agreements(facts, request.filled(**method), True)
         if choice.agreement < SUPPORTED:
             why = (
                 f"nothing in the {width} columns speaks against a Gaussian process, but two halves "
@@ -243,7 +249,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
         at, choice.candidates, predicts = compare_candidates(facts, options)
         best = options[at] if request.refine else replace(options[at], refine=None)
-        choice.agreement = agreement_of_halves(facts, best)
+        choice.agreements = _agreements(facts, best)
         why = _why(choice.candidates, predicts) if others else why
         plain = size == "auto" or size <= _MOST_DIMENSIONS
         enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
@@ -259,6 +265,28 @@ def _of_table(facts: Facts, choice: Choice) -> None:
             few = facts.rows.shape[0] <= limits.DOUBLE
             choice.take(weak, strategy=Geodesic(), refine=Likelihood() if few else Stress())
     choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
+
+
+def _near_another(facts: Facts, choice: Choice) -> Iterator[str]:
+    """Yield by what the refinement would be another one on a table that hardly differs."""
+    if facts.is_near_the_model():
+        yield "how much the columns look like samples of a Gaussian process"
+    if choice.agreements and min(choice.agreements) <= SUPPORTED <= max(choice.agreements):
+        yield "the agreement of halves"
+    if any(
+        other.refine != choice.candidates[0].refine
+        and abs(other.difference) <= 2.0 * other.difference_error
+        for other in choice.candidates[1:]
+    ):
+        yield "the score of the candidates"
+
+
+def _agreements(facts: Facts, option: Request, model_based: bool = False) -> tuple[float, ...]:
+    """R² of two halves under a closed form: of every split, unless the first shows agreement."""
+    option = closed_form(option)
+    first = agreement_of_halves(facts, option, 0, model_based)
+    more = range(1, SPLITS if first <= AGREED else 1)
+    return first, *(agreement_of_halves(facts, option, split, model_based) for split in more)
 
 
 def _why(tried: tuple[Candidate, ...], predicts: bool) -> str:

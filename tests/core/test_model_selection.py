@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy import stats
+from sklearn.datasets import load_wine
 from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
 
@@ -436,7 +437,7 @@ def test_a_likelihood_descends_locally_where_halves_agree():
 
 def test_reliability_is_no_more_than_halves_support(digits):
     model = quiet(IKD(2), digits[0][:200])
-    half = np.sqrt(model.agreement_)
+    half = np.sqrt(model.agreements_.max())
     assert model.reliability_ <= 2.0 * half / (1.0 + half) + 1e-12
 
 
@@ -447,21 +448,66 @@ def naive_agreement(first, second):
     return 1.0 - procrustes(first, second)[2]
 
 
-@pytest.mark.parametrize(("noise", "n_splits"), [(0.3, 1), (1.0, 3)])
-def test_the_agreement_is_that_of_procrustes(noise, n_splits):
+def tanh_features(noise, n=90):
     rng = np.random.default_rng(0)
-    latent = rng.normal(size=(90, 2))
-    X = np.tanh(latent @ rng.normal(size=(2, 48))) + noise * rng.normal(size=(90, 48))
-    model = quiet(IKD(2), X)
-    parts, found = model_selection.folds(X), []
-    first, *_ = model.candidates_
-    step = {"strategy": first.strategy, "affinity": first.affinity, "refine": first.refine}
-    for other in (1, 2, 3):
-        half = parts[0] | parts[other]
+    latent = rng.normal(size=(n, 2))
+    return np.tanh(latent @ rng.normal(size=(2, 48))) + noise * rng.normal(size=(n, 48))
+
+
+def refitted_halves(model, X):
+    """R² between fits of each split by the settings of the model."""
+    plan, parts = model.settings_, model_selection.folds(X)
+    step = {"strategy": plan.strategy, "affinity": plan.affinity, "refine": plan.refine}
+    for other in parts[1:]:
+        half = parts[0] | other
         embedded = [quiet(IKD(2, **step), X[:, mask]).embedding_ for mask in (half, ~half)]
-        found.append(naive_agreement(*embedded))
-    assert (found[0] > 0.8) == (n_splits == 1)
-    assert model.agreement_ == pytest.approx(np.mean(found[:n_splits]), abs=1e-6)
+        yield naive_agreement(*embedded)
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"strategy": "blockwise"}, {"strategy": "blockwise", "refine": None}, {"refine": None}],
+)
+def test_the_agreement_is_that_of_the_map_that_is_shown(noise, settings):
+    X = tanh_features(noise)
+    model = quiet(IKD(2, **settings), X)
+    found = list(refitted_halves(model, X))
+    np.testing.assert_allclose(model.agreements_, found, atol=1e-6)
+    assert model.agreement_ == pytest.approx(np.mean(found), abs=1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+def test_the_agreement_of_a_likelihood_is_that_of_likelihoods(noise):
+    X = tanh_features(noise, n=60)
+    model = quiet(IKD(2, strategy="geodesic", affinity="correlation", refine="likelihood"), X)
+    wanted = np.mean(list(refitted_halves(model, X)))
+    assert model.agreement_ == pytest.approx(wanted, abs=0.1)
+    closed = quiet(IKD(2, strategy="geodesic", affinity="correlation", refine="stress"), X)
+    assert abs(closed.agreement_ - wanted) > 0.0
+
+
+@pytest.mark.parametrize("noise", [0.5, 1.0])
+def test_last_digits_move_no_agreement(noise):
+    X = tanh_features(noise)
+    agreement = quiet(IKD(2), X).agreement_
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        nudged = X + 1e-4 * X.std(axis=0) * rng.normal(size=X.shape)
+        assert quiet(IKD(2), nudged).agreement_ == pytest.approx(agreement, abs=0.05)
+        other = X[:, rng.permutation(X.shape[1])]
+        assert quiet(IKD(2), other).agreement_ == pytest.approx(agreement, abs=1e-6)
+
+
+def test_another_refinement_is_said_to_be_close():
+    said = "another refinement was close, by {}".format
+    near = quiet(IKD(2), load_wine().data).settings_
+    assert near.reasons["close"] == said("the agreement of halves")
+    # From a hundred columns samples of the model are told from other tables.
+    few = quiet(IKD(2), gp_mapping(fixed_latent("medium", 60), 105, seed=0)).settings_
+    assert few.reasons["close"].startswith(said("how much the columns look like samples"))
+    sure = quiet(IKD(2), bumps()).settings_
+    assert "close" not in sure.reasons
 
 
 def test_a_roll_is_unrolled():

@@ -229,7 +229,7 @@ FILES = {
     "rows without a number": (changed("rows", lambda a: a * np.nan), "NaN"),
 }
 HEADS = {
-    "a newer format": (("format 5", "format 9"), r"format 9', written by ikd_graph \d"),
+    "a newer format": (("format 6", "format 9"), r"format 9', written by ikd_graph \d"),
     "another class": (('"strategy": {"geodesic"', '"strategy": {"subprocess"'), "subprocess"),
     "another parameter": (('"path": ', '"__class__": '), "__class__"),
     "an array for a kernel": (
@@ -239,8 +239,8 @@ HEADS = {
     "no strategy": (('"strategy": {', '"other": {'), "strategy"),
     "another strategy": (('"geodesic": {', '"linear": {'), "'path'"),
     "words for a number": (
-        ('"agreement": NaN', '"agreement": "x"'),
-        "could not convert string to float",
+        ('"n_components": 2', '"n_components": "x"'),
+        "invalid literal for int",
     ),
 }
 

@@ -56,7 +56,7 @@ def test_the_verdict_is_what_is_there(tables):
     ],
 )
 def test_the_verdict_names_the_number_that_limits_it(agreement, reliability, said):
-    found = Trust(None, agreement, 0.5, reliability, 100)
+    found = Trust(None, (agreement,), 0.5, reliability, 100)
     assert found.verdict.startswith(said)
     assert found.is_weak == ("at most" in said)
 

@@ -1,0 +1,238 @@
+"""What parts of the columns say of a map: two halves of them, and those that were left out.
+
+Every part is embedded as the map was, so that the numbers are about what is shown.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial import KDTree, procrustes
+
+from .. import covariance, gplvm
+from .._base.table import evenly_spaced
+from .._base.types import Booleans, Floats, Integers, Reals
+from .._base.validation import count, validate
+from ..gplvm._search import MAX_POINTS
+from ..graph import CsrGraph
+from ..plan import Request
+from ..refine import Likelihood, Stress
+from ..similarity import are_ordered, compare
+from ..strategies import Geodesic
+from ._facts import Facts
+from ._plan import Choice, trial
+
+SPLITS = 3
+"""Splits of the columns in halves: each of three folds is once with the first."""
+
+AGREED = 0.8
+"""Agreement of two halves that other splits would not call in question."""
+
+FOLDS = 4
+RUNS = 16
+"""Runs of autocorrelated columns, so that few are next to columns of another fold."""
+
+_TURNS, _LIKENESS = 300.0, 2.0
+"""Turns of a circle by which a column moves on with its shape, and with its likeness to the mean of
+all: what differs by noise is far apart, what differs by rounding is not."""
+
+NEAREST = 10
+"""Rows whose mean predicts a row."""
+
+NUMBERS = (5, 10, 20)
+"""Rows that the score averages over: few see what is near, many average noise."""
+
+_MOST_DIRECTIONS = 60
+"""Beyond these there is noise in all tables that were looked at."""
+
+
+def agreement_of_halves(
+    facts: Facts, option: Request, split: int, model_based: bool = False
+) -> float:
+    """Procrustes R² between embeddings of two halves of the columns.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of their sample columns are fitted.
+    option : Request
+        The settings of the map.
+    split : int
+        Which of the splits.
+    model_based : bool
+        Whether similarities estimate the kernel of the model.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN with too few columns.
+    """
+    table = facts.sample
+    parts = folds(table)
+    if len(parts) == 1:
+        return np.nan
+    half = parts[0] | parts[1 + split]
+    points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
+    return float(1.0 - procrustes(*points)[2]) if all(each.any() for each in points) else 0.0
+
+
+def predicted_r2(facts: Facts, option: Request, model_based: bool = False) -> float:
+    """R² of held-out columns, as `compare_candidates` has it of a candidate.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of their sample columns are fitted, and predicted.
+    option : Request
+        The settings of the map.
+    model_based : bool
+        Whether similarities estimate the kernel of the model.
+
+    Returns
+    -------
+    float
+        At most 1; NaN with too few columns.
+    """
+    table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
+    if len(parts) == 1:
+        return np.nan
+    r2 = []
+    for fold in parts:
+        points = embed(table[:, ~fold], option, model_based)
+        columns = values[evenly_spaced(len(table), len(points))][:, fold]
+        r2.append(r2_of(nearest_points(points, NEAREST), columns).sum())
+    return float(np.mean(r2))
+
+
+def closed_form(option: Request) -> Request:
+    """Return the settings that stand for others where candidates are compared.
+
+    Strategies on a graph are compared by their geodesics, and all refinements by stress.
+    """
+    strategy = option.solver
+    plain = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
+    likely = isinstance(option.refine, Likelihood)
+    return replace(option, strategy=plain, refine=Stress() if likely else option.refine)
+
+
+def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
+    """Embed some columns by the settings of a map.
+
+    A row that is constant in these columns is an isolated point. Annealed descents are those from
+    two closed forms, of at most 250 evenly spaced rows.
+    """
+    kernel, size = option.kernel, option.n_components
+    size = int(min(5 if size == "auto" else size, len(table) - 1))
+    if isinstance(option.refine, Likelihood) and option.refine.descent == "annealed":
+        assert kernel != "auto"
+        rows = table[evenly_spaced(len(table), MAX_POINTS["annealed"])]
+        similarity = compare(rows, option.affinity, counts=True, model_based=model_based)
+        cov = gplvm.sample_covariance(similarity.modeled(rows), centered=similarity.centers_rows)
+        varies = np.diag(cov) > 0.0
+        np.fill_diagonal(cov, np.where(varies, np.diag(cov), np.diag(cov).mean() or 1.0))
+        return gplvm.annealed_optimum(cov, size, kernel, rows.shape[1]).latent
+    graph = "auto" if isinstance(option.graph, CsrGraph) else option.graph
+    settings = replace(option, graph=graph, n_landmarks=None, n_components=size)
+    return trial(Facts(table), Choice(settings, model_based)).coordinates
+
+
+def folds(table: Floats) -> list[Booleans]:
+    """Columns of each of four folds; of fewer than eight different columns all are in the one.
+
+    Folds are of equal size. Which a column is in depends on what it looks like beside the others,
+    not on units, last digits, or the order of columns or rows; equal columns are in one fold.
+    Columns that follow one another are taken in runs: a column would know the one before it.
+    """
+    columns = table - table.mean(axis=0, dtype=np.float64)
+    spread = columns.std(axis=0)
+    columns = columns / np.where(spread > 0.0, spread, 1.0)
+    mean = columns.mean(axis=1)
+    likeness = columns.T @ mean / (len(mean) * (mean.std() or 1.0))
+    shape = np.tanh(columns).mean(axis=0)
+    place = np.mod(_TURNS * shape + _LIKENESS * likeness, 1.0).round(9)
+    different, number = np.unique(place, return_inverse=True)
+    if different.size < 2 * FOLDS:
+        return [np.ones(number.size, dtype=np.bool_)]
+    fold = number * FOLDS // different.size
+    if number.size >= 2 * RUNS and are_ordered(table):
+        order = np.random.default_rng(0).permutation(RUNS)
+        fold = order[np.arange(number.size) * RUNS // number.size] % FOLDS
+    return [fold == part for part in range(FOLDS)]
+
+
+def principal_directions(X: Reals) -> Floats:
+    """Principal coordinates of the columns scaled to one variance, each of unit length.
+
+    Returns
+    -------
+    (n, r) ndarray of float64
+        Directions with the most variance, at most 60; none where no column varies.
+    """
+    units = covariance.column_units(X)
+    columns = X[:, np.isfinite(units)] / units[np.isfinite(units)]
+    if not columns.size:
+        return np.empty((len(X), 0))
+    columns = columns - columns.mean(axis=0, dtype=np.float64)
+    if columns.shape[1] < len(columns):
+        values, vectors = np.linalg.eigh(columns.T @ columns)
+        directions = columns @ vectors
+    else:
+        values, directions = np.linalg.eigh(columns @ columns.T)
+    keep = np.flatnonzero(values > np.sqrt(np.finfo(np.float64).eps) * values[-1])
+    directions = directions[:, keep[-_MOST_DIRECTIONS:]]
+    return np.ascontiguousarray(directions / np.linalg.norm(directions, axis=0))
+
+
+def direction_score(points: Floats, directions: Floats) -> Floats:
+    """Score each point by what it adds to the mean R² over directions, predicted by its nearest.
+
+    A direction counts by its R², averaged over 5, 10 and 20 nearest points, or as nothing where
+    that is below zero. All count alike, however little variance they have: what is large in a
+    table, such as levels, is often no structure.
+    """
+    return score_of(nearest_points(points, NUMBERS[-1]), directions)
+
+
+def score_of(near: Integers, directions: Floats) -> Floats:
+    """Return what each point adds to the score, given the nearest points of every point."""
+    n, width = directions.shape
+    counts = sorted({max(1, min(k, (n - 1) // 4)) for k in NUMBERS})
+    error, total = np.zeros((n, width)), np.zeros((n, width))
+    for k in range(counts[-1]):
+        total += directions[near[:, k]]
+        if k + 1 in counts:
+            error += (directions - total / (k + 1)) ** 2
+    error /= len(counts)
+    better = error.sum(axis=0) < 1.0
+    by_point = np.count_nonzero(better) / n - error[:, better].sum(axis=1)
+    return by_point / width
+
+
+@validate(k=count)
+def held_out_r2(points: Floats, columns: Reals, k: int = NEAREST) -> Floats:
+    """Score each point by what it adds to the R² of columns that its nearest points predict.
+
+    Their sum is 1 - residual / deviation from the mean of each column, both summed over all
+    columns: a column counts by its variance. NaN where none varies.
+    """
+    return r2_of(nearest_points(points, k), columns)
+
+
+def r2_of(near: Integers, columns: Reals) -> Floats:
+    """Return what each point adds to the R², given the nearest points of every point."""
+    n, values = len(near), columns.astype(np.float64)
+    values /= float(np.abs(columns).max(initial=0.0)) or 1.0
+    predicted = values[near].mean(axis=1)
+    total = float(((values - values.mean(axis=0)) ** 2).sum())
+    if not total > 0.0:
+        return np.full(n, np.nan)
+    return 1.0 / n - ((values - predicted) ** 2).sum(axis=1) / total
+
+
+def nearest_points(points: Floats, k: int) -> Integers:
+    """Nearest other points of every point, (n, k), or all where there are fewer."""
+    k = min(k, len(points) - 1)
+    near = KDTree(points).query(points, k + 1)[1]
+    # A point is the first of its own list, but among equal ones any of them may be.
+    distinct = near != np.arange(len(points))[:, None]
+    distinct[:, -1] &= ~distinct.all(axis=1)
+    return near[distinct].reshape(-1, k)
