@@ -398,7 +398,7 @@ def test_diagnose_writes_its_files(table, tmp_path, capsys):
         pairs = [(int(a), int(b)) for a, b, _ in list(csv.reader(file))[1:]]
     assert pairs == [tuple(pair) for pair in diagnosis.trusted_pairs.tolist()]
     html = (out / names[0]).read_text(encoding="utf-8")
-    assert f"agree by R² {diagnosis.agreement:.2f}" in html
+    assert f"agreement of halves {diagnosis.agreement:.2f}" in html
     assert ("Warnings" in html) == bool(without_stages(text.err))
 
 
