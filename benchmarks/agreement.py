@@ -26,7 +26,8 @@ from ikd_graph.metrics import affine_r2
 def table(name, seed, most):
     """Rows of a set, at most so many, and the truth as coordinates."""
     points = sets.make(name, seed)
-    rows = np.random.default_rng(1).permutation(len(points.X))[:most]
+    n = len(points.X)
+    rows = np.random.default_rng(1).choice(n, most, replace=False) if n > most else np.arange(n)
     X, truth = np.asarray(points.X, float)[rows], np.asarray(points.truth, float)[rows]
     truth = truth.reshape(len(X), -1)
     if points.kind == "circular":

@@ -43,7 +43,7 @@ print(f"held-out neurons are predicted with R² {model.held_out_r2_:.2f}")
 # %%
 # The default saw that these are counts. Their variance grows with the mean, so that a busy neuron
 # would drown the others; "hellinger" compares the square roots of proportions, whose noise is about
-# the same for all. Two halves of the neurons, embedded separately, agree by an R² of 0.91, and
+# the same for all. Two halves of the neurons, embedded separately, agree by an R² of 0.93, and
 # neurons that are held out are predicted with one of 0.69. That much is known without the truth.
 
 # %%
@@ -107,7 +107,7 @@ axs[1].set_aspect("equal")
 # ---------------
 #
 # - **Fewer spikes.** With a tenth of them the R² with the walk falls to 0.87. The fit says so
-#   without the truth: halves of the neurons agree by 0.54.
+#   without the truth: halves of the neurons agree by 0.55.
 # - **Nothing there.** If the counts of each neuron are shuffled in time, halves agree by 0.00, and
 #   the fit warns that there may be nothing to see. The points get places all the same.
 # - **The simulation is kind.** Every neuron cares for place alone. What else moves many neurons,

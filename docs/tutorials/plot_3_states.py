@@ -49,7 +49,7 @@ print(found)
 
 # %%
 # The 80 years of growth have structure (p = 0.005), but two halves of the years, embedded
-# separately, agree by an R² of 0.33 only. And growths correlate by 0.83 in the mean, since all
+# separately, agree by an R² of 0.25 only. And growths correlate by 0.83 in the mean, since all
 # states share the business cycle.
 from ikd_graph import IKD
 
@@ -184,7 +184,7 @@ for ax, points in zip(axs, (places, on_map), strict=True):
 # What is doubted
 # ---------------
 #
-# - **The arrangement.** Halves of the years agree by 0.33. Neighbors carry the finding, far
+# - **The arrangement.** Halves of the years agree by 0.25. Neighbors carry the finding, far
 #   distances do not.
 # - **What all states share.** With the mean year taken off by regression before the fit, rather
 #   than by scaling, the R² of the places falls to 0.26. Some geography is left in either way; how

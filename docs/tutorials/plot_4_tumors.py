@@ -36,7 +36,7 @@ print(found)
 
 # %%
 # There is something to see (p = 0.005): measures that are held out are predicted with an R² of
-# 0.68, and two halves of the measures agree by 0.77. The line "shared" is about units: areas are a
+# 0.66, and two halves of the measures agree by 0.75. The line "shared" is about units: areas are a
 # thousand times as large as smoothness, so that all rows look alike. The default scales columns.
 from ikd_graph import IKD
 

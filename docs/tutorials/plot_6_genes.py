@@ -48,8 +48,8 @@ found = model.loadings()
 print(found)
 
 # %%
-# Two halves of the genes, embedded separately, agree by an R² of 0.79, and genes that are held out
-# are predicted with one of 0.16: most of what a single gene does is not in the map. The model says
+# Two halves of the genes, embedded separately, agree by an R² of 0.78, and genes that are held out
+# are predicted with one of 0.17: most of what a single gene does is not in the map. The model says
 # of every gene how steeply its posterior mean rises at every cell, along either coordinate, with a
 # standard error: ``values`` and ``standard_errors``.
 print(found.values.shape)

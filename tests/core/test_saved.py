@@ -239,7 +239,7 @@ HEADS = {
     "no strategy": (('"strategy": {', '"other": {'), "strategy"),
     "another strategy": (('"geodesic": {', '"linear": {'), "'path'"),
     "words for a number": (
-        ('"n_components": 2', '"n_components": "x"'),
+        ('"settings": {"n_components": ', '"settings": {"n_components": "x", "n": '),
         "invalid literal for int",
     ),
 }
