@@ -29,8 +29,8 @@ def test_a_default_fit_warns_of_nothing_it_chose_itself(name, n_components):
     X = SIMULATED[name]()
     if n_components <= X.shape[1]:
         told = warned(IKD(n_components), X)
-        # Points of these tables have three coordinates.
-        is_missing = name in ("medium", "gp") and n_components == 2
+        # Points of this table have three coordinates, and it is fitted by likelihood.
+        is_missing = name == "medium" and n_components == 2
         assert ["one more coordinate" in text for text in told] == [True] * is_missing
 
 
