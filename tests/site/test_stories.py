@@ -148,7 +148,7 @@ def test_the_findings_of_the_tumors():
     large = listed[listed["size"] > 2]
     sure = large[large["stability"] == 1.0]
     assert sure["members"].tolist() == ["radius error, perimeter error, area error"]
-    assert (table["column"].iloc[0], table["column"].iloc[-1]) == ("worst radius", "worst texture")
+    assert (table["column"].iloc[0], table["column"].iloc[-1]) == ("worst radius", "mean texture")
     assert story["columns"].n_significant == len(table)
     assert story["path"]["column"].iloc[0] == "worst radius"
     assert story["odd"] > 2.0 * story["usual"]
