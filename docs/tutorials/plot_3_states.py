@@ -103,8 +103,8 @@ print(columns)
 print(years[["column", "r2", "q_value", "fraction_ikd0", "fraction_ikd0_se"]].head().round(2))
 
 # %%
-# 38 of the 80 years are related to the map, 1987 and 1986 the most (R² 0.71 and 0.64), then 1935 and
-# 1949 (0.50 and 0.49). What the latter two were can be read from the table:
+# 38 of the 80 years are related to the map, 1987 and 1986 the most (R² 0.71 and 0.64), then 1935
+# and 1949 (0.50 and 0.49). What the latter two were can be read from the table:
 for year in ("1935", "1949"):
     order = growth[year].sort_values()
     print(year, "least:", *order.index[:4], "| most:", *order.index[-4:])
