@@ -212,10 +212,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Procrustes R² between maps of two halves of the columns, the mean of `agreements_`: whether
         the arrangement is there.
     agreements_ : (3,) ndarray of float64
-        The same of each of three splits; they scatter by .05 to .2. Halves of at most 400 rows are
-        embedded by the settings of the fit; by an annealed likelihood at most 250, from two closed
-        forms, under the kernel of the fit. Rows with holes are filled in for it. NaN with too few
-        columns, or without any. Computed when asked for where the fit did not need it, as is
+        The same of each of three splits, whose range says how sure the mean is. Halves of at most
+        400 rows are embedded by the settings of the fit; by an annealed likelihood at most 250,
+        from two closed forms, under the kernel of the fit. Holes are filled in for it. NaN with too
+        few columns, or without any. Computed when asked for where the fit did not need it, as is
         `held_out_r2_`.
     held_out_r2_ : float
         R² of a quarter of the columns, predicted by the ten nearest rows in the map of the others,
@@ -719,8 +719,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _agreements(self) -> Iterator[float]:
         """Yield the same, one after the other, each computed once."""
         check_is_fitted(self, "embedding_")
-        computed, plan = self._fitted.computed, self.settings_
-        computed.setdefault("agreements", plan.agreements if self._shows_candidate else ())
+        computed = self._fitted.computed
+        computed.setdefault("agreements", self.settings_.agreements)
         for split in range(SPLITS):
             if split == len(computed["agreements"]):
                 halves = self._of_columns(partial(agreement_of_halves, split=split))
@@ -731,14 +731,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def held_out_r2_(self) -> float:
         """R² of columns that were left out, predicted from the map of the others."""
         check_is_fitted(self, "embedding_")
-        if self._shows_candidate:
+        # Candidates are refined where the map is not.
+        if self.candidates_ and self.settings_.agreements and self._request.refine is not None:
             return self.candidates_[0].r2
         return float(self._fitted.once("held-out R2", lambda: self._of_columns(predicted_r2)))
-
-    @property
-    def _shows_candidate(self) -> bool:
-        """Whether the map is made as the first candidate was, so that its numbers are the map's."""
-        return self.settings_.shows_candidate and self._request.n_components != "auto"
 
     def _of_columns(self, measure: Callable[..., float]) -> float:
         """Return what parts of the columns, each embedded as the map was, say."""

@@ -83,7 +83,7 @@ class Report(Plan):
     """The plan of a fit with its reasons: of each choice, and of what happened on the way."""
 
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
-    # Procrustes R² of closed forms of two halves of the columns, as far as it decided anything.
+    # R² of two halves of the columns, by split, as far as a choice needed those of this map.
     agreements: tuple[float, ...] = field(default=(), repr=False, compare=False)
     warnings: tuple[str, ...] = ()  # what the user has to be told
     spectrum: Floats | None = field(default=None, repr=False, compare=False)
@@ -103,15 +103,6 @@ class Report(Plan):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show settings and reasons in a notebook as `print` does."""
         printer.text(str(self))
-
-    @property
-    def shows_candidate(self) -> bool:
-        """Whether the map is made as the first candidate was, so that its numbers are the map's."""
-        if not self.candidates:
-            return False
-        shown = None if self.refine is None else type(self.refine).__name__.lower()
-        first = self.candidates[0]
-        return (first.strategy, first.refine) == (self.strategy.name, shown)
 
     @property
     def bends_distances(self) -> bool:

@@ -4,6 +4,7 @@ Every part is embedded as the map was, so that the numbers are about what is sho
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial import KDTree, procrustes
@@ -17,7 +18,7 @@ from ..graph import CsrGraph
 from ..plan import Request
 from ..refine import Likelihood, Stress
 from ..similarity import are_ordered, compare
-from ..strategies import Geodesic
+from ..strategies import Blockwise, Geodesic
 from ._facts import Facts
 from ._plan import Choice, trial
 
@@ -25,7 +26,7 @@ SPLITS = 3
 """Splits of the columns in halves: each of three folds is once with the first."""
 
 AGREED = 0.8
-"""Agreement of two halves that other splits would not call in question."""
+"""Agreement of a first split from which a mean below .4 is not to be expected."""
 
 FOLDS = 4
 RUNS = 16
@@ -95,22 +96,18 @@ def predicted_r2(facts: Facts, option: Request, model_based: bool = False) -> fl
     table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
     if len(parts) == 1:
         return np.nan
-    r2 = []
+    r2: Any = 0.0
     for fold in parts:
         points = embed(table[:, ~fold], option, model_based)
         columns = values[evenly_spaced(len(table), len(points))][:, fold]
-        r2.append(r2_of(nearest_points(points, NEAREST), columns).sum())
-    return float(np.mean(r2))
+        r2 += r2_of(nearest_points(points, NEAREST), columns) / len(parts)
+    return float(r2.sum())
 
 
 def closed_form(option: Request) -> Request:
-    """Return the settings that stand for others where candidates are compared.
-
-    Strategies on a graph are compared by their geodesics, and all refinements by stress.
-    """
-    strategy = option.solver
-    plain = Geodesic(strategy.path) if strategy.uses_graph else type(strategy)()
-    likely = isinstance(option.refine, Likelihood)
+    """Return settings by which others are compared: geodesics for cliques, no likelihood."""
+    strategy, likely = option.solver, isinstance(option.refine, Likelihood)
+    plain = Geodesic(strategy.path) if isinstance(strategy, Blockwise) else strategy
     return replace(option, strategy=plain, refine=Stress() if likely else option.refine)
 
 
@@ -131,7 +128,11 @@ def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
         np.fill_diagonal(cov, np.where(varies, np.diag(cov), np.diag(cov).mean() or 1.0))
         return gplvm.annealed_optimum(cov, size, kernel, rows.shape[1]).latent
     graph = "auto" if isinstance(option.graph, CsrGraph) else option.graph
-    settings = replace(option, graph=graph, n_landmarks=None, n_components=size)
+    strategy = option.solver
+    if not isinstance(strategy.reference, str):
+        # A row of the whole table may not be among these.
+        strategy = replace(strategy, reference="center")
+    settings = replace(option, strategy=strategy, graph=graph, n_landmarks=None, n_components=size)
     return trial(Facts(table), Choice(settings, model_based)).coordinates
 
 
@@ -143,12 +144,11 @@ def folds(table: Floats) -> list[Booleans]:
     Columns that follow one another are taken in runs: a column would know the one before it.
     """
     columns = table - table.mean(axis=0, dtype=np.float64)
-    spread = columns.std(axis=0)
-    columns = columns / np.where(spread > 0.0, spread, 1.0)
+    columns /= np.where(np.ptp(table, axis=0) > 0, columns.std(axis=0), 1.0)
     mean = columns.mean(axis=1)
     likeness = columns.T @ mean / (len(mean) * (mean.std() or 1.0))
     shape = np.tanh(columns).mean(axis=0)
-    place = np.mod(_TURNS * shape + _LIKENESS * likeness, 1.0).round(9)
+    place = np.mod((_TURNS * shape + _LIKENESS * likeness).round(9), 1.0)
     different, number = np.unique(place, return_inverse=True)
     if different.size < 2 * FOLDS:
         return [np.ones(number.size, dtype=np.bool_)]

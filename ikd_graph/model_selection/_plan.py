@@ -35,6 +35,7 @@ class Choice:
     model_based: bool = False
     reasons: dict[str, str] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
+    halved: Request | None = None  # the closed form by which halves of the columns were compared
     agreements: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
 

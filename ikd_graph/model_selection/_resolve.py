@@ -85,6 +85,10 @@ def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
         size = int(eigen.eigengap(spectrum)) if spectrum.size > 1 else 1
         why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
         choice.take(why, n_components=size)
+    shown = ("strategy", "affinity", "refine", "n_components")
+    halved, settings = choice.halved, choice.settings
+    if any(getattr(halved, name, None) != getattr(settings, name) for name in shown):
+        choice.agreements = ()
     plan = make_plan(facts, choice)
     return Report(
         **vars(plan), candidates=choice.candidates, agreements=choice.agreements,
@@ -232,7 +236,7 @@ def _of_model(facts: Facts, choice: Choice) -> None:
         choice.warnings = (text,)
         choice.take("no rows are significantly correlated", refine=None)
     elif "auto" in (request.affinity, request.refine) or isinstance(request.refine, Likelihood):
-        choice.agreements = _agreements(facts, request.filled(**method), True)
+        _halve(facts, choice, request.filled(**method))
         if choice.agreement < SUPPORTED:
             why = (
                 f"nothing in the {width} columns speaks against a Gaussian process, but two halves "
@@ -249,7 +253,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
         at, choice.candidates, predicts = compare_candidates(facts, options)
         best = options[at] if request.refine else replace(options[at], refine=None)
-        choice.agreements = _agreements(facts, best)
+        _halve(facts, choice, best)
         why = _why(choice.candidates, predicts) if others else why
         plain = size == "auto" or size <= _MOST_DIMENSIONS
         enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
@@ -281,12 +285,14 @@ def _near_another(facts: Facts, choice: Choice) -> Iterator[str]:
         yield "the score of the candidates"
 
 
-def _agreements(facts: Facts, option: Request, model_based: bool = False) -> tuple[float, ...]:
-    """R² of two halves under a closed form: of every split, unless the first shows agreement."""
-    option = closed_form(option)
-    first = agreement_of_halves(facts, option, 0, model_based)
-    more = range(1, SPLITS if first <= AGREED else 1)
-    return first, *(agreement_of_halves(facts, option, split, model_based) for split in more)
+def _halve(facts: Facts, choice: Choice, option: Request) -> None:
+    """Compare halves under a closed form, in every split unless those of the first agree."""
+    choice.halved = closed_form(option)
+    for split in range(SPLITS):
+        r2 = agreement_of_halves(facts, choice.halved, split, choice.model_based)
+        choice.agreements += (r2,)
+        if not choice.agreements[0] <= AGREED:
+            break
 
 
 def _why(tried: tuple[Candidate, ...], predicts: bool) -> str:
