@@ -143,8 +143,7 @@ def folds(table: Floats) -> list[Booleans]:
     not on units, last digits, or the order of columns or rows; equal columns are in one fold.
     Columns that follow one another are taken in runs: a column would know the one before it.
     """
-    columns = table - table.mean(axis=0, dtype=np.float64)
-    columns /= np.where(np.ptp(table, axis=0) > 0, columns.std(axis=0), 1.0)
+    columns = (table - table.mean(axis=0, dtype=np.float64)) / covariance.column_units(table)
     mean = columns.mean(axis=1)
     likeness = columns.T @ mean / (len(mean) * (mean.std() or 1.0))
     shape = np.tanh(columns).mean(axis=0)
