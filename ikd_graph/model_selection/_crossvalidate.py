@@ -4,7 +4,6 @@ Every part is embedded as the map was, so that the numbers are about what is sho
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.spatial import KDTree, procrustes
@@ -96,12 +95,12 @@ def predicted_r2(facts: Facts, option: Request, model_based: bool = False) -> fl
     table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
     if len(parts) == 1:
         return np.nan
-    r2: Any = 0.0
+    r2 = []
     for fold in parts:
         points = embed(table[:, ~fold], option, model_based)
         columns = values[evenly_spaced(len(table), len(points))][:, fold]
-        r2 += r2_of(nearest_points(points, NEAREST), columns) / len(parts)
-    return float(r2.sum())
+        r2.append(r2_of(nearest_points(points, NEAREST), columns) / len(parts))
+    return float(np.sum(r2, axis=0).sum())
 
 
 def closed_form(option: Request) -> Request:

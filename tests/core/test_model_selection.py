@@ -684,9 +684,17 @@ def test_folds_hold_every_column_once_and_do_not_depend_on_units_or_orders():
     parts = model_selection.folds(X)
     assert np.sum(parts, axis=0).tolist() == [1] * 30
     rows, columns = rng.permutation(50), rng.permutation(30)
-    again = model_selection.folds(3.0 * X[rows][:, columns] + 7.0)
-    for part, other in zip(parts, again, strict=True):
-        np.testing.assert_array_equal(part[columns], other)
+    for units, origin in ((3.0, 7.0), (10.0 ** rng.uniform(-180.0, 100.0, 30), 0.0)):
+        again = model_selection.folds(units * X[rows][:, columns] + origin)
+        for part, other in zip(parts, again, strict=True):
+            np.testing.assert_array_equal(part[columns], other)
+
+
+@pytest.mark.parametrize(("different", "sizes"), [(7, [10]), (8, [2, 2, 2, 2])])
+def test_fewer_than_eight_different_columns_are_in_one_fold(different, sizes):
+    X = np.random.default_rng(0).normal(size=(50, different))
+    X = np.c_[X, X[:, : sum(sizes) - different]]
+    assert [np.count_nonzero(part) for part in model_selection.folds(X)] == sizes
 
 
 def test_columns_that_follow_one_another_are_held_out_in_runs():
