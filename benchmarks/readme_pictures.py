@@ -355,17 +355,16 @@ def compare(quick):
     numbers = {}
     for name, color in (("blockwise", colors.ACCENT), ("geodesic", colors.SECOND)):
         rows = [row for row in comparison.rows if row.method == name]
-        noise, score, error = np.array([[r.noise, r.score, r.error] for r in rows], float).T
+        noise, score, half = np.array([[r.noise, r.score, r.half_width] for r in rows], float).T
         dodge = 0.01 if name == "geodesic" else -0.01
-        bars = 2 * np.nan_to_num(error)
-        curves.errorbar(noise + dodge, score, bars, c=color, marker="o", capsize=3)
+        curves.errorbar(noise + dodge, score, half, c=color, marker="o", capsize=3)
         below = name == "geodesic"
         curves.annotate(name, (noise[1], score[1]), (-8, -20) if below else (10, 4), c=color,
                         fontsize=14, textcoords="offset points",
                         ha="right" if below else "left")  # fmt: skip
         numbers[f"compare {name}"] = {f"R2 at noise {row.noise:g}": row.score for row in rows}
     curves.set_xlabel("added noise (standard deviations)")
-    curves.set_title("R² with the truth, ± two standard errors")
+    curves.set_title("R² with the truth, 95 % intervals")
     curves.set_xticks(levels)
     return {"compare": figure}, numbers
 

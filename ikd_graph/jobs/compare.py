@@ -1,4 +1,4 @@
-"""Blockwise against geodesic, and against other methods, on one similarity and one graph."""
+"""Blockwise against geodesic on one similarity and one graph, and against other methods on it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from scipy.stats import sem, t
+from scipy.stats import t
 
-from .. import metrics, model_selection, strategies
+from .. import metrics, model_selection, similarity, strategies
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import listed, setting
 from .._base.progress import Stages, progress_bar
-from .._base.table import are_counts, evenly_spaced
+from .._base.table import evenly_spaced
 from .._base.types import Floats
 from .._base.warn import no_warnings
 from ..datasets import Dataset
@@ -52,15 +52,14 @@ METHODS = (*STRATEGIES, *PEERS, "peers")
 _USUAL = ("pca", "isomap", "laplacian_eigenmaps", "tsne", "umap", "pacmap", "phate")
 
 
-LEAST, TIE = 0.01, 0.02
-"""A better method is better by more than the first; two do not differ if by less than the second.
+TIE = 0.02
+"""Two methods do not differ if the whole interval of their difference is that near to 0.
 
-Both are differences of R², and hold for the whole 95 % interval; see
-docs/decisions/008-comparing-strategies.md.
+See docs/decisions/008-comparing-strategies.md.
 """
 
 RULE = (
-    f"better: the 95 % interval of the difference of this score lies beyond {LEAST:g}; no "
+    "± is half of a 95 % interval; better: that of the difference of this score excludes 0; no "
     f"difference that matters: it lies within {TIE:g}"
 )
 """When the test says what, where the score has been named."""
@@ -82,7 +81,7 @@ class Row(NamedTuple):
     refine: str | None
     noise: float  # added, in standard deviations of each column
     score: float = np.nan
-    error: float = np.nan  # standard error of the score
+    half_width: float = np.nan  # of the 95 % interval of the score, see `half_width`
     seconds: float = np.nan  # of a fit, median
     labels: Mapping[str, float] = {}  # see `score_labels`; of further labels as "knn of site"
     failure: str = ""
@@ -106,24 +105,20 @@ class Difference(NamedTuple):
     @property
     def better(self) -> str | None:
         """The better method, "" where they do not differ, None where it cannot be told."""
-        if abs(self.mean) - self.half_width > LEAST:
-            return self.first if self.mean > 0.0 else self.second
-        return "" if abs(self.mean) + self.half_width < TIE else None
+        if abs(self.mean) + self.half_width < TIE:
+            return ""
+        better = self.first if self.mean > 0.0 else self.second
+        return better if abs(self.mean) > self.half_width else None
 
     def __str__(self) -> str:
-        gap = f"{abs(self.mean):.3f}"
-        if self.half_width > 0.0:
-            gap += f" ± {self.half_width:.3f}"
+        gap = score(abs(self.mean), self.half_width)
         if self.better:
             worse = self.second if self.better == self.first else self.first
             return f"{self.better} is better than {worse} by {gap}"
+        said = "no difference that matters" if self.better == "" else "cannot be told apart"
+        said = "too few columns for a test" if np.isnan(self.half_width) else said
         higher, lower = (self.first, self.second)[:: 1 if self.mean >= 0.0 else -1]
-        pair = f"{higher} and {lower}"
-        if self.better == "":
-            width = LEAST if abs(self.mean) + self.half_width < LEAST else TIE
-            return f"{pair}: no difference that matters (within {width:g})"
-        few = "too few columns for a test" if np.isnan(self.half_width) else "cannot be told apart"
-        return f"{pair}: {few} ({gap})"
+        return f"{higher} and {lower}: {said} ({gap})"
 
 
 @dataclass(frozen=True)
@@ -184,22 +179,10 @@ class Comparison:
         return row.title + (f", noise {row.noise:g}" if len(self.levels) > 1 else "")
 
     def difference(self, first: str, second: str, noise: float = 0.0) -> Difference:
-        """Paired test of two methods at a noise level.
-
-        The difference is averaged over draws of noise and over references (halves of the columns).
-        Its variance has a part for each: that of the mean of the draws, and half that of the
-        halves, since two disjoint halves hold all there is.
-        """
-        a, b = (np.asarray(self.row(title, noise).values) for title in (first, second))
-        gaps = a - b
-        means = ((gaps.mean(axis=1), len(gaps)), (gaps.mean(axis=0), 2))
-        parts = [(each.var(ddof=1) / n, each.size - 1) for each, n in means if each.size > 1]
-        # Noise 0 and a known truth leave nothing to chance.
-        half = 0.0 if self.measure == "true" else np.nan
-        if parts:
-            variances, degrees = zip(*parts, strict=True)
-            half = float(t.ppf(0.975, min(degrees)) * np.sqrt(sum(variances)))
-        return Difference(first, second, noise, float(gaps.mean()), half)
+        """Paired test of two methods at a noise level."""
+        first_values, second_values = (self.row(title, noise).values for title in (first, second))
+        gaps = first_values - second_values
+        return Difference(first, second, noise, float(gaps.mean()), half_width(gaps, self.measure))
 
     @property
     def pair(self) -> tuple[str, str] | None:
@@ -298,13 +281,13 @@ class Comparison:
         return side * n_levels, 2.0 + 0.2 * len(self.titles) * n_levels
 
     def _chart(self) -> Chart:
-        """Scores as lying bars with standard errors, noise levels side by side."""
+        """Scores as lying bars with their intervals, noise levels side by side."""
         n = len(self.levels)
         bars = []
         for k, level in enumerate(self.levels):
             rows = self.rows_at(level)
             at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
-            lengths, errors = np.array([(row.score, row.error) for row in rows], np.float64).T
+            lengths, errors = np.array([(row.score, row.half_width) for row in rows]).T
             name = f"noise {level:g}" if n > 1 else ""
             bars.append(Bars(at, lengths, colors.class_color(k), name, 0.8 / n, errors))
         label = SCORES[self.measure]
@@ -316,7 +299,7 @@ class Comparison:
         best = self.row(self.best[0], self.levels[0])
         several, truth = len(self.levels) > 1, self.data.latent
         tests = [f"at noise {each.noise:g} " * several + str(each) for each in self.tests]
-        highest = f"{best.title} has the highest score, {score(best.score, best.error)}"
+        highest = f"{best.title} has the highest score, {score(best.score, best.half_width)}"
         texts = ["; ".join(tests) or highest]
         size = best.embedding.shape[1]
         rank = 0 if truth is None else int(np.linalg.matrix_rank(truth - truth.mean(axis=0)))
@@ -333,7 +316,7 @@ class Comparison:
         """Return what all strategies share, the scores, and what else follows, in lines."""
         head = "; ".join(f"{name}: {text}" for name, text in self.head.items())
         failed = {row.title: row.failure for row in self.rows if row.failure}
-        lines = [head, f"{SCORES[self.measure]} (± standard error)"]
+        lines = [head, SCORES[self.measure]]
         lines += [f"  {line}" for line in self._scores_table().to_string().splitlines()]
         lines += [f"  {title}: {failure}" for title, failure in failed.items()]
         return [*lines, f"  ({RULE})", *(f"- {text}" for text in sentences(self))]
@@ -343,7 +326,7 @@ class Comparison:
     def _scores_table(self) -> pd.DataFrame:
         """Scores of all methods as text, noise levels side by side."""
         table = {
-            f"noise {level:g}": [score(row.score, row.error) for row in self.rows_at(level)]
+            f"noise {level:g}": [score(row.score, row.half_width) for row in self.rows_at(level)]
             for level in self.levels
         }
         first = self.rows_at(self.levels[0])
@@ -359,11 +342,26 @@ def label_words(name: str) -> str:
     return WORDS[kind] + (f", {title}" if title else "")
 
 
-def score(value: float, error: float = np.nan) -> str:
-    """Return a score with its error, a dash where there is none."""
+def score(value: float, half: float = np.nan) -> str:
+    """Return a score and half of its interval, a dash where there is none."""
     if not np.isfinite(value):
         return "–"
-    return f"{value:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
+    return f"{value:.3f}" + (f" ± {half:.3f}" if half > 0.0 else "")
+
+
+def half_width(values: Floats, measure: str) -> float:
+    """Half of the 95 % interval of a score, or of a difference, (draws, references).
+
+    Its variance has a part for the draws of noise, that of their mean, and one for the references
+    (parts of the columns): half of theirs, since two disjoint halves hold all there is.
+    """
+    means = ((values.mean(axis=1), len(values)), (values.mean(axis=0), 2))
+    parts = [(each.var(ddof=1) / n, each.size - 1) for each, n in means if each.size > 1]
+    if not parts:
+        # Noise 0 and a known truth leave nothing to chance.
+        return 0.0 if measure == "true" else np.nan
+    variances, degrees = zip(*parts, strict=True)
+    return float(t.ppf(0.975, min(degrees)) * np.sqrt(sum(variances)))
 
 
 def sentences(result: Comparison) -> list[str]:
@@ -407,7 +405,10 @@ def compare(
     verbose: int = 0,
     **settings: Any,
 ) -> Comparison:
-    """Compare strategies, and other methods, on the same table, similarity and graph.
+    """Compare strategies, and other methods, on one similarity.
+
+    Strategies have one graph as well. Other methods are given the rows as the similarity compares
+    them: scaled so that their Euclidean distances are those of the strategies.
 
     Parameters
     ----------
@@ -429,8 +430,8 @@ def compare(
         The true latent coordinates, where they are known, as of a simulation: embeddings are
         scored against them. It replaces the latent of a `Dataset`.
     n_draws : int
-        Draws of noise at every level above 0, and random splits of the columns into halves (half
-        as many).
+        Draws of noise at every level above 0, and splits of the columns into halves (half as
+        many, at most three).
     max_rows : int
         A larger table is compared on so many random rows.
     time_limit : float or None
@@ -460,10 +461,11 @@ def compare(
     -----
     A score is the R² of the true latent where ``truth`` or a `Dataset` has one; else, where the
     table looks like samples of the model, the R² (affine, as in Li & Wu 2024) of the most likely
-    latents of random halves of the columns; else the R² of columns that were held out, a quarter at
-    a time, each row being predicted by its 10 nearest rows in the embedding of the others: the
-    number that `IKD` prints. The 95 % interval of a difference is one of this score: where the
-    truth is not known it holds the difference of the R² with the truth less often.
+    latents of halves of the columns; else the R² of columns that were held out, a quarter at a
+    time, each row being predicted by its 10 nearest rows in the embedding of the others. Held-out
+    columns are scored as the similarity compares them, each by its part in the squared distances.
+    The 95 % interval of a difference is one of this score: where the truth is not known it holds
+    the difference of the R² with the truth less often.
 
     Examples
     --------
@@ -498,28 +500,24 @@ def compare(
             "halves of columns need the table itself"
         )
     data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
-    head = {"table": f"{data.n_samples} points, {data.n_features} columns"}
-    model_based, trust, warned = False, None, tuple[str, ...]()
-    if any(name in STRATEGIES for name in names):
-        with Stages(verbose) as stages, stages("choosing"), no_warnings():
-            # Rows are compared as by the default fit, whatever is compared here.
-            model = IKD(n_components, **settings).fit(data.X)
-            chance = chance_test(data.X, random_state=random_state)
-            trust, warned = Trust.of(model, chance), model.settings_.warnings
-            settings["affinity"] = model.settings_.affinity
-            if refine != "auto" or model.settings_.strategy.name != "geodesic":
-                model = IKD(n_components, strategy="geodesic", refine=refine, **settings)
-                model.fit(data.X)
-        chosen = model.settings_
-        model_based, refine = chosen.model_based, chosen.refine
-        settings["graph"] = chosen.graph
-        head |= {
-            "similarity": AFFINITIES[chosen.affinity].summary,
-            "graph": chosen.describe_graph(),
-            "kernel": str(settings["kernel"]).replace("auto", "squared_exponential"),
-            "refinement": _name(refine) or "none",
-        }
-    bench = _Bench(data, settings, model_based, n_components, n_draws, time_limit)
+    with Stages(verbose) as stages, stages("choosing"), no_warnings():
+        # Rows are compared as by the default fit, whatever is compared here.
+        model = IKD(n_components, **settings).fit(data.X)
+        chance = chance_test(data.X, random_state=random_state)
+        trust, warned = Trust.of(model, chance), model.settings_.warnings
+        settings["affinity"] = model.settings_.affinity
+        if refine != "auto" or model.settings_.strategy.name != "geodesic":
+            model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)
+    chosen = model.settings_
+    settings["graph"], refine = chosen.graph, chosen.refine
+    head = {
+        "table": f"{data.n_samples} points, {data.n_features} columns",
+        "similarity": AFFINITIES[chosen.affinity].summary,
+        "graph": chosen.describe_graph(),
+        "kernel": str(settings["kernel"]).replace("auto", "squared_exponential"),
+        "refinement": _name(refine) or "none",
+    }
+    bench = _Bench(data, settings, chosen.model_based, n_components, n_draws, time_limit)
     used = {name: settings[name] for name in settings if name not in ("n_jobs", "random_state")}
     used["refine"] = refine
     result = Comparison(data, bench.measure, head, [], used, trust, warned)
@@ -562,28 +560,32 @@ class _Bench:
             self.measure, self.references = "true", [self.data.latent]
         elif self.model_based:
             self.measure = "maximum_likelihood"
-            halves = [parts[0] | parts[k] for k in (1, 2, 3)[: max(self.n_draws // 2, 1)]]
+            halves = [parts[0] | parts[k] for k in (1, 2, 3)[: self.n_draws // 2]]
             both = [mask for half in halves for mask in (half, ~half)]
             likely = IKD(self.n_components, strategy="geodesic", affinity="correlation",
                          refine="likelihood", random_state=self.seed)  # fmt: skip
             with no_warnings():
                 self.references = [likely.fit_transform(X[:, mask]) for mask in both]
-        else:
-            self.predicted = np.sqrt(X[self.rows]) if are_counts(X) else X[self.rows]
+        self.predicted = self.compared(X[self.rows])
 
     def table(self, level: float, draw: int) -> Floats:
         """Return the table with noise, the same for all methods."""
         rng = np.random.default_rng([self.seed, draw])
         scale = level * self.data.X.std(axis=0)
         noisy = self.data.X + scale * rng.standard_normal(self.data.X.shape)
-        affinity = AFFINITIES.get(self.settings["affinity"])
         # Roots are taken of counts, which noise must not make negative.
-        return np.maximum(noisy, 0.0) if affinity is not None and affinity.square_roots else noisy
+        roots = AFFINITIES[self.settings["affinity"]].square_roots
+        return np.maximum(noisy, 0.0) if roots else noisy
+
+    def compared(self, X: Floats) -> Floats:
+        """Rows whose squared distances are those of the similarity, (n, n_features)."""
+        with no_warnings():
+            return np.asarray(similarity.compare(X, self.settings["affinity"], counts=True).rows)
 
     def fit(self, name: str, refine: Any, X: Floats) -> Timed:
         """Coordinates (n, n_components) of a method, or why there are none."""
         if name in PEERS:
-            peer = partial(baselines.embed, name, X, self.n_components, self.seed)
+            peer = partial(baselines.embed, name, self.compared(X), self.n_components, self.seed)
             return peer() if self.time_limit is None else _run_within(self.time_limit, peer)
         model = IKD(self.n_components, strategy=STRATEGIES[name], refine=refine, **self.settings)
         return timed(lambda: np.asarray(model.fit_transform(X), dtype=np.float64))
@@ -592,7 +594,8 @@ class _Bench:
         """Fit some rows, so that no time of a fit is one of compiling."""
         # A process of its own would not be the one that is timed.
         if name in STRATEGIES or self.time_limit is None:
-            self.fit(name, refine, self.data.X[evenly_spaced(self.data.n_samples, limits.SIZED)])
+            few = self.rows[evenly_spaced(self.rows.size, limits.SIZED)]
+            self.fit(name, refine, self.data.X[few])
 
     def row(self, name: str, refine: Any, level: float) -> Row:
         """Score a method at a noise level, and embed the first table."""
@@ -624,7 +627,7 @@ class _Bench:
             self.target = Z - Z.mean(axis=0)
         return row._replace(
             score=float(values.mean()),
-            error=float(sem(values, axis=None)) if values.size > 1 else np.nan,
+            half_width=half_width(values, self.measure),
             seconds=float(np.median([fit.seconds for fit in fits])),
             labels={
                 mark + f" of {labels.title}" * (k > 0): value

@@ -37,12 +37,12 @@ def compare_page(result: Comparison, command: str = "", **around: Any) -> str:
     more = {} if gaps is None else {"disagreement": [f"{gap:.2g}" for gap in gaps]}
     lead, *words = [*result.answer, *sentences(result)]
     note = (
-        f"{SCORES[result.measure]} with its standard error, against the table as given; noise is "
-        f"in standard deviations of each column. The answer goes by a paired test ({RULE})."
+        f"{SCORES[result.measure]}, against the table as given; noise is in standard deviations "
+        f"of each column. The answer goes by a paired test ({RULE})."
     )
     sections = [
         ("Summary", [page.block("list", words)]),
-        ("What all strategies share", [page.block("pairs", result.head)]),
+        ("What all methods share", [page.block("pairs", result.head)]),
         ("Embeddings", _panels(result, drawn)),
         ("Scores", [_scores(result), page.block("note", note)]),
         ("Against noise", _noise(result)),
@@ -81,16 +81,16 @@ def _scores(result: Comparison) -> page.Block:
     heads = {"title": "method", "noise": "noise", "score": SCORES[result.measure]}
     heads |= {name: label_words(name) for row in result.rows for name in row.labels}
     heads |= {"seconds": "seconds", "failure": "failure"}
-    return page.table(result.to_pandas(), heads, {"score": "error"}, "{:.3f}".format)
+    return page.table(result.to_pandas(), heads, {"score": "half_width"}, "{:.3f}".format)
 
 
 def _noise(result: Comparison) -> list[page.Block]:
-    """Scores against noise with their standard errors."""
+    """Scores against noise with their intervals."""
     if len(result.levels) < 2:
         return []
     table = result.to_pandas().pivot(index="noise", columns="title")
-    means, errors = table["score"][result.titles], table["error"].fillna(0.0)
+    means, errors = table["score"][result.titles], table["half_width"].fillna(0.0)
     chart = charts.noise_curves(result.levels, means, SCORES[result.measure])
     curves = tuple(c._replace(errors=errors[c.name].to_numpy()) for c in chart.curves)
-    caption = "The mean with its standard error; click a name to hide it."
+    caption = "The mean with its 95 % interval; click a name to hide it."
     return [page.figures(page.drawing(chart._replace(curves=curves), caption=caption))]

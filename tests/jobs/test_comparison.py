@@ -68,6 +68,15 @@ def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, r
     assert all(text in told for text in result.head.values())
 
 
+@pytest.mark.parametrize("affinity", ["correlation", "cosine", "euclidean", "hellinger"])
+def test_other_methods_are_given_the_similarity_of_the_strategies(affinity):
+    counts = datasets.spike_counts(60, 30).X
+    result = compare(counts, ("linear", "pca"), noise=0, affinity=affinity)
+    first, second = (result.row(name, 0.0).embedding for name in ("linear", "pca"))
+    assert procrustes(first, second)[2] < 1e-9
+    assert result.difference("linear", "pca").mean == pytest.approx(0.0, abs=1e-6)
+
+
 def test_settings_that_are_given_are_kept(roll):
     rule = graph.Threshold(0.4, prune=False)
     given = {"affinity": "correlation", "graph": rule, "kernel": "matern"}
@@ -80,14 +89,16 @@ def test_settings_that_are_given_are_kept(roll):
 def test_noise_is_in_shares_of_each_column_and_the_score_is_against_the_table_as_given(roll):
     units = 10.0 ** np.arange(12)
     given = {"affinity": "standardized_euclidean", "graph": 10, "refine": None}
-    plain = compare(roll, noise=(0.0, 1.0), **given)
-    scaled = compare(replace(roll, X=roll.X * units), noise=(0.0, 1.0), **given)
-    for name in ("blockwise", "geodesic"):
-        first, second = (one.row(name, 1.0).embedding for one in (plain, scaled))
-        assert procrustes(first, second)[2] < 1e-6
+    names = ("blockwise", "geodesic", "pca", "isomap")
+    plain = compare(roll, names, noise=(0.0, 1.0), **given)
+    scaled = compare(replace(roll, X=roll.X * units), names, noise=(0.0, 1.0), **given)
+    for name in names:
+        first, second = (one.row(name, 1.0) for one in (plain, scaled))
+        assert procrustes(first.embedding, second.embedding)[2] < 1e-6
+        np.testing.assert_allclose(first.values, second.values, atol=1e-6)
     # Independent noise cannot be predicted: against itself the score of pure noise would be zero.
     data = replace(roll, X=roll.X[:, :2])
-    result = compare(data, ("pca",), noise=0.3, n_draws=2)
+    result = compare(data, ("pca",), noise=0.3, n_draws=2, affinity="euclidean")
     rng = np.random.default_rng([0, 0])
     noisy = data.X + 0.3 * data.X.std(axis=0) * rng.standard_normal(data.X.shape)
     expected = metrics.held_out_r2(baselines.embed("pca", noisy).value, data.X)
@@ -162,6 +173,7 @@ def test_the_likeliest_latents_of_halves_stand_in_for_the_truth():
         ([0.3, -0.2, 0.1, 0.2], None),
         ([-0.3, 0.2, -0.1, -0.2], None),
         ([0.008, 0.008, 0.008, 0.0081], ""),
+        ([0.020, 0.015, 0.018, 0.015], "blockwise"),
     ],
 )
 def test_a_verdict_follows_from_the_interval_and_the_sentence_from_the_verdict(gaps, better):
@@ -170,8 +182,10 @@ def test_a_verdict_follows_from_the_interval_and_the_sentence_from_the_verdict(g
     assert test.better == better
     said = result.answer[0]
     assert ("better" in said) == bool(better)
-    assert ("no difference that matters (within 0.0" in said) == (better == "")
-    assert ("cannot be told apart" in said) == (better is None)
+    assert ("no difference that matters" in said) == (better == "")
+    low, high = (test.mean + sign * test.half_width for sign in (-1.0, 1.0))
+    assert ("cannot be told apart" in said) == (better is None) == (low < 0.0 < high > 0.02)
+    assert said.rstrip(".)").endswith(f"{abs(test.mean):.3f} ± {test.half_width:.3f}")
     assert "too few columns" not in said
     if not better:
         higher = ["Geodesic and blockwise", "Blockwise and geodesic"][int(np.mean(gaps) >= 0.0)]
@@ -237,7 +251,7 @@ def test_rows_go_to_pandas_with_what_they_share(result):
     assert len(table) == 12
     assert set(table["graph"]) == {result.head["graph"]}
     assert table["score"].between(-1.0, 1.0).all()
-    assert (table["error"] > 0.0).all()
+    assert (table["half_width"] > 0.0).all()
 
 
 def test_a_method_that_is_not_there_is_a_line_and_none_at_all_an_error(roll, monkeypatch):

@@ -206,7 +206,7 @@ def comparison(scores, levels=(0.0,), failures=None, n_draws=4):
                 found.rows.append(row._replace(failure=failures[title]))
                 continue
             values = value + 0.001 * rng.normal(size=(1, n_draws))
-            scored = {"score": value, "error": 0.01, "seconds": 1.0, "values": values}
+            scored = {"score": value, "half_width": 0.01, "seconds": 1.0, "values": values}
             found.rows.append(row._replace(**scored, embedding=rng.normal(size=(30, 2))))
     return found
 
