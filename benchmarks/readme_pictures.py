@@ -364,7 +364,7 @@ def compare(quick):
                         ha="right" if below else "left")  # fmt: skip
         numbers[f"compare {name}"] = {f"R2 at noise {row.noise:g}": row.score for row in rows}
     curves.set_xlabel("added noise (standard deviations)")
-    curves.set_title("R² with the truth, 95 % intervals")
+    curves.set_title("R² with the truth, and its interval")
     curves.set_xticks(levels)
     return {"compare": figure}, numbers
 

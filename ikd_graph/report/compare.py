@@ -92,5 +92,5 @@ def _noise(result: Comparison) -> list[page.Block]:
     means, errors = table["score"][result.titles], table["half_width"].fillna(0.0)
     chart = charts.noise_curves(result.levels, means, SCORES[result.measure])
     curves = tuple(c._replace(errors=errors[c.name].to_numpy()) for c in chart.curves)
-    caption = "The mean with its 95 % interval; click a name to hide it."
+    caption = "The mean with its interval; click a name to hide it."
     return [page.figures(page.drawing(chart._replace(curves=curves), caption=caption))]

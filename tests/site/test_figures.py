@@ -53,13 +53,13 @@ SETTINGS = {
     "choose": "0.1 0.6",  # thresholds
     "cliques": "0.8 .8 .5",  # thresholds
     "columns": "5",  # a rate
-    "compare": "95 0.01 0.02",  # an interval, and differences that count
+    "compare": "95 0.01 0.03",  # an interval, and differences that count
     "files": "3.5",  # a number as files have it
     "how": "2.1 2.2 2.5",  # sections of the paper
     "large": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
     "loadings": "9.4",  # section of a book
     "mathematics": "2.4 2.5 0.2 0.5 0.4",  # sections of the paper, and a rule
-    "messages": "0.4 0.7 .5 .8 5 .05 1.5",  # levels
+    "messages": "0.4 0.7 .5 .8 5 .05 1.5 0.01 0.03",  # levels
     "networkx": "3.4 .9",  # a version and a threshold
     "peers": ".01",  # a bound, of a file that the page names
     "start": "3.11 7.3",  # versions
