@@ -23,13 +23,13 @@ from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..jobs.align import align
-from ..jobs.chance import ChanceTest, chance_test
+from ..jobs.chance import ChanceTest
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
-from ..jobs.verdict import Fit, Trust
+from ..jobs.trust import Fit, Trust, chance_of
 from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import INK, SECOND, paint_points
@@ -110,11 +110,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
 
 
 def _chance(data: Dataset, arguments: argparse.Namespace) -> ChanceTest | None:
-    """Test whether there is anything in a table; None of values between points or with holes."""
-    given = getattr(arguments, "affinity", "auto") in GIVEN
-    if given or min(data.X.shape) < 2 or np.isnan(data.X).any():
-        return None
-    return chance_test(data.X, random_state=getattr(arguments, "random_state", 0))
+    """Test whether there is anything in a table; None of values between points."""
+    return None if getattr(arguments, "affinity", "auto") in GIVEN else chance_of(data.X)
 
 
 def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
@@ -370,14 +367,13 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         (step.words, common.paste_command(arguments, step.command, step.settings))
         for step in diagnosis.steps
     ]
-    derived = {
-        name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value", "agreement")
-    }
-    derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
-    derived["parameters"] = plain_settings(diagnosis.parameters)
-    derived["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]
-    tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
-    numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
+    names = ("n_points", "n_observed", "n_components", "n_used", "n_trusted", "p_value")
+    numbers = {name: getattr(diagnosis, name) for name in (*names, "agreement", "reliability")}
+    tables = ("model", "trust", "trusted_pairs", "trusted_correlations", "rows")
+    numbers |= {name: value for name, value in vars(diagnosis).items() if name not in tables}
+    numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    numbers["parameters"] = plain_settings(diagnosis.parameters)
+    numbers["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]
     files: dict[str, Any] = {
         "diagnosis.json": common.json_text(numbers) + "\n",
         "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
@@ -389,8 +385,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     lines = in_columns(diagnosis.findings().items(), "  ")
     lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
-    named = ", ".join(filter(None, (data.name, diagnosis.block)))
-    answer = diagnosis.trust.sentences(named)
+    answer = diagnosis.trust.sentences(data.name)
     answer += common.truth_lines(data, diagnosis.embedding, diagnosis.rows)
     common.finish(arguments, data, files, answer, lines, first, record)
 
