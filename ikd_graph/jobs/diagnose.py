@@ -36,7 +36,7 @@ FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
 
 _SETTINGS = ("strategy", "graph", "kernel", "affinity", "refine")
-"""Parameters of `IKD` that are good for all points where they are for those examined."""
+"""Parameters of `IKD` that a step names."""
 
 _DRAWN_PER_POINT = 5
 """Significant pairs that a map shows for each point, the strongest of all."""
@@ -58,7 +58,7 @@ class Diagnosis:
     Attributes
     ----------
     model : IKD
-        The default fit, which all that is not of correlations is about.
+        The fit, which all that is not of correlations is about.
     trust : Trust
         What can be read on it, as `IKD.trust_`.
     fdr : float
@@ -149,9 +149,11 @@ class Diagnosis:
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameters for `ikd_graph.IKD` with which the fit has nothing left to choose."""
-        used = self.model.settings_.parameters() | {"missing": self.model.missing}
-        names = _SETTINGS + ("missing",) * bool(self.known)
-        return {name: used[name] for name in names if name in used}
+        used = self.model.settings_.parameters()
+        asked, usual = self.model.get_params(), IKD().get_params()
+        typed = [name for name in ("missing", "n_landmarks") if asked[name] != usual[name]]
+        kept = {name: used[name] for name in _SETTINGS if name in used}
+        return kept | {name: asked[name] for name in typed}
 
     @property
     def n_used(self) -> int:
@@ -357,12 +359,13 @@ def diagnose(
     missing: str | holes.Rule = "error",
     random_state: int | None = 0,
     verbose: int = 0,
+    **settings: Any,
 ) -> Diagnosis:
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
     The p value is that of a table without a latent whose columns keep their values and their order,
     see `chance_test`. Pairs of rows are trusted where they are significantly correlated
-    (`graph.significant_graph`). All else is what the default fit of X says, in the same numbers
+    (`graph.significant_graph`). All else is what the fit of X says, in the same numbers
     (`IKD.trust_`).
 
     Parameters
@@ -383,6 +386,8 @@ def diagnose(
         Seed of the fit.
     verbose : int
         1 shows stage and time on a terminal, and a line for each stage elsewhere.
+    **settings
+        Other parameters of `IKD`.
 
     Returns
     -------
@@ -404,6 +409,7 @@ def diagnose(
     >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
     (True, 0.005, True)
     """
+    check.one_of(("auto", *AFFINITIES))("affinity", settings.get("affinity", "auto"))
     with check.naming_rows(row_names(X)):
         table, known = _what_is_known(as_table(X, dtype=np.float64).values, missing)
     picked = random_rows(table.shape[0], limits.DIAGNOSED)
@@ -411,7 +417,8 @@ def diagnose(
     with Stages(verbose) as stages, no_warnings():
         # It checks what all others are given.
         with stages("fitting"):
-            model = IKD(n_components, missing=missing, random_state=random_state).fit(X)
+            options = {"missing": missing, "random_state": random_state, **settings}
+            model = IKD(n_components, **options).fit(X)
         with stages("chance"):
             trust = Trust.of(model, chance_of(table))
         with stages("correlations"):
