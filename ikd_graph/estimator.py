@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -42,12 +43,13 @@ from ._base.rounding import ROUNDING
 from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
-from ._base.warn import warn
+from ._base.warn import no_warnings, warn
 from ._columns_of_model import columns_of_model
 from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
+from .jobs.trust import Trust, chance_of
 from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
 from .plotting import colors, plot
@@ -189,6 +191,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Residuals of evenly spaced rows of the fit, each placed by the others: what
         `placement_residuals` of new rows is compared with. Empty where values between points were
         given. Computed when asked for.
+    trust_ : Trust
+        What can be read on the embedding (``verdict``), and what that rests on: the p value of
+        ``chance``, which says whether there is more structure than by chance, `agreements_`,
+        `reliability_`, `checks_`, and of `optima_` the ``rivals`` that the columns cannot tell from
+        what is shown. It is computed when asked for or when the model is printed, which says the
+        verdict.
     checks_ : ModelChecks or None
         What the model leaves unexplained: whether one more coordinate, noise that follows along
         rows or a factor that rows share would explain more than chance (`gplvm.ModelChecks`).
@@ -692,6 +700,33 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """R² with the truth that the standard errors lead to expect."""
         with self._learnt() as fitted:
             return fitted.reliability(self._agreements())
+
+    @property
+    def trust_(self) -> Trust:
+        """What can be read on the embedding, and the numbers, checks and rivals behind it."""
+        with self._learnt() as fitted:
+            # What was filled in by like rows is no evidence that rows are alike.
+            known = self._rows is not None and not isinstance(self._request.missing, missing.Impute)
+            return Trust.of(
+                self, fitted.once("chance", lambda: chance_of(self._rows)) if known else None
+            )
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the parameters that were set; of a fitted model also what can be read on it."""
+        text: str = super().__repr__(N_CHAR_MAX)
+        return f"{text}\n{verdict}" if (verdict := self._verdict()) else text
+
+    def _html_repr(self) -> str:
+        """Return the diagram of notebooks; of a fitted model below what can be read on it."""
+        verdict, diagram = html.escape(self._verdict()), super()._html_repr()
+        return f"{diagram}<p>{verdict}</p>" if verdict else diagram
+
+    def _verdict(self) -> str:
+        """Return what can be read on the embedding as a sentence; nothing before a fit."""
+        if not hasattr(self, "embedding_"):
+            return ""
+        with no_warnings():
+            return self.trust_.sentences()[0]
 
     @property
     def checks_(self) -> gplvm.ModelChecks | None:

@@ -111,6 +111,16 @@ def fill(X: Reals, table: Reals, *, alone: bool = False) -> Reals:
     return filled
 
 
+def fill_at_random(X: Floats) -> Floats:
+    """Return rows with every hole filled in by a random value of its column: it relates no rows."""
+    filled, rng = X.copy(), np.random.default_rng(0)
+    for column in filled.T:
+        empty = np.isnan(column)
+        if empty.any() and not empty.all():
+            column[empty] = rng.choice(column[~empty], np.count_nonzero(empty))
+    return np.nan_to_num(filled, copy=False)
+
+
 def filled_rows(X: Reals, affinity: str, model_based: bool) -> tuple[Floats, Similarity]:
     """Rows with holes filled in from one another, (n, p), and how they compare."""
     filled = np.asarray(fill(X, X), np.float64)

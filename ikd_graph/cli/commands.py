@@ -23,13 +23,12 @@ from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..jobs.align import align
-from ..jobs.chance import ChanceTest, chance_test
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
-from ..jobs.verdict import Fit, Trust
+from ..jobs.trust import Fit, Trust, chance_of
 from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import INK, SECOND, paint_points
@@ -37,7 +36,7 @@ from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from . import common
 from .console import PROG, write_lines
-from .objects import method_parameters, plain_settings, read_object
+from .objects import method_parameters, plain_settings
 from .parser import flags_of
 
 
@@ -57,21 +56,22 @@ def run_embed(arguments: argparse.Namespace) -> None:
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     relevance = _relevant_columns(model, data)
-    kept = {"n_components": model.n_components_, **common.typed_values(arguments, "missing")}
+    typed = parameters | {"n_components": model.n_components_}
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
-    trust = Trust.of(model, _chance(data, arguments))
+    given = model.affinity in GIVEN
+    trust = Trust.of(model, None if given else chance_of(data.X))
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
-    steps = [
-        (text, common.paste_command(arguments, name, kept | own))
-        for name, text, own in (
-            ("diagnose", "What would improve it:", {}),
-            ("compare", "How other methods do on the same data:", others),
-            ("cliques", "What the cliques of the graph are, and where they disagree:", {}),
-        )
-        # Not every method takes tables with holes.
-        if kept.keys() <= flags_of(name).keys()
-    ]
+    steps = []
+    for name, text, own in (
+        ("diagnose", "What would improve it:", {}),
+        ("compare", "How other methods do on the same data:", others),
+        ("cliques", "What the cliques of the graph are, and where they disagree:", {}),
+    ):
+        kept = {key: value for key, value in typed.items() if key in flags_of(name)}
+        # Not every method takes tables with holes, or values between points.
+        if ("missing" in kept) == ("missing" in typed) and (not given or name == "cliques"):
+            steps.append((text, common.paste_command(arguments, name, kept | own)))
     fractions = variance_fractions(Z)
     files["embedding.png"], files["report.html"] = common.drawings(
         arguments,
@@ -107,14 +107,6 @@ def run_embed(arguments: argparse.Namespace) -> None:
     }
     lines += [again[0], f"  {again[1]}"]
     common.finish(arguments, data, files, answer, lines, steps[int(not trust.is_weak)], result)
-
-
-def _chance(data: Dataset, arguments: argparse.Namespace) -> ChanceTest | None:
-    """Test whether there is anything in a table; None of values between points or with holes."""
-    given = getattr(arguments, "affinity", "auto") in GIVEN
-    if given or min(data.X.shape) < 2 or np.isnan(data.X).any():
-        return None
-    return chance_test(data.X, random_state=getattr(arguments, "random_state", 0))
 
 
 def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
@@ -360,9 +352,9 @@ def run_cliques(arguments: argparse.Namespace) -> None:
 
 def run_diagnose(arguments: argparse.Namespace) -> None:
     """Tell what an embedding of a data set can be worth, and list what would help."""
+    parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    parameters = common.typed_values(arguments, "n_components", "fdr", "missing", "random_state")
-    parameters = {name: read_object(name, value) for name, value in parameters.items()}
+    parameters |= common.typed_values(arguments, "fdr")
     if hasattr(arguments, "remove_mean_row"):
         parameters["n_removed"] = 1
     diagnosis = diagnose(data.X, verbose=arguments.verbose, **parameters)
@@ -370,14 +362,13 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         (step.words, common.paste_command(arguments, step.command, step.settings))
         for step in diagnosis.steps
     ]
-    derived = {
-        name: getattr(diagnosis, name) for name in ("n_used", "n_trusted", "p_value", "agreement")
-    }
-    derived |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
-    derived["parameters"] = plain_settings(diagnosis.parameters)
-    derived["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]
-    tables = ("trusted_pairs", "trusted_correlations", "rows", "embedding")
-    numbers = {k: v for k, v in {**vars(diagnosis), **derived}.items() if k not in tables}
+    names = ("n_points", "n_observed", "n_components", "n_used", "n_trusted", "p_value")
+    numbers = {name: getattr(diagnosis, name) for name in (*names, "agreement", "reliability")}
+    tables = ("model", "trust", "trusted_pairs", "trusted_correlations", "rows")
+    numbers |= {name: value for name, value in vars(diagnosis).items() if name not in tables}
+    numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
+    numbers["parameters"] = plain_settings(diagnosis.parameters)
+    numbers["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]
     files: dict[str, Any] = {
         "diagnosis.json": common.json_text(numbers) + "\n",
         "pairs.csv": diagnosis.to_pandas(data.row_names or None).to_csv(index=False),
@@ -389,8 +380,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     lines = in_columns(diagnosis.findings().items(), "  ")
     lines += [line for words, command in steps[1:] for line in (f"{words}:", f"  {command}")]
     first, record = (f"{steps[0][0]}:", steps[0][1]), {"diagnosis": numbers, "steps": steps}
-    named = ", ".join(filter(None, (data.name, diagnosis.block)))
-    answer = diagnosis.trust.sentences(named)
+    answer = diagnosis.trust.sentences(data.name)
     answer += common.truth_lines(data, diagnosis.embedding, diagnosis.rows)
     common.finish(arguments, data, files, answer, lines, first, record)
 

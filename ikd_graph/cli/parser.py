@@ -193,8 +193,7 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
     ),
     "demo": ("show what this does, on two simulated tables and on noise; it needs no file", "", []),
     "diagnose": (
-        "tell what an embedding can be worth, and what would help", "data",
-        ["n_components", "missing", "random_state"],
+        "tell what an embedding can be worth, and what would help", "data", [*METHOD],
     ),
     "datasets": ("list the built-in data sets, none of which needs a download", "", []),
     "warm": ("compile ahead, so that no first fit has to wait", "", []),

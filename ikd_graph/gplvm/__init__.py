@@ -37,6 +37,7 @@ from ._search import LikelihoodFit as LikelihoodFit
 from ._search import OptimumRecord as OptimumRecord
 from ._search import closed_form as closed_form
 from ._search import random_closed_form as random_closed_form
+from ._search import rivals_of as rivals_of
 from ._sessions import SessionJoints as SessionJoints
 from ._sessions import search_mirrored as search_mirrored
 from ._uncertainty import TRUSTED as TRUSTED

@@ -115,6 +115,12 @@ class OptimumRecord(NamedTuple):
         )
 
 
+def rivals_of(optima: Sequence[OptimumRecord]) -> tuple[OptimumRecord, ...]:
+    """Other optima than the one that is shown that might be the likeliest on other columns."""
+    shown = min(optima, key=lambda at: (at.weight == 0.0, at.distance), default=None)
+    return tuple(at for at in optima if at.weight > _RARELY and at is not shown)
+
+
 class LikelihoodFit(NamedTuple):
     """The maximum-likelihood embedding and what belongs to it."""
 
@@ -131,8 +137,7 @@ class LikelihoodFit(NamedTuple):
     @property
     def rivals(self) -> tuple[OptimumRecord, ...]:
         """Other optima that might well be the likeliest on other columns."""
-        shown = min(self.optima, key=lambda at: (at.weight == 0.0, at.distance))
-        return tuple(at for at in self.optima if at.weight > _RARELY and at is not shown)
+        return rivals_of(self.optima)
 
     def describe_rivals(self) -> str:
         """Say how many rivals there are, and how far from the latent; nothing without any."""

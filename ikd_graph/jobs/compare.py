@@ -30,9 +30,8 @@ from ..plotting.charts import Bars, Chart
 from ..similarity import AFFINITIES, GIVEN, unique_rows, warn_of_pairs
 from . import baselines
 from .baselines import PEERS, Timed, timed
-from .chance import chance_test
 from .label_scores import WORDS, score_labels
-from .verdict import Trust
+from .trust import Trust
 
 __all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
 
@@ -504,9 +503,7 @@ def compare(
     with Stages(verbose) as stages, stages("choosing"), no_warnings():
         # Rows are compared as by the default fit, whatever is compared here.
         model = IKD(n_components, **settings).fit(data.X)
-        trust, warned = None, model.settings_.warnings
-        if ours:
-            trust = Trust.of(model, chance_test(data.X, random_state=random_state))
+        trust, warned = model.trust_ if ours else None, model.settings_.warnings
         settings["affinity"] = model.settings_.affinity
         if refine != "auto" or model.settings_.strategy.name != "geodesic":
             model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)

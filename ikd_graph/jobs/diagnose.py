@@ -26,9 +26,9 @@ from ..estimator import IKD
 from ..plotting import charts, colors, plot
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows, warn_of_pairs
 from ..strategies import Blockwise
-from .chance import LEVEL, ChanceTest, chance_test
+from .chance import ChanceTest
 from .compare import Difference
-from .verdict import Trust
+from .trust import Trust, chance_of
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -36,7 +36,7 @@ FIGURE_SIZE = (11.0, 5.6)
 """Width and height of the figure in inches."""
 
 _SETTINGS = ("strategy", "graph", "kernel", "affinity", "refine")
-"""Parameters of `IKD` that are good for all points where they are for those examined."""
+"""Parameters of `IKD` that a step names."""
 
 _DRAWN_PER_POINT = 5
 """Significant pairs that a map shows for each point, the strongest of all."""
@@ -51,22 +51,22 @@ class Step(NamedTuple):
     settings: dict[str, Any]  # of the command, by their names in Python
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """What can be expected of an embedding of some data; see `diagnose`.
 
     Attributes
     ----------
-    n_points, n_observed, n_components : int
-        Points, columns N, hidden coordinates M.
-    n_removed : int
-        Rows that were regressed out before.
+    model : IKD
+        The fit, which all that is not of correlations is about.
+    trust : Trust
+        What can be read on it, as `IKD.trust_`.
     fdr : float
         False discovery rate of the trusted pairs.
-    chance : ChanceTest
-        Whether there is more structure than by chance, see `chance_test`.
-    similarity, graph : str
-        How rows are compared and what makes the graph of `ikd_graph.IKD`, in words.
+    n_removed : int
+        Rows that were regressed out before.
+    rows : (n_used,) ndarray of int64
+        Rows of X whose correlations were examined.
     n_effective : float
         Independent columns that the columns are worth, see `ikd_graph.covariance`.
     mean_correlation : float
@@ -81,34 +81,14 @@ class Diagnosis:
         Points in the largest component of the graph of trusted pairs.
     correlation_counts, correlation_edges : tuple
         Histogram of the correlations of all pairs, means of columns taken off.
-    graph_components : int
-        Components of the graph of the default fit.
-    agreements : tuple of float
-        Procrustes R² between maps of two halves of the columns, of each of three splits, with
-        ``agreement``, their mean; NaN with too few columns.
-    held_out_r2 : float
-        R² of held-out columns, predicted from the embedding of the others; NaN where none were
-        held out.
-    reliability : float
-        R² with the truth that the standard errors lead to expect; NaN without them.
-    misfit : str
-        What the model of the fit leaves unexplained, with the cure.
     noise_fraction : float
         Estimated fraction of independent noise in the variance; NaN where the rows do not look like
         samples of the model, of which it is estimated, held-out columns contradict it, or there are
         holes.
     moments : Moments
         How well rows fit the model, see `ikd_graph.model_selection.Moments`.
-    parameters : dict
-        Parameters for `ikd_graph.IKD` on all points.
-    reasons : dict of str to str
-        Why they are what they are.
-    rows : (n_used,) ndarray of int64
-        Rows of X that were examined.
-    embedding : (n_used, n_components) ndarray of float64
-        Coordinates of these rows by the default fit.
     known : str
-        What is known of a table with holes; all else is said of the table with its holes filled in.
+        What is known of a table with holes; correlations are those of it with holes filled in.
         Empty for a table without holes.
     tried : tuple of (Difference, Step)
         How much better held-out columns are predicted with a step than by the default fit.
@@ -116,42 +96,64 @@ class Diagnosis:
         What is wrong, in clauses.
     """
 
-    n_points: int
-    n_observed: int
-    n_components: int
-    n_removed: int
+    model: IKD = field(compare=False)
+    trust: Trust = field(compare=False)
     fdr: float
-    chance: ChanceTest
-    similarity: str
-    graph: str
+    n_removed: int
+    rows: Integers = field(compare=False)
     n_effective: float
     mean_correlation: float
     has_common_direction: bool
-    trusted_pairs: Integers = field(repr=False, compare=False)
-    trusted_correlations: Floats = field(repr=False, compare=False)
+    trusted_pairs: Integers = field(compare=False)
+    trusted_correlations: Floats = field(compare=False)
     largest_component: int
-    correlation_counts: tuple[int, ...] = field(repr=False)
-    correlation_edges: tuple[float, ...] = field(repr=False)
-    graph_components: int
-    agreements: tuple[float, ...]
-    held_out_r2: float
-    reliability: float
-    misfit: str
+    correlation_counts: tuple[int, ...]
+    correlation_edges: tuple[float, ...]
     noise_fraction: float
     moments: model_selection.Moments
-    parameters: dict[str, Any]
-    reasons: dict[str, str]
-    rows: Integers = field(repr=False, compare=False)
-    embedding: Floats = field(repr=False, compare=False)
     known: str
     tried: tuple[tuple[Difference, Step], ...] = ()
-    _row_names: Sequence[Any] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def chance(self) -> ChanceTest:
+        """Whether there is more structure than by chance."""
+        assert self.trust.chance is not None
+        return self.trust.chance
 
     @property
     def p_value(self) -> float:
         """Probability of as much structure in a table without an embedding."""
         return self.chance.p_value
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.model.embedding_)
+
+    @property
+    def n_observed(self) -> int:
+        """Number N of columns."""
+        return self.trust.n_columns
+
+    @property
+    def n_components(self) -> int:
+        """Number M of hidden coordinates."""
+        return self.model.n_components_
+
+    @property
+    def embedding(self) -> Floats:
+        """Coordinates of the rows that were examined."""
+        return np.asarray(self.model.embedding_, dtype=np.float64)[self.rows]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters for `ikd_graph.IKD` with which the fit has nothing left to choose."""
+        used = self.model.settings_.parameters()
+        asked, usual = self.model.get_params(), IKD().get_params()
+        typed = [name for name in ("missing", "n_landmarks") if asked[name] != usual[name]]
+        kept = {name: used[name] for name in _SETTINGS if name in used}
+        return kept | {name: asked[name] for name in typed}
 
     @property
     def n_used(self) -> int:
@@ -179,32 +181,14 @@ class Diagnosis:
         return self.trust.agreement
 
     @property
-    def halves_disagree(self) -> bool:
-        """Whether two halves of the columns do not support the same embedding."""
-        return self.agreement < model_selection.SUPPORTED
-
-    @property
-    def trust(self) -> Trust:
-        """The numbers that say how far the embedding can be trusted, and what they allow."""
-        numbers = (self.agreements, self.held_out_r2, self.reliability)
-        return Trust(self.chance, *numbers, self.n_observed, self.misfit)
-
-    @property
-    def answer(self) -> list[str]:
-        """Say what can be read on the map, and how far to trust it."""
-        return self.trust.sentences(self.block.capitalize())
-
-    @property
-    def block(self) -> str:
-        """What the numbers are of, where a table has holes; else empty."""
-        return "holes filled in" if self.known else ""
+    def reliability(self) -> float:
+        """R² with the truth that the standard errors lead to expect; NaN without them."""
+        return self.trust.reliability
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What to do next, the best first: what predicts held-out columns better, or else embed."""
-        settings: dict[str, Any] = {"n_components": self.n_components}
-        # What is good for a table filled in may not be for pairs that are unknown.
-        settings |= {"missing": self.parameters["missing"]} if self.known else self.parameters
+        settings = {"n_components": self.n_components, **self.parameters}
         same = "all the same" if self.trust.found_nothing else "with these settings"
         embed = Step(f"Embed {same}", f"{_in_python(settings)}.fit(X)", "embed", settings)
         tried = sorted(self.tried, key=lambda pair: -pair[0].mean)
@@ -245,7 +229,9 @@ class Diagnosis:
             texts["columns"] = model_selection.describe_effective_columns(
                 self.n_observed, self.n_effective
             )
-        texts["trusted"] = f"no pair is significantly correlated (false discovery rate {self.fdr})"
+        texts["trusted"] = (
+            f"no single pair is significantly correlated (false discovery rate {self.fdr})"
+        )
         if self.n_trusted:
             texts["trusted"] = (
                 f"{count(self.n_trusted, 'significant correlation')} of {self._least:.3g} or more "
@@ -255,7 +241,9 @@ class Diagnosis:
         if self.has_common_direction:
             mean = f"rows correlate by {self.mean_correlation:.2f} in the mean"
             texts["shared"] = f"{mean} (levels of columns, a market, a season)"
-        texts |= {"similarity": self.similarity, "graph": self.graph}
+        settings = self.model.settings_
+        similarity, graph = AFFINITIES[settings.affinity].summary, settings.describe_graph()
+        texts |= {"similarity": similarity, "graph": graph}
         if self.n_effective >= model_selection.ENOUGH_COLUMNS:
             seem = "look" if self.moments.fit_the_model else "do not look"
             texts["model"] = f"the rows {seem} like samples of a Gaussian process"
@@ -349,14 +337,17 @@ class Diagnosis:
     def __str__(self) -> str:
         """Return the answer, what to do in Python, findings and further warnings, in lines."""
         # Rows that were regressed out before are not in it.
+        answer = self.trust.sentences()
         needs = "X is the table of this diagnosis; import ikd_graph"
         first, *others = (f"{step.words} ({needs}):\n  {step.python}" for step in self.steps)
         lines = in_columns(self.findings().items())
         # Some of them are in the answer.
-        told = " ".join(self.answer).lower()
+        told = " ".join(answer).lower()
         lines += [f"warning: {text}" for text in self.warnings if text.lower() not in told]
-        lines = [*self.answer, first, "Details", *lines, *others]
+        lines = [*answer, first, "Details", *lines, *others]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def diagnose(
@@ -368,19 +359,19 @@ def diagnose(
     missing: str | holes.Rule = "error",
     random_state: int | None = 0,
     verbose: int = 0,
+    **settings: Any,
 ) -> Diagnosis:
     """Tell what an embedding of weakly correlated data can be worth before it is believed.
 
     The p value is that of a table without a latent whose columns keep their values and their order,
     see `chance_test`. Pairs of rows are trusted where they are significantly correlated
-    (`graph.significant_graph`). All else is what the default fit says of the same rows, and the
-    same numbers: the agreement of embeddings of two halves of the columns, the R² of held-out
-    columns, and the reliability where the likelihood refines.
+    (`graph.significant_graph`). All else is what the fit of X says, in the same numbers
+    (`IKD.trust_`).
 
     Parameters
     ----------
     X : (n_samples, n_features) array_like or scipy sparse of float64
-        Points in rows; of more than 1000 a fixed random sample of 1000 is looked at.
+        Points in rows; of more than 1000 the correlations of a fixed random sample of 1000.
     n_components : int
         Number M of hidden coordinates.
     fdr : float
@@ -388,14 +379,15 @@ def diagnose(
     n_removed : int
         Rows that were regressed out of X (`covariance.remove_mean_row` takes one).
     missing : {"error", "pairwise", "impute"} or object
-        How the fit treats holes in X, see `ikd_graph.missing`. The diagnosis examines X with them
-        filled in as by ``"impute"``, and with "pairwise" says how many pairs of rows are known. The
-        p value and significant correlations are those of X with holes filled in by values of their
-        columns at random, which relate no rows.
+        How the fit treats holes in X, see `ikd_graph.missing`. The p value and significant
+        correlations are those of X with holes filled in by values of their columns at random, which
+        relate no rows.
     random_state : int or None
-        Seed of the test and of the fit.
+        Seed of the fit.
     verbose : int
         1 shows stage and time on a terminal, and a line for each stage elsewhere.
+    **settings
+        Other parameters of `IKD`.
 
     Returns
     -------
@@ -417,59 +409,37 @@ def diagnose(
     >>> diagnosis.holds_together, diagnosis.p_value, diagnosis.agreement > 0.9
     (True, 0.005, True)
     """
+    check.one_of(("auto", *AFFINITIES))("affinity", settings.get("affinity", "auto"))
     with check.naming_rows(row_names(X)):
         table, known = _what_is_known(as_table(X, dtype=np.float64).values, missing)
-        picked = random_rows(table.shape[0], limits.DIAGNOSED)
-        measured = dense_rows(some_rows(table, picked))
-        data = np.asarray(holes.fill(measured, table), np.float64) if known else measured
-        names = [check.few_rows(row) for row in picked[:, None]]
+    picked = random_rows(table.shape[0], limits.DIAGNOSED)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with Stages(verbose) as stages, no_warnings():
         # It checks what all others are given.
-        with stages("fitting"), check.naming_rows(names):
-            model = IKD(n_components, random_state=random_state).fit(data)
+        with stages("fitting"):
+            options = {"missing": missing, "random_state": random_state, **settings}
+            model = IKD(n_components, **options).fit(X)
         with stages("chance"):
-            unrelated = _filled_at_random(measured, table) if known else data
-            chance = chance_test(unrelated, random_state=random_state)
+            trust = Trust.of(model, chance_of(table))
         with stages("correlations"):
+            measured = dense_rows(some_rows(table, picked))
+            data = np.asarray(holes.fill(measured, table), np.float64) if known else measured
+            unrelated = holes.fill_at_random(measured) if known else data
             correlations = _correlations(data, unrelated, picked, fdr, n_removed)
-    settings, used = model.settings_, model.settings_.parameters()
-    affinity, moments = AFFINITIES[settings.affinity], model_selection.moments(measured)
-    held_out = float(model.held_out_r2_)
+    affinity, moments = AFFINITIES[model.settings_.affinity], model_selection.moments(measured)
     noise = np.nan
     if moments.is_plausible and not known:
         noise = covariance.noise_fraction(affinity.modeled(data), correlations["n_effective"])
         # What columns, or rows, say of one another is no independent noise.
-        all_of_it = round(noise, 2) >= 1.0 and chance.p_value <= LEVEL
-        noise = np.nan if noise > 1.0 - held_out or all_of_it else noise
-    parameters = {name: used[name] for name in _SETTINGS if name in used}
+        all_of_it = round(noise, 2) >= 1.0 and not trust.found_nothing
+        noise = np.nan if noise > 1.0 - model.held_out_r2_ or all_of_it else noise
     diagnosis = Diagnosis(
-        n_points=table.shape[0],
-        n_observed=data.shape[1],
-        n_components=n_components,
-        n_removed=n_removed,
-        fdr=fdr,
-        chance=chance,
-        similarity=affinity.summary,
-        graph=settings.describe_graph(),
-        **correlations,
-        graph_components=int(model.component_labels_.max()) + 1,
-        agreements=tuple(map(float, model.agreements_)),
-        held_out_r2=held_out,
-        reliability=float(model.reliability_),
-        misfit=Trust.of(model).misfit,
-        noise_fraction=noise,
-        moments=moments,
-        parameters=parameters | ({"missing": missing} if known else {}),
-        reasons=settings.reasons_in_words(),
-        rows=picked,
-        embedding=np.asarray(model.embedding_, dtype=np.float64),
-        known=known,
-        _row_names=row_names(X),
-    )
+        model, trust, fdr, n_removed, picked, **correlations,
+        noise_fraction=noise, moments=moments, known=known,
+    )  # fmt: skip
     with Stages(verbose) as stages, stages("trying steps"):
         tried = _tried(diagnosis, data, random_state)
-    texts = (*settings.warnings, *problems(diagnosis))
+    texts = (*model.settings_.warnings, *problems(diagnosis))
     if texts:
         warn("; ".join(texts))
     return replace(diagnosis, tried=tried, warnings=texts)
@@ -492,19 +462,10 @@ def _what_is_known(values: Any, rule: str | holes.Rule) -> tuple[Any, str]:
         similarity.check_groups(np.arange(len(table)))
     pairs = similarity.known[np.triu_indices(len(table), 1)]
     text = (
-        f"{pairs.sum()} of {pairs.size} pairs of rows share at least {least} columns; holes were "
-        "filled in for what follows"
+        f"{pairs.sum()} of {pairs.size} pairs of rows share at least {least} columns; for p "
+        "value and significant correlations holes were filled in at random"
     )
     return table, text
-
-
-def _filled_at_random(rows: Floats, table: Floats) -> Floats:
-    """Return rows with holes filled in by values of their columns, which make no rows alike."""
-    filled, rng = rows.copy(), np.random.default_rng(0)
-    for column, values in zip(filled.T, table.T, strict=True):
-        empty = np.isnan(column)
-        column[empty] = rng.choice(values[~np.isnan(values)], np.count_nonzero(empty))
-    return filled
 
 
 def _correlations(
@@ -547,7 +508,7 @@ def _possible_steps(d: Diagnosis) -> list[Step]:
         python = f"ikd_graph.diagnose({left}, {m}, fdr={d.fdr!r}, n_removed=1)"
         settings: dict[str, Any] = {"n_components": m, "fdr": d.fdr, "remove_mean_row": True}
         steps.append(Step("removing the mean row", python, "diagnose", settings))
-    if d.n_trusted and d.halves_disagree:
+    if d.n_trusted and d.agreement < model_selection.SUPPORTED:
         rule = graph.Threshold(fdr=d.fdr, n_removed=d.n_removed)
         settings = {"n_components": m, "strategy": Blockwise(), "graph": rule}
         settings |= {"affinity": "correlation", "refine": d.parameters["refine"]}
@@ -572,7 +533,7 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
     What cannot be fitted is not told.
     """
     table = data[random_rows(len(data), limits.SIZED)]
-    values = np.sqrt(table) if d.moments.are_counts else table
+    values = AFFINITIES[d.model.settings_.affinity].modeled(table)
     parts, told = model_selection.folds(table), []
 
     def r2(settings: dict[str, Any]) -> Floats:
@@ -600,12 +561,12 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
 def problems(d: Diagnosis) -> list[str]:
     """Return what is to be warned of, as clauses without a capital or a full stop."""
     clauses = [d.trust.verdict] if d.trust.is_weak else []
-    if d.graph_components > 1:
+    if (n_components := int(d.model.component_labels_.max()) + 1) > 1:
         clauses.append(
-            f"the graph has {d.graph_components} separate components: where they lie relative "
+            f"the graph has {n_components} separate components: where they lie relative "
             "to one another depends on few edges"
         )
-    if d.parameters["affinity"] == "correlation" and d.n_trusted and not d.holds_together:
+    if d.trust.is_weak and d.n_trusted and not d.holds_together:
         clauses.append(
             f"significant correlations connect only {d.largest_component} of {d.n_used} "
             "points: where all others lie relative to these may be noise"

@@ -113,7 +113,7 @@ def _even_levels(similarity: Similarity) -> Floats:
         rng = np.random.default_rng(0)
         first = rng.integers(0, n, _SAMPLED_PAIRS)
         sample = similarity.between(first, (first + rng.integers(1, n, _SAMPLED_PAIRS)) % n)
-        sample = sample[~np.isnan(sample)]  # of pairs that are known
+        sample = sample[np.isfinite(sample)]  # of pairs that are known
     low = np.quantile(sample, max(1.0 - MOST_EDGES / n_pairs, 0.0)) if sample.size else 0.0
     ends = max(float(low), 0.05), min(float(sample.max(initial=0.1)), 0.98)
     return np.unique(np.round(np.linspace(*ends, 25), 2))

@@ -30,13 +30,14 @@ def diagnosis_page(
         HTML of the whole page.
     """
     names, labels = ((), None) if data is None else (data.row_names, paint_points(data))
-    where, pairs, (lead, *more) = result.map(names, labels), result.chart(), result.answer
+    where, pairs = result.map(names, labels), result.chart()
+    lead, *more = result.trust.sentences()
     drawings = [page.drawing(where, caption=_sentence(where.title), size="main")]
     drawings.append(page.drawing(pairs, caption=_sentence(pairs.title)))
     sections = [
         ("What was found", [page.block("list", more), page.figures(*drawings)]),
         ("Details", [page.block("pairs", result.findings())]),
-        ("Why these settings", [page.block("pairs", result.reasons)]),
+        ("Why these settings", [page.block("pairs", result.model.settings_.reasons_in_words())]),
     ]
     steps = around.pop("steps", [(step.words, step.python) for step in result.steps])
     around |= {"command": command, "warnings": result.warnings, "steps": steps}

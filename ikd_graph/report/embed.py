@@ -15,7 +15,6 @@ from ..estimator import IKD
 from ..gplvm.columns import ColumnRelevance
 from ..gplvm.loadings import loadings
 from ..jobs.label_scores import format_scores
-from ..jobs.verdict import Trust
 from ..plotting import charts, plot
 from ..plotting.charts import Chart
 from ..plotting.figures import escape
@@ -105,7 +104,7 @@ def embed_page(
     return page.render(
         "Embedding",
         data.name,
-        " ".join(answer or Trust.of(model).sentences(data.name)),
+        " ".join(answer or model.trust_.sentences(data.name)),
         [
             ("", [_pictures(model, drawn, errors, _ARROWS_NOTE if arrows else "")]),
             ("What was read", [page.block("list", [_made(model, data.n_features), *data.notes])]),

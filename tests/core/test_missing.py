@@ -331,7 +331,10 @@ def test_diagnose_says_how_many_pairs_are_known():
     masked = np.ma.masked_invalid(X)
     masked.data[np.isnan(X)] = 1e6
     assert str(diagnose(masked, missing="pairwise")) == str(diagnosis)
-    assert text.endswith("holes were filled in for what follows")
+    assert text.endswith("holes were filled in at random")
+    model = IKD(2, missing="pairwise").fit(X)
+    assert diagnosis.model.settings_.parameters() == model.settings_.parameters()
+    assert diagnosis.agreement == model.agreement_
     assert diagnosis.agreement > 0.9
     assert diagnosis.p_value < 0.01
     rule = missing.Pairwise(min_columns=30)

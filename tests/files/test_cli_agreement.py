@@ -1,5 +1,6 @@
 """The commands name one similarity and graph for a table, and what they print can be pasted."""
 
+import html
 import re
 import shlex
 import warnings
@@ -65,3 +66,27 @@ def test_commands_agree_on_similarity_and_graph(name, tmp_path, capsys):
             continue
         coordinates = (again / "table_embedding.csv").read_text()
         assert coordinates == (tmp_path / reference / "table_embedding.csv").read_text(), command
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("--strategy", "blockwise", "--graph", "6", "--refine", "none"),
+        ("--missing", "pairwise:min_columns=25", "--affinity", "correlation"),
+    ],
+)
+def test_what_embed_prints_next_is_about_the_fit_that_was_typed(typed, tmp_path, capsys):
+    X = datasets.swiss_roll(80).X @ np.random.default_rng(0).normal(size=(3, 40))
+    if "--missing" in typed:
+        X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    np.save(tmp_path / "table.npy", X)
+    out = tmp_path / "out"
+    first = run(capsys, "embed", tmp_path / "table.npy", "--output", out, *typed)
+    page = html.unescape((out / "table_report.html").read_text(encoding="utf-8"))
+    steps = {words.split()[1]: words for words in re.findall(r"ikd-graph \w+ /[^<]*", page)}
+    assert {"embed", "diagnose", "cliques"} <= set(steps)
+    assert ("compare" in steps) == ("--missing" not in typed)
+    for command, words in steps.items():
+        text = run(capsys, *shlex.split(words)[1:])
+        if command in ("embed", "diagnose"):
+            assert text.splitlines()[1:3] == first.splitlines()[1:3]

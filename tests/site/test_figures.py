@@ -12,7 +12,7 @@ import sklearn.datasets
 from ikd_graph import IKD, cliques, covariance
 from ikd_graph._base.format import spread
 from ikd_graph.jobs.chance import chance_test
-from ikd_graph.jobs.verdict import Trust
+from ikd_graph.jobs.trust import Trust
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

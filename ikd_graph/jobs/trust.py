@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import betabinom
 
 from .._base import limits
-from .._base.format import count, spread
+from .._base.format import count, in_columns, spread
+from .._base.table import dense_rows, evenly_spaced, some_rows
 from .._base.types import Booleans, Floats
-from ..estimator import IKD
-from ..gplvm import TRUSTED
+from ..gplvm import TRUSTED, ModelChecks, OptimumRecord, rivals_of
+from ..missing import fill_at_random
 from ..model_selection import AGREED, SUPPORTED
 from ..similarity import GIVEN
-from .chance import LEVEL, ChanceTest
+from .chance import LEVEL, ChanceTest, chance_test
 
-__all__ = ["Fit", "Trust"]
+if TYPE_CHECKING:
+    from ..estimator import IKD
+
+__all__ = ["Fit", "Trust", "chance_of"]
 
 QUESTIONS: Mapping[str, str] = {
     "p value": "is there anything",
     "agreement of halves": "is the arrangement there",
-    "held-out R²": "what the map predicts",
     "reliability": "what accuracy to expect",
 }
 """What each number answers, in the order to read them (docs/trust.md)."""
 
 
 class Trust(NamedTuple):
-    """The four numbers that say how far an embedding can be trusted; NaN or None: not known.
+    """What can be read on an embedding, and what that rests on; NaN or None: not known.
 
     Attributes
     ----------
@@ -37,22 +40,25 @@ class Trust(NamedTuple):
         Whether there is more structure than by chance.
     agreements : sequence of float
         Procrustes R² between maps of two halves of the columns, of each split.
-    held_out_r2 : float
-        R² of columns that were left out, predicted from the embedding of the others.
     reliability : float
         R² with the truth that the standard errors lead to expect.
     n_columns : int
         Columns of the table, 0 of values between points.
     misfit : str
-        What the model of the fit leaves unexplained, with the cure (`IKD.checks_`).
+        What the model of the fit leaves unexplained, with the cure (`checks`).
+    checks : ModelChecks or None
+        Whether one more coordinate, noise along rows or a factor would explain more than chance.
+    rivals : sequence of OptimumRecord
+        Other arrangements that the columns cannot tell from the one that is shown.
     """
 
     chance: ChanceTest | None
     agreements: Sequence[float]
-    held_out_r2: float
     reliability: float
     n_columns: int
     misfit: str = ""
+    checks: ModelChecks | None = None
+    rivals: Sequence[OptimumRecord] = ()
 
     @property
     def verdict(self) -> str:
@@ -60,7 +66,7 @@ class Trust(NamedTuple):
 
         Examples
         --------
-        >>> Trust(None, (0.94, 0.95), 0.8, 0.99, 100).verdict
+        >>> Trust(None, (0.94, 0.95), 0.99, 100).verdict
         'the arrangement can be read: two halves of the columns give the same one'
         """
         if np.isnan(self.agreement):
@@ -113,18 +119,17 @@ class Trust(NamedTuple):
     def numbers(self) -> dict[str, float]:
         """Numbers that are known, by their names, in the order to read them."""
         p_value = np.nan if self.chance is None else self.chance.p_value
-        values = (p_value, self.agreement, self.held_out_r2, self.reliability)
-        named = zip(QUESTIONS, values, strict=True)
+        named = zip(QUESTIONS, (p_value, self.agreement, self.reliability), strict=True)
         return {name: float(value) for name, value in named if np.isfinite(value)}
 
     @classmethod
-    def of(cls, model: IKD, chance: ChanceTest | None = None) -> Trust:
-        """Return the numbers of a fitted model, of which some are computed now."""
-        n_columns = model.n_features_in_ if model.affinity not in GIVEN else 0
+    def of(cls, model: IKD, chance: ChanceTest | None) -> Trust:
+        """Return the trust in a fitted model, whose numbers are computed where they are not."""
+        n_columns = 0 if model.affinity in GIVEN else model.n_features_in_
         agreements, checks = tuple(map(float, model.agreements_)), model.checks_
         misfit = checks.sentence(model.n_components_) if checks else ""
-        numbers = (model.held_out_r2_, model.reliability_)
-        return cls(chance, agreements, *numbers, n_columns, misfit)
+        rivals = rivals_of(model.optima_)
+        return cls(chance, agreements, model.reliability_, n_columns, misfit, checks, rivals)
 
     def sentences(self, name: str = "") -> list[str]:
         """Return the verdict, and the numbers it rests on with the question each answers.
@@ -132,23 +137,43 @@ class Trust(NamedTuple):
         Examples
         --------
         >>> import numpy as np
-        >>> for sentence in Trust(None, (0.91, 0.97), np.nan, np.nan, 100).sentences("cells"):
+        >>> for sentence in Trust(None, (0.91, 0.97), np.nan, 100).sentences("cells"):
         ...     print(sentence)
         cells: the arrangement can be read: two halves of the columns give the same one.
         How far to trust it: agreement of halves 0.94, from 0.91 to 0.97 (is the arrangement there).
         """
-        said: Mapping[str, Callable[[float], str]] = {
-            "p value": "{:.2g}".format,
-            "agreement of halves": lambda _: spread(self.agreements),
-        }
-        told = [
-            f"{name} {said.get(name, '{:.2f}'.format)(value)} ({QUESTIONS[name]})"
-            for name, value in self.numbers.items()
-        ]
+        told = [f"{number} {text}" for number, text in self._texts().items()]
         how_far = [f"How far to trust it: {', '.join(told)}."] if told else []
         verdict = self.verdict
         head = f"{name}: {verdict}" if name else f"{verdict[0].upper()}{verdict[1:]}"
         return [f"{head}.", *how_far]
+
+    def __repr__(self) -> str:
+        """Return the verdict, and what it rests on in lines."""
+        texts = self._texts()
+        if self.checks is not None:
+            texts["model"] = self.misfit or "explains what it was asked about"
+        if self.rivals:
+            away = max(at.distance for at in self.rivals)
+            texts["rivals"] = f"{len(self.rivals)}, up to {away:.1f} length-scales away"
+        return "\n".join([self.sentences()[0], *in_columns(texts.items(), "  ")])
+
+    def _texts(self) -> dict[str, str]:
+        """Return the numbers that are known as they are written, with the question of each."""
+        written = {name: f"{value:.2f}" for name, value in self.numbers.items()}
+        if self.chance is not None:
+            written["p value"] = f"{self.chance.p_value:.2g}"
+        if np.isfinite(self.agreement):
+            written["agreement of halves"] = spread(self.agreements)
+        return {name: f"{text} ({QUESTIONS[name]})" for name, text in written.items()}
+
+
+def chance_of(rows: Any) -> ChanceTest | None:
+    """Test rows, dense or sparse, which may have holes; None of fewer than two rows or columns."""
+    if min(rows.shape) < 2:
+        return None
+    some = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.TESTED)))
+    return chance_test(fill_at_random(np.asarray(some, np.float64)))
 
 
 class Fit(NamedTuple):
