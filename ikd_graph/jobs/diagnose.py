@@ -27,7 +27,7 @@ from ..plotting import charts, colors, plot
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows, warn_of_pairs
 from ..strategies import Blockwise
 from .chance import ChanceTest
-from .compare import Difference
+from .compare import LEAST, Difference
 from .trust import Trust, chance_of
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
@@ -551,7 +551,7 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
         usual = r2(d.parameters) if steps else np.nan
         for step in steps:
             gains = r2(step.settings) - usual
-            error = 2.0 * float(gains.std() * np.sqrt(gains.size))
+            error = LEAST + 2.0 * float(gains.std() * np.sqrt(gains.size))
             gain = Difference(step.words, "the default fit", 0.0, float(gains.sum()), error)
             words = f"{str(gain).capitalize()} in R² of held-out columns"
             told.append((gain, step._replace(words=words)))

@@ -170,7 +170,7 @@ def test_an_advice_is_what_predicts_held_out_columns_better_with_its_gain():
     step, embed = found.steps
     assert (step.command, embed.command) == ("diagnose", "embed")
     assert f"{gain.mean:.3f} ± {gain.half_width:.3f}" in step.words
-    assert gain.mean - gain.half_width > 0.01
+    assert gain.mean - gain.half_width > 0.0
     # The same numbers by hand, on the same rows and folds.
     table = X[random_rows(len(X), limits.SIZED)]
     by_hand = 0.0
