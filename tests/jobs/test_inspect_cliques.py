@@ -203,7 +203,6 @@ def test_the_answer_counts_what_is_there_and_what_chance_would_give():
     told = float(re.search(r"rows have ([\d.]+) in the mean", first)[1])
     assert told == pytest.approx(np.mean(null), rel=0.35)
     assert str(found).startswith("\n".join(found.answer))
-
     sure = inspect_cliques(X, affinity="correlation", graph=0.25, stability=20)
     stays = sure.to_pandas().query("size >= 3 and stability >= 0.8")
     assert f"of 3 points or more {len(stays)} would be there again" in sure.answer[1]
