@@ -1,16 +1,18 @@
 """Which cliques stay: calibration on fresh columns, false cliques of null tables, time.
 
 ``python clique_stability.py --tables 60 --seed 0`` prints the tables of
-docs/decisions/017-cliques-that-stay.md.
+docs/decisions/017-cliques-that-stay.md, ``--kinds --tables 30`` that of unrelated tables.
 """
 
 import argparse
 import itertools
 import time
+import warnings
 
 import numpy as np
+from scipy.signal import lfilter
 
-from ikd_graph import cliques, graph
+from ikd_graph import cliques, graph, inspect_cliques
 
 BINS = np.linspace(0.0, 1.0, 11)
 
@@ -74,12 +76,72 @@ def false_cliques(seed):
     return [(int((sizes >= k).sum()), found.expected(k)) for k in (2, 3, 4)]
 
 
+def following(rng, past=0.8):
+    """Unrelated rows whose 300 columns follow one another."""
+    return np.sqrt(1 - past**2) * lfilter([1], [1, -past], rng.normal(size=(50, 400)))[:, 100:]
+
+
+def scales(rng, n_columns):
+    """Units of columns."""
+    return np.exp(0.6 * rng.normal(size=n_columns))
+
+
+SHAPE = (50, 120)
+UNRELATED = {
+    "normal": lambda rng: rng.normal(size=SHAPE),
+    "column levels": lambda rng: rng.normal(size=SHAPE) + 0.7 * rng.normal(size=120),
+    "column scales": lambda rng: rng.normal(size=SHAPE) * scales(rng, 120),
+    "levels and scales": lambda rng: (
+        (rng.normal(size=SHAPE) + 0.7 * rng.normal(size=120)) * scales(rng, 120)
+    ),
+    "lognormal": lambda rng: np.exp(rng.normal(size=SHAPE)),
+    "Student's t, 2": lambda rng: rng.standard_t(2, size=SHAPE),
+    "mixture": lambda rng: np.where(rng.random(SHAPE) < 0.1, 5.0, 1.0) * rng.normal(size=SHAPE),
+    "uniform": lambda rng: rng.random(SHAPE),
+    "Poisson": lambda rng: rng.poisson(1.0, size=SHAPE) + 0.0,
+    "Poisson, levels": lambda rng: rng.poisson(np.exp(rng.normal(size=120)), size=SHAPE) + 0.0,
+    "binary": lambda rng: (rng.random(SHAPE) < 0.3) + 0.0,
+    "row levels": lambda rng: rng.normal(size=SHAPE) + 5.0 * rng.normal(size=(50, 1)),
+    "row scales": lambda rng: rng.normal(size=SHAPE) * np.exp(rng.normal(size=(50, 1))),
+    "autoregressive": following,
+    "autoregressive, scales": lambda rng: following(rng) * scales(rng, 300),
+    "autoregressive, levels": lambda rng: following(rng) + 0.5 * rng.normal(size=300),
+    "autoregressive, each": lambda rng: np.vstack(
+        [following(rng, past)[:1] for past in rng.uniform(0, 0.95, 50)]
+    ),
+    "walks": lambda rng: rng.normal(size=(50, 200)).cumsum(axis=1),
+    "few columns": lambda rng: rng.normal(size=(50, 12)),
+    "few rows": lambda rng: rng.normal(size=(12, 60)),
+}
+
+
+def unrelated(draw, seeds, **settings):
+    """Cliques of three or more of unrelated tables; found, said, standard error of the gap."""
+    counts = []
+    for seed in seeds:
+        X = draw(np.random.default_rng(seed))
+        known = inspect_cliques(X, affinity="correlation", **settings)
+        counts.append((np.sum(known.cliques.sizes >= 3), (known.expected_false or {}).get(3, 0.0)))
+    found, said = np.transpose(counts)
+    return found.mean(), said.mean(), (found - said).std() / len(counts) ** 0.5
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", action="store_true", help="unrelated tables of many kinds alone")
     arguments = parser.parse_args()
     seeds = range(1000 * arguments.seed, 1000 * arguments.seed + arguments.tables)
+    if arguments.kinds:
+        warnings.simplefilter("ignore")
+        print("| unrelated tables | by default: found; said (se) | above .25: found; said (se) |")
+        print("|---|---|---|")
+        for kind, draw in UNRELATED.items():
+            both = [unrelated(draw, seeds, **given) for given in ({}, {"graph": 0.25})]
+            texts = [f"{found:.2f}; {said:.2f} ({se:.2f})" for found, said, se in both]
+            print(f"| {kind} | {' | '.join(texts)} |", flush=True)
+        raise SystemExit
     parts = [calibration(seed) for seed in seeds]
     for k, name in enumerate(("edges", "cliques of three points or more")):
         show(name, *(np.concatenate([part[k][j] for part in parts]) for j in range(2)))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import mode
 from sklearn.metrics import r2_score, silhouette_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
@@ -153,10 +154,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
     """
     latent, wanted = _as_pair(Z, held_out, ("Z", "held_out"))
     check.whole(1, latent.shape[0] - 1)("k", k)
-    latent, wanted = centered(latent), centered(wanted)
-    # Rows at equal distances are taken in their order, which may say what is alike.
-    mixed = np.random.default_rng(0).permutation(latent.shape[0])
-    latent, wanted = latent[mixed], wanted[mixed]
+    latent, wanted = _mixed(centered(latent), centered(wanted))
     near = NearestNeighbors(n_neighbors=k).fit(latent).kneighbors(return_distance=False)
     predicted = wanted[near].mean(axis=1)
     varies = np.ptp(wanted, axis=0).any()
@@ -199,10 +197,25 @@ def knn_scores(
     return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
 
 
-def knn_accuracy(
-    Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
-) -> float:
-    """Mean accuracy of a k-nearest-neighbor classifier in a cross-validation: see `knn_scores`.
+def knn_accuracy(Z: ArrayLike, y: ArrayLike, k: int = 5) -> float:
+    """Fraction of points in the class that most of their k nearest other points have.
+
+    Of classes with as many votes it is the first, as scikit-learn has it. Where rows follow one
+    another, those next to a point vote; folds of consecutive rows (`knn_scores`) are harder.
+
+    Parameters
+    ----------
+    Z : (n, m) float64
+        An embedding.
+    y : (n,) array
+        Classes; points where it is None, NaN, NaT or NA are left out.
+    k : int
+        Number of neighbors that vote.
+
+    Returns
+    -------
+    float
+        The same for any order of the rows.
 
     Examples
     --------
@@ -211,7 +224,10 @@ def knn_accuracy(
     >>> knn_accuracy(Z, np.repeat([0, 1], 20))
     1.0
     """
-    return float(knn_scores(Z, y, k, n_splits=n_splits, seed=seed).mean())
+    points, codes = _mixed(*_as_classes(Z, y))
+    check.whole(1, codes.size - 1)("k", k)
+    near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
+    return float(np.mean(mode(codes[near], axis=1).mode == codes))
 
 
 def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
@@ -230,7 +246,7 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
     float
         Between -1 (in another class) and 1 (far from other classes).
     """
-    points, codes = _as_classes(Z, y)
+    points, codes = _mixed(*_as_classes(Z, y))
     size = min(codes.size, limits.DOUBLE)
     return float(silhouette_score(points, codes, sample_size=size, random_state=0))
 
@@ -261,7 +277,8 @@ def decoding_r2(
     n_splits : int
         Number of parts.
     seed : int or None
-        Seed of the shuffle; None does not shuffle: each part is a block of consecutive rows.
+        Seed of the parts, the same for any order of the rows; None does not shuffle: each part is a
+        block of consecutive rows.
     period : float or None
         Length of the circle that the quantity runs around, such as 360; its sine and cosine are
         then predicted.
@@ -291,6 +308,7 @@ def decoding_r2(
         target = np.column_stack([np.sin(angle), np.cos(angle)])
     if not np.ptp(target, axis=0).any():
         raise ValueError(f"y must vary, got {wanted[0]:g} for every point; leave it out")
+    points, target = (points, target) if seed is None else _mixed(points, target)
     folds = KFold(n_splits, shuffle=seed is not None, random_state=seed)
     return _whole_r2(target, cross_val_predict(KNeighborsRegressor(k), points, target, cv=folds))
 
@@ -298,6 +316,16 @@ def decoding_r2(
 def _whole_r2(target: Floats, predicted: Floats) -> float:
     """1 - residual / deviation from the mean of each column, both summed over all columns."""
     return float(r2_score(target, predicted, multioutput="variance_weighted"))
+
+
+def _mixed(points: Floats, values: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
+    """Points and their values in an order that neither their own nor their values tell.
+
+    What is as near as another point is taken in this order.
+    """
+    in_order = np.lexsort((*values.reshape(len(points), -1).T, *points.T))
+    mixed = in_order[np.random.default_rng(0).permutation(len(points))]
+    return points[mixed], values[mixed]
 
 
 def _as_table(name: str, values: ArrayLike) -> Floats:

@@ -93,7 +93,7 @@ class Report(Plan):
         settings = ["strategy", "affinity", "refine", "n_components"]
         settings += [name for name in ("graph", "n_landmarks") if getattr(self, name) is not None]
         settings += ["kernel"] if self.bends_distances else []
-        values = {name: f"{name}={getattr(self, name)!r}" for name in settings}
+        values = {name: setting(name, getattr(self, name)) for name in settings}
         lines = [value for name, value in values.items() if name not in self.reasons]
         for reason, names in self._names_by_reason().items():
             chosen = ", ".join(values[name] for name in names if name in values)

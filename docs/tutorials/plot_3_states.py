@@ -135,7 +135,7 @@ for row in cliques.communities(stable.cliques, 3).to_pandas(growth.index).itertu
 
 # %%
 # Of 20 cliques of three or more the surest is Indiana, Michigan and Ohio, the makers of cars, with
-# a stability of 0.69. None of the others is above 0.23, and unrelated rows have 0.45 of three or
+# a stability of 0.69. None of the others is above 0.23, and unrelated rows have 0.1 of three or
 # more. The regions are there, their borders are not.
 expected = stable.expected(3)
 print(f"cliques of three or more in unrelated rows: {expected:g}")

@@ -35,7 +35,7 @@ def trial(name, quick, number, only=()):
 
     def score(method, points):
         if name == "digits":
-            return metrics.knn_accuracy(points, y, seed=0)
+            return metrics.knn_scores(points, y).mean()
         return metrics.affine_r2(data.latent, points)
 
     out = []

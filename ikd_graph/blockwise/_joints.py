@@ -82,7 +82,7 @@ def describe_open(fixed: NDArray[np.str_], n_open: int) -> str:
         return ""
     return (
         f"{count(n_open, 'joint')} left open, so that of {fixed.size} points {mirrored} may be "
-        f"mirrored and {free} may move freely; fixed_ says which, str(joints_) lists the joints"
+        f"mirrored and {free} may move freely; in Python, fixed_ says which, and joints_ why"
     )
 
 

@@ -120,6 +120,10 @@ def as_flags(flags: Mapping[str, str]) -> Spelling:
     def spelling(name: str, *value: Any) -> str:
         if name not in flags:
             return in_python(name, *value)
-        return shlex.join(settings_flags(flags, {name: value[0]})) if value else flags[name]
+        if not value:
+            return flags[name]
+        # A value that is the default is one, too.
+        words = settings_flags(flags, {name: value[0]})
+        return shlex.join(words or [flags[name], value_text(name, value[0])])
 
     return spelling

@@ -19,7 +19,7 @@ from .._base.threads import single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
 from ..covariance import correlation
 from ..graph import CsrGraph
-from ..similarity import are_ordered, effective_columns
+from ..similarity import are_ordered, effective_columns, unit_rows
 from ._describe import incidence
 from ._search import maximal_cliques
 from ._sequence import Blocks, Cliques, as_texts
@@ -28,6 +28,7 @@ GraphOf = Callable[[Floats], CsrGraph]
 
 _HIGHEST = 1.0 - 1e-9
 _WIDTH = 0.6  # of the kernel that estimates the density of z, in standard errors
+_UNRELATED = 0.05  # of all pairs, the least correlated: no two of them are related
 _RUNS = 4.0  # lengths of a run of columns, in columns that count as one independent one
 
 
@@ -139,9 +140,10 @@ def stability(
     E[ζ | z] = z + s² d/dz log m(z), Var[ζ | z] = s² (1 + s² d²/dz² log m(z)), with m the density of
     the z of all pairs.
 
-    In a table of unrelated rows cliques are false: their mean number is `expected_false`. Null
-    tables have the values of X about the means of rows, each with a random sign, so that columns
-    keep their scales; where columns follow in time, each row is shifted along them instead.
+    In a table of unrelated rows cliques are false: their mean number is `expected_false`. In null
+    tables the values of each column are permuted, so that columns keep levels and scales; where
+    columns follow in time, each row is shifted along them instead, columns having been standardized
+    before. Of levels there is as much as the pairs share that are least related.
 
     Parameters
     ----------
@@ -334,17 +336,29 @@ def _false_cliques(
     rows: Floats, build: GraphOf, n_shifted: int, ordered: bool, rng: np.random.Generator
 ) -> dict[int, float]:
     """Mean number of maximal cliques of at least so many points in null tables, from 2 on."""
-    n, width = rows.shape
-    rows = rows - rows.mean(axis=1, keepdims=True)
+    (n, width), tiny = rows.shape, np.finfo(float).tiny
+    unit = unit_rows(rows, allow_flat=True)
+    # Unlike the deviation, this leaves a value far out what it is.
+    unit /= np.maximum(np.abs(unit).mean(axis=1, keepdims=True), tiny)
+    level, scale = unit.mean(axis=0), np.maximum(unit.std(axis=0), tiny)
+    alike, pairs = (unit - level) / scale, np.triu_indices(n, 1)
+
+    def drawn(share: float) -> Floats:
+        """Return correlations of a null table with a share of the levels."""
+        at = (np.arange(width) + rng.integers(width, size=(n, 1))) % width
+        fresh = np.take_along_axis(alike, at, 1) if ordered else rng.permuted(alike, axis=0)
+        return correlation((fresh - fresh.mean(axis=0)) * scale + share * level)
+
+    # What some rows share is in the mean of all, but not in the pairs that are least related.
+    of_null, of_rows = (_fisher(corr)[pairs] for corr in (drawn(1.0), correlation(rows)))
+    gap = np.quantile(of_null, _UNRELATED) - np.quantile(of_rows, _UNRELATED)
+    whole = max(float(of_null.mean()), 0.0)
+    kept = float(np.clip(whole - gap, 0.0, whole))
+    # The mean of n unrelated rows has 1 / n of their variance.
+    share = np.sqrt((np.expm1(2.0 * kept) + 2.0 / n) / (np.expm1(2.0 * whole) + 2.0 / n))
     counts: Floats = np.zeros(n + 2)
     for _ in range(n_shifted):
-        if ordered:
-            at = (np.arange(width) + np.asarray(rng.integers(width, size=(n, 1)))) % width
-            null = np.take_along_axis(rows, at, axis=1)
-        else:
-            # A permutation would give all columns one scale.
-            null = rng.choice((-1.0, 1.0), size=rows.shape) * rows
-        sizes = maximal_cliques(build(correlation(null)), 2).sizes
+        sizes = maximal_cliques(build(drawn(share)), 2).sizes
         counts += np.bincount(sizes, minlength=n + 2)[: n + 2]
     above = np.flip(np.cumsum(np.flip(counts))) / n_shifted
     return {size: float(above[size]) for size in range(2, n + 1) if above[size] > 0.0}

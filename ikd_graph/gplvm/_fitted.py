@@ -117,13 +117,14 @@ class FittedProcess:
     def _why_unknown(self) -> str:
         """Say why the likelihood tells no standard errors; nothing where it does."""
         if isinstance(self.similarity, PairwiseSimilarity) and not self.similarity.known.all():
-            return "they need all pairs of rows; fixed_ says which rows may lie elsewhere"
+            return "they need all pairs of rows; in Python, fixed_ says which may lie elsewhere"
         if self.rows is None:
             return "they need the rows, and values between points were given"
+        annealed = f"they come with {setting('refine', 'likelihood')} and its descent 'annealed'"
         if self.is_local:
             return (
                 "a local descent stays near its closed form and is no maximum of the likelihood; "
-                f"they come with an annealed {setting('refine', 'likelihood')}"
+                f"{annealed}"
             )
         if self.core is not None:
             return ""
@@ -131,7 +132,7 @@ class FittedProcess:
         if self.rows.shape[1] < least:
             return f"they need at least {least} columns, got {self.rows.shape[1]}"
         if not self.model_based:
-            return f"they come with an annealed {setting('refine', 'likelihood')}"
+            return annealed
         return ""
 
     @cached_property

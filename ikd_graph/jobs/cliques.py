@@ -33,7 +33,7 @@ from ..missing import Pairwise
 from ..plan import Request
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
-from ..similarity import GIVEN, Correlations, compare, effective_columns, stored_pairs
+from ..similarity import GIVEN, Correlations, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
 
 __all__ = ["CliqueInspection", "inspect_cliques"]
@@ -750,7 +750,7 @@ def _rule_of_correlations(model: IKD, signed: bool) -> Any:
 
         def build(corr: Floats) -> CsrGraph:
             sign = _signs(corr, s0) if signed else np.ones(len(corr))
-            return rule.build(compare(corr * np.outer(sign, sign), "precomputed"))
+            return rule.build(Correlations(corr * np.outer(sign, sign)))
 
         return build
     assert model.graph_ is not None

@@ -287,10 +287,7 @@ CALLS = {
         {"Z": PLANE, "y": LINE[:, 0], "k": 3, "n_splits": 3, "seed": 0},
     ),
     "metrics.held_out_r2": (metrics.held_out_r2, {"Z": PLANE, "held_out": X, "k": 3}),
-    "metrics.knn_accuracy": (
-        metrics.knn_accuracy,
-        {"Z": PLANE, "y": Y, "k": 3, "n_splits": 3, "seed": 0},
-    ),
+    "metrics.knn_accuracy": (metrics.knn_accuracy, {"Z": PLANE, "y": Y, "k": 3}),
     "metrics.knn_scores": (
         metrics.knn_scores,
         {"Z": PLANE, "y": Y, "k": 3, "n_splits": 3, "seed": 0},

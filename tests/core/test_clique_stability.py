@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.signal import lfilter
 from sklearn.metrics import adjusted_rand_score
 
 from ikd_graph import IKD, cliques, datasets, graph, inspect_cliques
@@ -149,18 +150,31 @@ def test_a_graph_is_no_list_of_cliques():
     cliques.communities(cliques.maximal_cliques(g))
 
 
-@pytest.mark.parametrize(("spread", "least"), [(0.5, 1.0), (0.7, 5.0)])
-def test_false_cliques_are_as_many_as_unrelated_rows_have(spread, least):
-    """Columns of unequal scale, of which a few make most of a correlation."""
+@pytest.mark.parametrize(
+    ("levels", "scales", "past", "least"),
+    [(0.0, 0.5, 0.0, 1.0), (0.0, 0.7, 0.0, 5.0), (0.4, 0.0, 0.0, 10.0), (0.0, 0.6, 0.6, 5.0)],
+)
+def test_false_cliques_are_as_many_as_unrelated_rows_have(levels, scales, past, least):
+    """Columns of unequal level and scale, or that follow one another, make rows correlate."""
     found, expected = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(50, 150)) * np.exp(spread * rng.normal(size=150))
+        X = lfilter([1.0], [1.0, -past], rng.normal(size=(50, 200)), axis=1)[:, 50:]
+        X = (X + levels * rng.normal(size=150)) * np.exp(scales * rng.normal(size=150))
         stable = cliques.stability(X, 0.25, n_resamples=2)
         found.append(int((stable.cliques.sizes >= 3).sum()))
         expected.append(stable.expected(3))
     assert np.mean(found) > least
     assert np.mean(expected) == pytest.approx(np.mean(found), rel=0.3)
+
+
+def test_what_some_rows_share_is_no_level_of_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 100))
+    X[:25] += rng.normal(size=100)
+    stable = cliques.stability(X, 0.3, n_resamples=2)
+    assert stable.cliques.sizes.max() > 10
+    assert stable.expected(3) < 2.0
 
 
 # Communities --------------------------------------------------------------------------------------

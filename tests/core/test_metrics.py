@@ -7,6 +7,8 @@ from scipy.spatial import procrustes
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score, silhouette_score
+from sklearn.model_selection import LeaveOneOut, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 
 from ikd_graph import metrics
 
@@ -130,13 +132,44 @@ def test_knn_accuracy_does_not_depend_on_names_of_classes_and_repeats(digits):
         ([0, 1, 0], 1, "y must be one for each of 20 points"),
         (np.zeros(20), 1, "at least 2 classes"),
         (np.arange(20.0), 1, "got 20 classes for 20 points"),
-        (np.arange(20) == 0, 1, "n_splits must be .* the smallest class has too few points"),
-        (np.arange(20) % 2, 50, "k must be an integer from 1 to 16, got 50"),
+        (np.arange(20) % 2, 50, "k must be an integer from 1 to 19, got 50"),
     ],
 )
 def test_bad_classes_are_refused(y, k, message):
     with pytest.raises(ValueError, match=message):
         metrics.knn_accuracy(np.arange(20.0), y, k)
+
+
+def test_parts_have_points_of_every_class():
+    line = np.arange(20.0)
+    with pytest.raises(ValueError, match=r"n_splits must be .* the smallest class has too few"):
+        metrics.knn_scores(line, line == 0, 1)
+    with pytest.raises(ValueError, match="k must be an integer from 1 to 16, got 50"):
+        metrics.knn_scores(line, line % 2, 50)
+
+
+@pytest.mark.parametrize("k", [1, 5, 79])
+def test_knn_accuracy_leaves_one_out_as_scikit_learn_does(k, rng):
+    Z, y = rng.normal(size=(80, 2)), rng.integers(4, size=80)
+    judge = cross_val_score(KNeighborsClassifier(k), Z, y, cv=LeaveOneOut())
+    assert metrics.knn_accuracy(Z, y, k) == pytest.approx(judge.mean())
+
+
+@pytest.mark.parametrize("n", [60, 12_000])
+def test_no_score_depends_on_the_order_of_rows(n, rng):
+    # Many points are equal, or as far from others: who is nearest is a matter of ties.
+    Z, mixed = rng.integers(6, size=(n, 2)).astype(float), rng.permutation(n)
+    y, held = rng.integers(3, size=n), rng.normal(size=(n, 2))
+
+    def scores(order):
+        return (
+            metrics.knn_accuracy(Z[order], y[order]),
+            metrics.silhouette(Z[order], y[order]),
+            metrics.decoding_r2(Z[order], held[order, 0]),
+            metrics.held_out_r2(Z[order], held[order]),
+        )
+
+    np.testing.assert_allclose(scores(mixed), scores(np.arange(n)), rtol=1e-12)
 
 
 def test_the_order_of_rows_says_nothing_about_an_embedding_that_collapsed():

@@ -271,7 +271,7 @@ def test_duplicate_rows_share_their_errors():
     ("settings", "reason"),
     [
         ({"affinity": "precomputed"}, "need the rows"),
-        ({"affinity": "euclidean"}, "they come with an annealed refine='likelihood'"),
+        ({"affinity": "euclidean"}, "they come with refine='likelihood' and its descent"),
     ],
 )
 def test_without_a_process_errors_are_nan_and_the_reason_is_told(settings, reason):

@@ -31,7 +31,7 @@ OUTSIDE.indices[1] = 10**9
             "noise must be finite and not negative",
         ),
         (
-            lambda: metrics.knn_accuracy(np.eye(9), np.arange(9) % 2, seed=-1),
+            lambda: metrics.knn_scores(np.eye(9), np.arange(9) % 2, seed=-1),
             "seed must be an integer from 0 to",
         ),
         # More neighbors than there can be do not hang.

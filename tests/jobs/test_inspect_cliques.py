@@ -198,15 +198,23 @@ def test_the_answer_counts_what_is_there_and_what_chance_would_give():
     assert f"; {sum(size >= 3 for size in sizes)} hold 3 points or more" in first
     null = []
     for _ in range(40):
-        rows = rng.choice([-1.0, 1.0], size=X.shape) * (X - X.mean(axis=1, keepdims=True))
-        made = nx.from_numpy_array(np.triu(np.corrcoef(rows), 1) > 0.25)
+        made = nx.from_numpy_array(np.triu(np.corrcoef(rng.normal(size=X.shape)), 1) > 0.25)
         null.append(sum(len(c) >= 3 for c in nx.find_cliques(made)))
     told = float(re.search(r"rows have ([\d.]+) in the mean", first)[1])
-    assert abs(told - np.mean(null)) < 3.0 * np.std(null) / np.sqrt(5.0)
+    assert told == pytest.approx(np.mean(null), rel=0.35)
     assert str(found).startswith("\n".join(found.answer))
     sure = inspect_cliques(X, affinity="correlation", graph=0.25, stability=20)
     stays = sure.to_pandas().query("size >= 3 and stability >= 0.8")
     assert f"of 3 points or more {len(stays)} would be there again" in sure.answer[1]
+
+
+@pytest.mark.filterwarnings("ignore:no two of 50 rows are correlated more than unrelated rows")
+def test_chance_has_the_cliques_that_levels_of_columns_make():
+    rng = np.random.default_rng(0)
+    found = inspect_cliques(rng.normal(size=(50, 120)) + 0.7 * rng.normal(size=120))
+    large = np.sum(found.cliques.sizes >= 3)
+    assert large > 50
+    assert found.expected_false[3] == pytest.approx(large, rel=0.25)
 
 
 def test_rows_of_chance_are_turned_as_those_of_the_table_are():
