@@ -56,7 +56,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
     errors = model.standard_errors_
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
-    relevance = _relevant_columns(model, data)
+    null = common.typed_values(arguments, "null")
+    relevance = _relevant_columns(model, data, **null)
     kept = {"n_components": model.n_components_, **common.typed_values(arguments, "missing")}
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     trust = Trust.of(model, _chance(data, arguments))
@@ -114,7 +115,7 @@ def _chance(data: Dataset, arguments: argparse.Namespace) -> ChanceTest | None:
     given = getattr(arguments, "affinity", "auto") in GIVEN
     if given or min(data.X.shape) < 2 or np.isnan(data.X).any():
         return None
-    return chance_test(data.X, random_state=getattr(arguments, "random_state", 0))
+    return chance_test(data.X, **common.typed_values(arguments, "null", "random_state"))
 
 
 def _embed_again(model: IKD, arguments: argparse.Namespace) -> str:
@@ -147,14 +148,14 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
     return [f"  {line}" for line in (size, *str(model.settings_).splitlines(), *in_columns(rows))]
 
 
-def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
+def _relevant_columns(model: IKD, data: Dataset, **null: str) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
     with no_warnings(".* columns of X are constant|columns that were shifted"):
         # The result tells of ordered rows.
         try:
-            return model.columns(names=data.feature_names or None)
+            return model.columns(names=data.feature_names or None, **null)
         except ValueError as error:
             warn(f"the columns that make the map are not listed: {error}")
     return None
@@ -273,7 +274,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
     """Compare strategies and other methods on one similarity and one graph."""
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
+    own = ("noise", "n_draws", "max_rows", "time_limit", "methods", "null")
     parameters |= common.typed_values(arguments, *own)
     stopped: Any = None
     try:
@@ -361,7 +362,8 @@ def run_cliques(arguments: argparse.Namespace) -> None:
 def run_diagnose(arguments: argparse.Namespace) -> None:
     """Tell what an embedding of a data set can be worth, and list what would help."""
     data = common.read_data(arguments)
-    parameters = common.typed_values(arguments, "n_components", "fdr", "missing", "random_state")
+    own = ("n_components", "fdr", "missing", "null", "random_state")
+    parameters = common.typed_values(arguments, *own)
     parameters = {name: read_object(name, value) for name, value in parameters.items()}
     if hasattr(arguments, "remove_mean_row"):
         parameters["n_removed"] = 1

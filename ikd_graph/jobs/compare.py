@@ -403,6 +403,7 @@ def compare(
     n_draws: int = 4,
     max_rows: int = 2000,
     time_limit: float | None = None,
+    null: str = "shift",
     random_state: int = 0,
     verbose: int = 0,
     **settings: Any,
@@ -437,6 +438,9 @@ def compare(
         Seconds after which a fit of a peer is ended and the peer is dropped. Peers then run in a
         process of their own, where times may include compiling; else every method is compiled
         before it is timed.
+    null : {"shift", "permute"}
+        What the p value compares X with, see `chance_test`: "permute" where the order of the rows
+        is arbitrary.
     random_state : int
         Seed of noise, halves and methods.
     verbose : int
@@ -504,7 +508,7 @@ def compare(
         with Stages(verbose) as stages, stages("choosing"), no_warnings():
             # Rows are compared as by the default fit, whatever is compared here.
             model = IKD(n_components, **settings).fit(data.X)
-            chance = chance_test(data.X, random_state=random_state)
+            chance = chance_test(data.X, null=null, random_state=random_state)
             trust, warned = Trust.of(model, chance), model.settings_.warnings
             settings["affinity"] = model.settings_.affinity
             if refine != "auto" or model.settings_.strategy.name != "geodesic":

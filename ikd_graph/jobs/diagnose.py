@@ -366,6 +366,7 @@ def diagnose(
     fdr: float = 0.01,
     n_removed: int = 0,
     missing: str | holes.Rule = "error",
+    null: str = "shift",
     random_state: int | None = 0,
     verbose: int = 0,
 ) -> Diagnosis:
@@ -392,6 +393,9 @@ def diagnose(
         filled in as by ``"impute"``, and with "pairwise" says how many pairs of rows are known. The
         p value and significant correlations are those of X with holes filled in by values of their
         columns at random, which relate no rows.
+    null : {"shift", "permute"}
+        What the p value compares X with, see `chance_test`: "permute" where the order of the rows
+        is arbitrary.
     random_state : int or None
         Seed of the test and of the fit.
     verbose : int
@@ -430,7 +434,7 @@ def diagnose(
             model = IKD(n_components, random_state=random_state).fit(data)
         with stages("chance"):
             unrelated = _filled_at_random(measured, table) if known else data
-            chance = chance_test(unrelated, random_state=random_state)
+            chance = chance_test(unrelated, null=null, random_state=random_state)
         with stages("correlations"):
             correlations = _correlations(data, unrelated, picked, fdr, n_removed)
     settings, used = model.settings_, model.settings_.parameters()
