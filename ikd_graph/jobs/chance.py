@@ -67,12 +67,13 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
     do, rows and columns change parts.
 
     Rows may have levels and scales of their own: where halves of the columns agree on them by more
-    than chance, they are taken off before columns are shifted, and put back after.
+    than chance, they are taken off before columns are shifted, and put back after. Columns that have more
+    of the levels than others, as of a general factor, count as structure.
 
     Slow series drift together by chance. Where values follow one another, the test is one of their
-    innovations: what the value before leaves of each value, by the slope at lag 1 of its series
-    less the bias that few values give it (Kendall, Biometrika 41, 1954), at most 1 as of random
-    walks.
+    innovations: what the value before, times one coefficient for all series, leaves of each value.
+    The coefficient is the median over the series of the slope at lag 1, less the bias that few
+    values give it (Kendall, Biometrika 41, 1954), so that it is 1 of random walks.
 
     199 tables are drawn, fewer once 10 of them reach the statistic (Besag and Clifford, Biometrika
     78, 1991): the smallest p value is .005. How often the test rejects, and what:
@@ -144,9 +145,13 @@ def _innovations(series: Floats) -> Floats:
     before, after = series[:-1], series[1:]
     lagged = before - before.mean(axis=0)
     squares = np.einsum("ij,ij->j", lagged, lagged)
-    slopes = np.einsum("ij,ij->j", lagged, after) / np.where(squares > 0.0, squares, 1.0)
+    varying = squares > 0.0
+    if not varying.any():
+        return after
+    slopes = np.einsum("ij,ij->j", lagged, after)[varying] / squares[varying]
+    slope = float(np.median(slopes))
     # Kendall: the expected slope is short of the true one by (1 + 3 slope) / n.
-    return after - np.minimum(slopes + (1.0 + 3.0 * slopes) / len(before), 1.0) * before
+    return after - min(slope + (1.0 + 3.0 * slope) / len(before), 1.0) * before
 
 
 def _rows(scores: Floats) -> tuple[Floats, Floats, Floats]:
@@ -176,12 +181,15 @@ def _structure(scores: Floats) -> tuple[float, float]:
 
     The second is in standard deviations of what rows without an order have.
     """
-    rows = _rows(scores)[2]
-    rows = rows - rows.mean(axis=1, keepdims=True)
+    levels, _, rest = _rows(scores)
+    rows = rest - rest.mean(axis=1, keepdims=True)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
     left, right = np.triu_indices(len(rows), 1)
-    corr, lag = (rows @ rows.T)[left, right], right - left - 1
+    # Columns that have more of the levels, or less, relate rows by the product of these.
+    levels /= max(float(np.std(levels)), np.finfo(float).tiny)
+    along = levels * levels.T / np.sqrt(8.0 * rows.shape[1])
+    corr, lag = (rows @ rows.T + along)[left, right], right - left - 1
     corr -= corr.mean()
     total, counts = float((corr**2).sum()), np.bincount(lag)
     by_lag = float((np.bincount(lag, corr) ** 2 / counts).sum())
