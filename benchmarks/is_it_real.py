@@ -2,13 +2,16 @@
 
     OMP_NUM_THREADS=1 python benchmarks/is_it_real.py [--seed 1] [--nulls 2000] [--latents 240]
 
-Null tables have 40 to 100 rows and 20 to 80 columns, of ten kinds in turn: white; autoregressive
-(0.3 to 0.9, or 0.97) or random walks, along the columns or along the rows; Student's t with 2
-degrees of freedom; Poisson counts whose mean differs between columns; digits, wines or tumours with
-every column shifted along the rows. Tables with a latent: Gaussian-process columns over clouds
-(rows without an order) or smooth paths (rows in order) of one to three dimensions, with weak noise
-to far too much. Tables with a known share of signal: over planar clouds, planar random paths (with
-white or autoregressive noise) and a smooth closed curve, of 60 to 120 rows and columns.
+Null tables have 40 to 100 rows and 20 to 80 columns unless they say so, of the kinds of NULLS in
+turn: white; autoregressive (0.3 to 0.9, 0.97, or a coefficient of 0 to 0.95 for each series) or
+random walks, along the columns or along the rows; Student's t with 2 degrees of freedom, lognormal,
+whole numbers; Poisson counts whose mean differs between columns; digits, wines or tumours with
+every column shifted along the rows; rows and columns with levels and (log-normal) scales of their
+own. Tables with a latent: Gaussian-process columns over clouds (rows without an order) or smooth
+paths (rows in order) of one to three dimensions, with weak noise to far too much. Tables with a
+known share of signal: over planar clouds, planar random paths (with white or autoregressive noise)
+and a smooth closed curve, of 60 to 120 rows and columns, or one factor whose loadings of 0.5 to 1.5
+have one sign.
 """
 
 import argparse
@@ -41,14 +44,52 @@ def shifted(rng, n, width):
     return np.column_stack([np.roll(column, rng.integers(len(X))) for column in X.T])
 
 
+def differing(rng, n, width):
+    """Series along the columns, each with a coefficient of its own."""
+    pasts = rng.uniform(0.0, 0.95, width)
+    return np.column_stack([autoregressive(rng, n, 1, 0, past) for past in pasts])
+
+
+def moved(rng, X, levels=0.0, scales=0.0):
+    """A table whose rows have levels and scales of their own, by their deviations."""
+    own = rng.normal(size=(2, len(X), 1))
+    return levels * own[0] + np.exp(scales * own[1]) * X
+
+
+def white(rng, n, width):
+    """Noise."""
+    return rng.normal(size=(n, width))
+
+
 NULLS = {
-    "white": lambda rng, n, width: rng.normal(size=(n, width)),
+    "white": white,
+    "white, 15 x 200": lambda rng, n, width: white(rng, 15, 200),
+    "white, 200 x 12": lambda rng, n, width: white(rng, 200, 12),
     "0.3 to 0.9 along columns": lambda rng, n, width: autoregressive(rng, n, width, 0),
     "0.3 to 0.9 along rows": lambda rng, n, width: autoregressive(rng, n, width, 1),
     "0.97 along columns": lambda rng, n, width: autoregressive(rng, n, width, 0, 0.97),
     "0.97 along rows": lambda rng, n, width: autoregressive(rng, n, width, 1, 0.97),
     "walks along columns": lambda rng, n, width: autoregressive(rng, n, width, 0, 1.0),
     "walks along rows": lambda rng, n, width: autoregressive(rng, n, width, 1, 1.0),
+    "0 to 0.95 by column": differing,
+    "0 to 0.95 by row": lambda rng, n, width: differing(rng, width, n).T,
+    "by column, of unequal scales": lambda r, n, width: moved(r, differing(r, n, width).T, 0, 1).T,
+    "row levels of 2": lambda rng, n, width: moved(rng, white(rng, n, width), 2),
+    "row levels of 2, 60 x 300": lambda rng, n, width: moved(rng, white(rng, 60, 300), 2),
+    "row levels of 10": lambda rng, n, width: moved(rng, white(rng, n, width), 10),
+    "row scales of 0.7": lambda rng, n, width: moved(rng, white(rng, n, width), 0, 0.7),
+    "row scales of 1": lambda rng, n, width: moved(rng, white(rng, n, width), 0, 1),
+    "row levels of 2, scales of 0.7": lambda r, n, width: moved(r, white(r, n, width), 2, 0.7),
+    "column levels of 10, scales of 2": lambda r, n, width: moved(r, white(r, width, n), 10, 2).T,
+    "both": lambda r, n, width: moved(r, moved(r, white(r, n, width), 2, 0.5).T, 2, 2).T,
+    "row levels of 2, 0.3 to 0.9 along columns": lambda rng, n, width: moved(
+        rng, autoregressive(rng, n, width, 0), 2
+    ),
+    "row levels of 2, 0.3 to 0.9 along rows": lambda rng, n, width: moved(
+        rng, autoregressive(rng, n, width, 1), 2
+    ),
+    "lognormal": lambda rng, n, width: np.exp(white(rng, n, width)),
+    "whole numbers": lambda rng, n, width: np.round(white(rng, n, width)),
     "Student's t, 2": lambda rng, n, width: rng.standard_t(2, size=(n, width)),
     "Poisson": lambda rng, n, width: rng.poisson(rng.gamma(1.0, 1.0, width), (n, width)) * 1.0,
     "real, columns shifted": shifted,
@@ -97,6 +138,8 @@ def with_signal(seed, number, kind, fraction):
     signal = datasets.gplvm_data(latent, width, kernel=kernel, noise=0.0, seed=rng).X
     past = 0.5 if kind.endswith("noise") else 0.0
     noise = np.sqrt(1.0 - past**2) * autoregressive(rng, n, width, 0, past)
+    if kind == "one factor":
+        signal = rng.normal(size=(n, 1)) * rng.uniform(0.5, 1.5, width)
     X = np.sqrt(fraction) * signal + np.sqrt(1.0 - fraction) * noise
     return chance_test(X, random_state=number).p_value
 
@@ -117,7 +160,7 @@ def main():
         fractions = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
         print(f"| {name} | {len(p_values)} | {' | '.join(fractions)} |")
     print("\n| latent | fraction of signal | tables | rejected at 5 % |\n|---|---|---|---|")
-    for kind in ("cloud", "path", "path, autoregressive noise", "closed curve"):
+    for kind in ("cloud", "path", "path, autoregressive noise", "closed curve", "one factor"):
         for fraction in (0.1, 0.2, 0.5):
             count = options.latents // 4
             found = [with_signal(options.seed, k, kind, fraction) <= 0.05 for k in range(count)]

@@ -55,11 +55,12 @@ def run_embed(arguments: argparse.Namespace) -> None:
     errors = model.standard_errors_
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
-    relevance = _relevant_columns(model, data)
+    null = common.typed_values(arguments, "null")
+    relevance = _relevant_columns(model, data, **null)
     typed = parameters | {"n_components": model.n_components_}
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     given = model.affinity in GIVEN
-    trust = Trust.of(model, None if given else chance_of(data.X))
+    trust = Trust.of(model, None if given else chance_of(data.X, **null))
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = []
@@ -139,14 +140,14 @@ def _summary(model: IKD, data: Dataset, scores: Mapping[str, Mapping[str, float]
     return [f"  {line}" for line in (size, *str(model.settings_).splitlines(), *in_columns(rows))]
 
 
-def _relevant_columns(model: IKD, data: Dataset) -> ColumnRelevance | None:
+def _relevant_columns(model: IKD, data: Dataset, **null: str) -> ColumnRelevance | None:
     """Find the columns that make an embedding; None of values between points or with holes."""
     if model.affinity in GIVEN or data.n_samples < 4:
         return None
     with no_warnings(".* columns of X are constant|columns that were shifted"):
         # The result tells of ordered rows.
         try:
-            return model.columns(names=data.feature_names or None)
+            return model.columns(names=data.feature_names or None, **null)
         except ValueError as error:
             warn(f"the columns that make the map are not listed: {error}")
     return None
@@ -265,7 +266,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
     """Compare strategies and other methods on one similarity and one graph."""
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    own = ("noise", "n_draws", "max_rows", "time_limit", "methods")
+    own = ("noise", "n_draws", "max_rows", "time_limit", "methods", "null")
     parameters |= common.typed_values(arguments, *own)
     stopped: Any = None
     try:
@@ -354,7 +355,7 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     """Tell what an embedding of a data set can be worth, and list what would help."""
     parameters = method_parameters(vars(arguments))
     data = common.read_data(arguments)
-    parameters |= common.typed_values(arguments, "fdr")
+    parameters |= common.typed_values(arguments, "fdr", "null")
     if hasattr(arguments, "remove_mean_row"):
         parameters["n_removed"] = 1
     diagnosis = diagnose(data.X, verbose=arguments.verbose, **parameters)

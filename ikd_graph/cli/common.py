@@ -77,8 +77,9 @@ def typed_command(arguments: argparse.Namespace) -> str:
 
 def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping[str, Any]) -> str:
     """Return a command on the data typed, read alike, with some settings."""
-    kept = typed_values(arguments, *vars(Reading()), "output")
-    words = settings_flags(flags_of(command), {**kept, **settings})
+    flags = flags_of(command)
+    kept = typed_values(arguments, *filter(flags.get, (*vars(Reading()), "output", "null")))
+    words = settings_flags(flags, {**kept, **settings})
     return shlex.join([PROG, command, str(arguments.data), *words])
 
 

@@ -241,6 +241,9 @@ def flags_of(command: str) -> dict[str, str]:
 def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """Give the parser of a command the flags that no other command has."""
     add = parser.add_argument
+    if name in ("embed", "diagnose", "compare"):
+        add("--null", choices=("shift", "permute"), help="what tables and columns of nothing are: "
+            "shifted along the rows, or rows in any order; default: shift")  # fmt: skip
     if name == "embed":
         add("--save-model", action="store_true", default=False,
             help=f"keep the model for `{PROG} place`")  # fmt: skip

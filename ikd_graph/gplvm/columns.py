@@ -15,7 +15,7 @@ from scipy.stats import false_discovery_control, norm
 
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
-from .._base.format import count, format_number
+from .._base.format import count, format_number, setting
 from .._base.table import evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
@@ -165,8 +165,8 @@ class ColumnRelevance:
         if self.ordered and self.n_significant < len(self):
             lines.append(
                 "of others it cannot be told: shifted columns are predicted nearly as well, "
-                "since rows that follow one another lie together; in Python, null='permute' takes "
-                "rows as independent"
+                "since rows that follow one another lie together; "
+                f"{setting('null', 'permute')} takes rows as independent"
             )
         return lines
 
@@ -460,7 +460,7 @@ def _judged(
         warn(
             "columns that were shifted along the rows are predicted by the map, too, because "
             "neighboring rows lie together on it; if the order of the rows means nothing, as of "
-            "rows that are sorted by class, pass null='permute' in Python"
+            f"rows that are sorted by class, pass {setting('null', 'permute')}"
         )
     return r2, p_value, ordered
 

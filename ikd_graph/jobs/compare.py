@@ -31,7 +31,7 @@ from ..similarity import AFFINITIES, GIVEN, unique_rows, warn_of_pairs
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels
-from .trust import Trust
+from .trust import Trust, chance_of
 
 __all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
 
@@ -400,6 +400,7 @@ def compare(
     n_draws: int = 4,
     max_rows: int = 2000,
     time_limit: float | None = None,
+    null: str = "shift",
     random_state: int = 0,
     verbose: int = 0,
     **settings: Any,
@@ -437,6 +438,9 @@ def compare(
         Seconds after which a fit of a peer is ended and the peer is dropped. Peers then run in a
         process of their own, where times may include compiling; else every method is compiled
         before it is timed.
+    null : {"shift", "permute"}
+        What the p value compares X with, see `chance_test`: "permute" where the order of the rows
+        is arbitrary.
     random_state : int
         Seed of noise, halves and methods.
     verbose : int
@@ -503,7 +507,10 @@ def compare(
     with Stages(verbose) as stages, stages("choosing"), no_warnings():
         # Rows are compared as by the default fit, whatever is compared here.
         model = IKD(n_components, **settings).fit(data.X)
-        trust, warned = model.trust_ if ours else None, model.settings_.warnings
+        trust, warned = (
+            Trust.of(model, chance_of(data.X, null)) if ours else None,
+            model.settings_.warnings,
+        )
         settings["affinity"] = model.settings_.affinity
         if refine != "auto" or model.settings_.strategy.name != "geodesic":
             model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)

@@ -357,6 +357,7 @@ def diagnose(
     fdr: float = 0.01,
     n_removed: int = 0,
     missing: str | holes.Rule = "error",
+    null: str = "shift",
     random_state: int | None = 0,
     verbose: int = 0,
     **settings: Any,
@@ -382,6 +383,9 @@ def diagnose(
         How the fit treats holes in X, see `ikd_graph.missing`. The p value and significant
         correlations are those of X with holes filled in by values of their columns at random, which
         relate no rows.
+    null : {"shift", "permute"}
+        What the p value compares X with, see `chance_test`: "permute" where the order of the rows
+        is arbitrary.
     random_state : int or None
         Seed of the fit.
     verbose : int
@@ -420,7 +424,7 @@ def diagnose(
             options = {"missing": missing, "random_state": random_state, **settings}
             model = IKD(n_components, **options).fit(X)
         with stages("chance"):
-            trust = Trust.of(model, chance_of(table))
+            trust = Trust.of(model, chance_of(table, null))
         with stages("correlations"):
             measured = dense_rows(some_rows(table, picked))
             data = np.asarray(holes.fill(measured, table), np.float64) if known else measured

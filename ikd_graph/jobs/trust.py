@@ -74,19 +74,18 @@ class Trust(NamedTuple):
             if 0 < self.n_columns < limits.FEWEST_COLUMNS:
                 return f"{self.n_columns} columns are too few to tell {there}"
             return f"it is not known {there}: there are no halves of the columns to compare"
-        if self.found_nothing:
-            ordered, agree = self.chance and self.chance.ordered, self.agreement >= SUPPORTED
-            if ordered and agree:
+        if self.chance is not None and self.found_nothing:
+            agree, (beyond, other) = self.agreement >= SUPPORTED, self.chance.beyond
+            if self.chance.ordered and agree:
                 return (
                     "rows follow one another, and nothing beyond their order was found: unrelated "
-                    "slow series give such a map as well"
+                    f"slow series give such a map as well{other}"
                 )
             if agree:
                 return (
                     "halves of the columns give similar maps, but nothing beyond chance was found"
                 )
-            beyond = "the order of the rows" if ordered else "chance"
-            return f"there is nothing to see beyond {beyond}"
+            return f"there is nothing to see beyond {beyond}{other}"
         if self.misfit:
             return f"at most neighborhoods can be read, not the arrangement: {self.misfit}"
         both, large = "two halves of the columns give", "its standard errors are large"
@@ -168,12 +167,12 @@ class Trust(NamedTuple):
         return {name: f"{text} ({QUESTIONS[name]})" for name, text in written.items()}
 
 
-def chance_of(rows: Any) -> ChanceTest | None:
+def chance_of(rows: Any, null: str = "shift") -> ChanceTest | None:
     """Test rows, dense or sparse, which may have holes; None of fewer than two rows or columns."""
     if min(rows.shape) < 2:
         return None
     some = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.TESTED)))
-    return chance_test(fill_at_random(np.asarray(some, np.float64)))
+    return chance_test(fill_at_random(np.asarray(some, np.float64)), null=null)
 
 
 class Fit(NamedTuple):

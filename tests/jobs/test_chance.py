@@ -41,6 +41,36 @@ def test_slow_series_of_any_units_and_distribution_are_rejected_at_the_level():
     assert rejected(np.exp(0.1 * X) for X in walks) <= 6
 
 
+@pytest.mark.parametrize(("level", "scale"), [(2.0, 0.0), (10.0, 0.0), (0.0, 0.7), (2.0, 0.7)])
+def test_rows_may_have_levels_and_scales_of_their_own(level, scale):
+    rng, tables, factors = np.random.default_rng(9), [], []
+    for size in SIZES * 6:
+        own = rng.normal(size=(2, size[0], 1))
+        tables.append(level * own[0] + np.exp(scale * own[1]) * rng.normal(size=size))
+        factors.append(tables[-1] + rng.normal(size=(size[0], 1)) * rng.normal(size=size[1]))
+    assert rejected(tables) <= 7
+    assert rejected(factors[:8]) == 8
+
+
+def test_series_may_forget_at_different_rates():
+    rng, tables = np.random.default_rng(10), []
+    for n, width in SIZES * 6:
+        pasts = rng.uniform(0.0, 0.95, width)
+        tables.append(np.hstack([following(rng, (n, 1), past, 0) for past in pasts]))
+    assert rejected(tables) <= 7
+
+
+def test_a_ring_in_order_is_found_where_the_order_is_arbitrary():
+    angle = 2.0 * np.pi * np.arange(100)[:, None] / 100
+    ring = datasets.gplvm_data(np.hstack([np.cos(angle), np.sin(angle)]), 60, noise=0.5).X
+    found = chance_test(ring)
+    assert found.p_value > 0.05
+    assert "null='permute'" in str(found)
+    assert chance_test(ring, null="permute").p_value == 0.005
+    noise = [np.random.default_rng(seed).normal(size=(60, 40)) for seed in range(40)]
+    assert sum(chance_test(X, null="permute").p_value <= 0.05 for X in noise) <= 6
+
+
 @pytest.mark.parametrize(
     ("kind", "fraction"), [("cloud", 0.2), ("path", 0.2), ("in time", 0.2), ("curve", 0.5)]
 )
