@@ -14,7 +14,7 @@ from ikd_graph.plotting import plot
 
 rng = np.random.default_rng(0)
 figure = Figure(figsize=(11, 3.6), layout="constrained")
-figure.supylabel("log density of a held-out column")
+figure.supylabel("R² of held-out columns")
 for true, ax in enumerate(figure.subplots(1, 3), 1):
     latent = rng.uniform(-1.0, 1.0, size=(100, true)) * [1.5, 1.2, 1.0][:true]
     X = datasets.gplvm_data(latent, 300, noise=0.3).X

@@ -1,12 +1,12 @@
 """What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
 
+from ..similarity import folds
 from ._candidates import candidates, compare_candidates
 from ._crossvalidate import (
     AGREED,
     SPLITS,
     agreement_of_halves,
     direction_score,
-    folds,
     held_out_r2,
     predicted_r2,
     principal_directions,

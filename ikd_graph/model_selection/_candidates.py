@@ -14,14 +14,13 @@ from .._base.table import SparseTable
 from .._base.types import Floats, Integers
 from ..plan import Candidate, Request
 from ..refine import Stress
-from ..similarity import AFFINITIES
+from ..similarity import AFFINITIES, folds
 from ..strategies import Geodesic, Linear, Strategy
 from ._crossvalidate import (
     NEAREST,
     NUMBERS,
     closed_form,
     embed,
-    folds,
     nearest_points,
     principal_directions,
     r2_of,

@@ -10,13 +10,13 @@ from scipy.spatial import KDTree, procrustes
 
 from .. import covariance, gplvm
 from .._base.table import evenly_spaced
-from .._base.types import Booleans, Floats, Integers, Reals
+from .._base.types import Floats, Integers, Reals
 from .._base.validation import count, validate
 from ..gplvm._search import MAX_POINTS
 from ..graph import CsrGraph
 from ..plan import Request
 from ..refine import Likelihood, Stress
-from ..similarity import are_ordered, compare
+from ..similarity import compare, folds
 from ..strategies import Blockwise, Geodesic
 from ._facts import Facts
 from ._plan import Choice, trial
@@ -26,14 +26,6 @@ SPLITS = 3
 
 AGREED = 0.8
 """Agreement of a first split from which a mean below .4 is not to be expected."""
-
-FOLDS = 4
-RUNS = 16
-"""Runs of autocorrelated columns, so that few are next to columns of another fold."""
-
-_TURNS, _LIKENESS = 300.0, 2.0
-"""Turns of a circle by which a column moves on with its shape, and with its likeness to the mean of
-all: what differs by noise is far apart, what differs by rounding is not."""
 
 NEAREST = 10
 """Rows whose mean predicts a row."""
@@ -133,28 +125,6 @@ def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
         strategy = replace(strategy, reference="center")
     settings = replace(option, strategy=strategy, graph=graph, n_landmarks=None, n_components=size)
     return trial(Facts(table), Choice(settings, model_based)).coordinates
-
-
-def folds(table: Floats) -> list[Booleans]:
-    """Columns of each of four folds; of fewer than eight different columns all are in the one.
-
-    Folds are of equal size. Which a column is in depends on what it looks like beside the others,
-    not on units, last digits, or the order of columns or rows; equal columns are in one fold.
-    Columns that follow one another are taken in runs: a column would know the one before it.
-    """
-    columns = (table - table.mean(axis=0, dtype=np.float64)) / covariance.column_units(table)
-    mean = columns.mean(axis=1)
-    likeness = columns.T @ mean / (len(mean) * (mean.std() or 1.0))
-    shape = np.tanh(columns).mean(axis=0)
-    place = np.mod((_TURNS * shape + _LIKENESS * likeness).round(9), 1.0)
-    different, number = np.unique(place, return_inverse=True)
-    if different.size < 2 * FOLDS:
-        return [np.ones(number.size, dtype=np.bool_)]
-    fold = number * FOLDS // different.size
-    if number.size >= 2 * RUNS and are_ordered(table):
-        order = np.random.default_rng(0).permutation(RUNS)
-        fold = order[np.arange(number.size) * RUNS // number.size] % FOLDS
-    return [fold == part for part in range(FOLDS)]
 
 
 def principal_directions(X: Reals) -> Floats:

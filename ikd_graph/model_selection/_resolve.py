@@ -28,7 +28,7 @@ from .._base.types import Floats
 from ..gplvm import likelihood_of_entries
 from ..plan import Candidate, Report, Request
 from ..refine import Likelihood, Stress
-from ..similarity import AFFINITIES
+from ..similarity import AFFINITIES, folds
 from ..strategies import Blockwise, Eigen, Geodesic
 from ._candidates import candidates, compare_candidates
 from ._crossvalidate import AGREED, SPLITS, agreement_of_halves, closed_form
@@ -100,10 +100,11 @@ def _estimate_size(facts: Facts, choice: Choice, stages: Stages) -> None:
     """Take the number of coordinates that held-out columns have, if the rows have enough."""
     rows = facts.whole
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
-    if len(few) >= 2 and np.count_nonzero(np.ptp(few, axis=0)) >= limits.FEWEST_COLUMNS:
+    few = few[:, np.ptp(few, axis=0) > 0.0]
+    if len(few) >= 2 and few.shape[1] >= limits.FEWEST_COLUMNS and len(folds(few)) > 1:
         with stages("dimensions"):
             result = dimension.estimate(few)
-        choice.take(f"{result} by held-out columns", n_components=result.dimension)
+        choice.take(f"{result} by held-out columns", n_components=max(result.dimension, 1))
 
 
 def _leading_eigenvalues(facts: Facts, choice: Choice) -> Floats:

@@ -7,6 +7,7 @@ from ._correlations import column_moments as column_moments
 from ._equal import find_rows as find_rows
 from ._equal import row_keys as row_keys
 from ._equal import unique_rows
+from ._folds import folds as folds
 from ._given import Correlations as Correlations
 from ._given import Precomputed, SparsePrecomputed
 from ._given import as_similarity as as_similarity

@@ -103,7 +103,7 @@ def _placed(points):
 
 
 def _columns_joined(seed):
-    return dimension.estimate(X, max_components=2, n_folds=2, random_state=seed)
+    return dimension.estimate(X, max_components=2, random_state=seed)
 
 
 SETS = {"indptr": COVER.blocks.indptr, "members": COVER.blocks.members}
@@ -241,7 +241,7 @@ CALLS = {
     "jobs.chance.chance_test": (chance.chance_test, {"X": X, "random_state": 0}),
     "dimension.estimate": (
         dimension.estimate,
-        {"X": X, "max_components": 2, "n_folds": 2, "random_state": 0},
+        {"X": X, "max_components": 2, "random_state": 0},
     ),
     "eigen.coordinates": (
         eigen.coordinates,

@@ -46,7 +46,7 @@ def every_picture():
     rng = np.random.default_rng(0)
     Z, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
     noisy = {"a": [[0.9, 0.8], [0.5, np.nan]], "b": [0.7, np.nan]}
-    sizes = DimensionEstimate(2, (2, 3), np.array([-9.0, 0.0, -0.1]), np.array([0.5, 0.0, 0.1]))
+    sizes = DimensionEstimate(1, (1, 2), np.array([0.0, 0.8, 0.79]), np.array([0.1, 0.0, 0.01]))
     return {
         "embedding": lambda **k: plot.embedding(Z, y, errors=0.1 + 0 * Z, points=[3], **k),
         "cliques": lambda **k: plot.chart(charts.network(cliques_like(40), Z), **k),
