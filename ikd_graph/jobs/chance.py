@@ -67,8 +67,8 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
     do, rows and columns change parts.
 
     Rows may have levels and scales of their own: where halves of the columns agree on them by more
-    than chance, they are taken off before columns are shifted, and put back after. Columns that have more
-    of the levels than others, as of a general factor, count as structure.
+    than chance, they are taken off before columns are shifted, and put back after. Columns that
+    have more of the levels than others, as of a general factor, are structure.
 
     Slow series drift together by chance. Where values follow one another, the test is one of their
     innovations: what the value before, times one coefficient for all series, leaves of each value.
