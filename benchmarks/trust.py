@@ -25,6 +25,9 @@ from threadpoolctl import threadpool_limits
 from ikd_graph import IKD
 from ikd_graph.metrics import affine_r2
 
+HEAD = """
+| {} | tables | R² with the truth: median | a quarter is below | least |
+|---|---|---|---|---|"""
 SHAPES = [*SHAPES["develop"], *SHAPES["confirm"]]
 
 
@@ -64,8 +67,7 @@ def measure(seed, index):
 
 def bins(lines, name, edges):
     """Print the R² of tables whose number is in each bin."""
-    print(f"\n| {name} | tables | R² with the truth: median | quarter below | least |")
-    print("|---|---|---|---|---|")
+    print(HEAD.format(name))
     values, r2 = (np.array([line[key] for line in lines]) for key in (name, "r2"))
     for low, high in itertools.pairwise(edges):
         told = r2[(values > low) & (values <= high)]
@@ -98,14 +100,19 @@ def main():
     lines = [json.loads(line) for line in done[: options.tables]]
     bins(lines, "agreement", [-0.1, 0.2, 0.4, 0.6, 0.8, 1.0])
     bins(lines, "reliability", [-0.1, 0.5, 0.7, 0.85, 0.95, 1.0])
-    print("\n| what can be read | tables | R² with the truth: median | quarter below | least |")
+    print(
+        "\n| what can be read | tables | R² with the truth: median | a quarter is below | least |"
+    )
     print("|---|---|---|---|---|")
     for verdict in sorted({line["verdict"] for line in lines}):
         told = [line["r2"] for line in lines if line["verdict"] == verdict]
         text = " | ".join(f"{np.quantile(told, q):.2f}" for q in (0.5, 0.25, 0.0))
         print(f"| {verdict} | {len(told)} | {text} |")
-    print("\n| tables of nothing | p value at most .05 |\n|---|---|")
-    for kind, p_values in null_p_values(options.seed, options.nulls).items():
+    if options.nulls:
+        print("\n| tables of nothing | p value at most .05 |\n|---|---|")
+    for kind, p_values in (
+        null_p_values(options.seed, options.nulls).items() if options.nulls else ()
+    ):
         print(f"| {kind} | {np.mean(np.array(p_values) <= 0.05):.3f} |")
 
 

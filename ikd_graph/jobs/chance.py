@@ -171,9 +171,9 @@ def _agreed(one: Floats, other: Floats) -> Floats:
     """Return what halves of the columns agree on of a number of each row, about 0, (n, 1)."""
     one, other = one - one.mean(), other - other.mean()
     r = one @ other / max(np.linalg.norm(one) * np.linalg.norm(other), np.finfo(float).tiny)
-    # Spearman and Brown: how well both halves together tell it.
+    # Spearman and Brown: the part of the variance of both halves together that is no noise.
     known = 2.0 * r / (1.0 + r) if r > _AGREED / np.sqrt(one.size) else 0.0
-    return known * (one + other)[:, None] / 2.0
+    return np.sqrt(known) * (one + other)[:, None] / 2.0
 
 
 def _structure(scores: Floats) -> tuple[float, float]:
