@@ -22,7 +22,7 @@ from scipy.signal import lfilter
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from ikd_graph import IKD, datasets, kernels
-from ikd_graph.jobs.chance import chance_test
+from ikd_graph.chance import chance_test
 from ikd_graph.metrics import affine_r2
 
 REAL = [load_digits().data[:100, 10:50], load_wine().data, load_breast_cancer().data[:100]]

@@ -25,7 +25,7 @@ import warnings
 import numpy as np
 
 from ikd_graph import IKD, datasets
-from ikd_graph.jobs.trust import Fit
+from ikd_graph.jobs.verdict import Fit
 
 
 def spikes(rng, at, fields, gain):

@@ -25,7 +25,9 @@ from .blockwise import SolvedBlocks
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
 from .plan import CLASSES, Candidate, Report
-from .strategies import Solution
+from .refine import Likelihood, Stress
+from .similarity import AFFINITIES, GIVEN
+from .strategies import Solution, Strategy
 
 _FORMAT = "ikd_graph model, format 6"
 
@@ -287,6 +289,8 @@ def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> A
 def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     """Return the parameter that `_plain` was given."""
     if not isinstance(value, dict):
+        if name in CLASSES and not isinstance(value, str | None):
+            raise ValueError(f"its {name} is none")
         return value
     ((short, own),) = value.items()
     if short == "given" and name == "noise":
@@ -307,6 +311,11 @@ def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
     own["kernel"] = kernels.get(own["kernel"])
     kinds = {"n_components": int, "model_based": bool}
     own |= {name: kind(own[name]) for name, kind in kinds.items()}
+    if not isinstance(own["strategy"], Strategy) or own["affinity"] not in (*AFFINITIES, *GIVEN):
+        raise ValueError("its settings name no strategy, or no similarity")
+    objects = graph.Rule | graph.CsrGraph | Stress | Likelihood | None
+    if not all(isinstance(own[name], objects) for name in ("graph", "refine")):
+        raise ValueError("its graph or its refinement is none")
     return Report(
         **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
         warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),

@@ -104,7 +104,7 @@ def estimate(
     >>> latent = np.random.default_rng(0).uniform(size=(60, 2))
     >>> result = dimension.estimate(datasets.gplvm_data(latent, 100, noise=0.1).X, max_components=3)
     >>> result.dimension, result.interval
-    (2, (2, 2))
+    (2, (1, 2))
     """
     table = _standard_columns(np.asarray(X, dtype=np.float64))
     n, width = table.shape

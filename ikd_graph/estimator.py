@@ -49,12 +49,12 @@ from .cliques import Cliques
 from .fit import Result
 from .gplvm.columns import ColumnRelevance
 from .gplvm.loadings import Loadings, chosen_columns
-from .jobs.trust import Trust, chance_of
 from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
 from .plan import Plan, Report, Request
 from .plotting import colors, plot
 from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
 from .strategies import Strategy
+from .trust import Trust, chance_of
 
 __all__ = ["IKD"]
 

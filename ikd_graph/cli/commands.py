@@ -28,12 +28,13 @@ from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
-from ..jobs.trust import Fit, Trust, chance_of
+from ..jobs.verdict import Fit
 from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import INK, SECOND, paint_points
 from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
+from ..trust import Trust, chance_of
 from . import common
 from .console import PROG, write_lines
 from .objects import method_parameters, plain_settings

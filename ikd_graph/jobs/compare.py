@@ -28,10 +28,10 @@ from ..metrics import aligned
 from ..plotting import colors, plot
 from ..plotting.charts import Bars, Chart
 from ..similarity import AFFINITIES, GIVEN, unique_rows, warn_of_pairs
+from ..trust import Trust, chance_of
 from . import baselines
 from .baselines import PEERS, Timed, timed
 from .label_scores import WORDS, score_labels
-from .trust import Trust, chance_of
 
 __all__ = ["METHODS", "RULE", "SCORES", "STRATEGIES", "Comparison", "Difference", "Row", "compare"]
 

@@ -12,12 +12,12 @@ from .. import metrics
 from .._base.progress import Stages
 from .._base.types import Floats
 from .._base.warn import no_warnings
+from ..chance import ChanceTest, chance_test
 from ..datasets import Dataset, figure_eight, surface
 from ..estimator import IKD
 from ..plotting import plot
 from ..plotting.colors import CLASSES, MUTED, Paint, paint_points
 from .baselines import PEERS, embed
-from .chance import ChanceTest, chance_test
 from .cliques import CliqueInspection, inspect_cliques
 
 __all__ = ["RULE", "Demo", "demo"]

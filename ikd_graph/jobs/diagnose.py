@@ -21,14 +21,14 @@ from .._base.progress import Stages
 from .._base.table import dense_rows, random_rows, rows_of, some_rows
 from .._base.types import Floats, Integers
 from .._base.warn import no_warnings, warn
+from ..chance import ChanceTest
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..plotting import charts, colors, plot
 from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows, warn_of_pairs
 from ..strategies import Blockwise
-from .chance import ChanceTest
+from ..trust import Trust, chance_of
 from .compare import LEAST, Difference
-from .trust import Trust, chance_of
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 
@@ -125,6 +125,11 @@ class Diagnosis:
     def p_value(self) -> float:
         """Probability of as much structure in a table without an embedding."""
         return self.chance.p_value
+
+    @property
+    def _row_names(self) -> Sequence[Any]:
+        """Names of the rows, by which colors are matched."""
+        return self.model._row_names
 
     @property
     def n_points(self) -> int:

@@ -31,6 +31,7 @@ import ikd_graph
 from ikd_graph import (
     IKD,
     blockwise,
+    chance,
     cliques,
     covariance,
     datasets,
@@ -48,7 +49,7 @@ from ikd_graph import (
     similarity,
     strategies,
 )
-from ikd_graph.jobs import baselines, chance, threshold_scan
+from ikd_graph.jobs import baselines, threshold_scan
 from ikd_graph.plotting import plot
 
 N = 14
@@ -238,7 +239,7 @@ CALLS = {
         ikd_graph.inspect_cliques,
         {"X": X, "graph": 0.5, "affinity": "correlation", "limit": 50, "stability": 4},
     ),
-    "jobs.chance.chance_test": (chance.chance_test, {"X": X, "random_state": 0}),
+    "chance.chance_test": (chance.chance_test, {"X": X, "random_state": 0}),
     "dimension.estimate": (
         dimension.estimate,
         {"X": X, "max_components": 2, "random_state": 0},

@@ -430,7 +430,7 @@ def test_a_likelihood_descends_locally_where_halves_agree():
     model = quiet(IKD(2, refine="likelihood"), wide)
     assert model.settings_.refine.descent == "local"
     assert model.kernel_ == kernels.RationalQuadratic()
-    assert "an annealed refine='likelihood'" in model.settings_.reasons["standard errors"]
+    assert "they come with refine='likelihood'" in model.settings_.reasons["standard errors"]
     new = model.transform(wide[:20] + 0.01)
     assert np.abs(new - model.embedding_[:20]).max() < 0.5 * model.embedding_.std()
 

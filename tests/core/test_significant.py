@@ -281,7 +281,7 @@ def test_flags_of_common_modes_and_significance(tmp_path, capsys):
         == 0
     )
     out = capsys.readouterr().out
-    assert "Threshold(fdr=0.01, n_removed=1, prune=False)" in out
+    assert "--graph threshold:fdr=0.01,n_removed=1,prune=no" in out
     assert "--remove-mean-row" in out.split("To repeat")[1]
     assert "fdr=0.01" in out.split("To repeat")[1]
     assert main(["cliques", *read, "--graph", "threshold:fdr=0.01", "--standardize-rows"]) == 0

@@ -5,7 +5,7 @@ import pytest
 from scipy.signal import lfilter
 
 from ikd_graph import datasets
-from ikd_graph.jobs.chance import chance_test
+from ikd_graph.chance import chance_test
 
 SIZES = [(40, 20), (60, 40), (100, 60), (90, 25), (30, 90), (50, 150), (120, 40), (45, 45)]
 
