@@ -335,7 +335,7 @@ def test_diagnose_says_how_many_pairs_are_known():
     model = IKD(2, missing="pairwise").fit(X)
     assert diagnosis.model.settings_.refine == model.settings_.refine
     assert diagnosis.agreement == model.agreement_
-    assert diagnosis.agreement > 0.9
+    assert diagnosis.agreement > 0.7
     assert diagnosis.p_value < 0.01
     rule = missing.Pairwise(min_columns=30)
     assert (
