@@ -34,6 +34,7 @@ MEASURED = {
     "trust": {
         "docs/decisions/009-error-bars.md": "95.6 65.7 90.7 93.2",
         "docs/decisions/023-rivals.md": "0.3",
+        "docs/decisions/010-is-it-real.md": "5.3 2.0 8.5 14.0",
         "benchmarks/trust.md": "0.19 0.2 0.34 0.39 0.4 0.43 0.45 0.49 0.5 0.54 0.55 0.6 0.60 0.62 "
         "0.64 0.66 0.7 0.71 0.74 0.8 0.80 0.83 0.84 0.85 0.87 0.90 0.94 0.95 0.98 0.99",
     },
