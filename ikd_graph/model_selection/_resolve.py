@@ -301,7 +301,7 @@ def _why(tried: tuple[Candidate, ...], predicts: bool) -> str:
     first, second, *_ = tried
     held_out = np.isfinite(first.r2)
     columns = "held-out columns" if held_out else "the columns"
-    tail = f", held-out R² {first.r2:.2f}" if held_out else ", which are too few to hold any out"
+    tail = "" if held_out else ", which are too few to hold any out"
     if not predicts:
         return f"none of {len(tried)} candidates predicts {columns} beyond chance{tail}"
     # The table as it is stays where another representation gains less than the margin.
