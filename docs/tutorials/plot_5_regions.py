@@ -109,7 +109,7 @@ print(lower.loc[lower["size"] > 3, ["stability", "members"]].to_string())
 
 # %%
 # Three pairs of partners are sure: the frontal poles, the paracingulate gyri (1.00 each) and the
-# thalami (0.96). Unrelated signals of this length have 0.35 cliques in the whole table. Of
+# thalami (0.96). Unrelated signals of this length have 0.15 cliques in the whole table. Of
 # three regions or more, the hippocampus, the anterior parahippocampal gyrus and the amygdala of the
 # right side stay (0.83).
 #
