@@ -289,7 +289,7 @@ def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> A
 def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     """Return the parameter that `_plain` was given."""
     if not isinstance(value, dict):
-        if name in CLASSES and not isinstance(value, str | None):
+        if name in CLASSES and not isinstance(value, str | float | int | None):
             raise ValueError(f"its {name} is none")
         return value
     ((short, own),) = value.items()

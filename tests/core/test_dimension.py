@@ -56,7 +56,7 @@ def test_without_a_dimension_the_embedding_has_one_coordinate():
 @pytest.mark.slow
 def test_five_dimensions_are_found_and_weak_data_have_a_wide_interval():
     assert dimension.estimate(drawn(5, 500, 0.3, n_points=120)).dimension == 5
-    weak = dimension.estimate(drawn(4, 60, 1.0))
+    weak = dimension.estimate(drawn(4, 60, 0.5))
     assert weak.dimension < 4
     assert weak.interval[1] > weak.dimension
 
