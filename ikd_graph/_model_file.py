@@ -22,6 +22,7 @@ from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
 from .blockwise import SolvedBlocks
+from .chance import ChanceTest
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
 from .plan import CLASSES, Candidate, Report
@@ -93,6 +94,7 @@ def write(model: Any, file: BinaryIO) -> None:
         "optima": core
         and gplvm.OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
         "agreements": np.array(computed["agreements"]) if "agreements" in computed else None,
+        "chance": computed.get("chance"),
         "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
         "noise": noise and noise._replace(kernel=None),
         **{f"preprocessor.{name}": getattr(own, name, None) for name in _LEARNT_OF_COLUMNS},
@@ -234,6 +236,7 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
         model.preprocessor_ = _preprocessor(head["preprocessor"], arrays, p)
     kernel = _object("kernel", head["noise kernel"], arrays)
     computed = {
+        "chance": _record(arrays, ChanceTest, "chance"),
         "error bars": _record(arrays, gplvm.LatentPosterior, "bars"),
         "standard errors": arrays.get("errors"),
         "agreements": tuple(arrays["agreements"].tolist()) if "agreements" in arrays else None,
@@ -290,7 +293,7 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     """Return the parameter that `_plain` was given."""
     if not isinstance(value, dict):
         if name in CLASSES and not isinstance(value, str | float | int | None):
-            raise ValueError(f"its {name} is none")
+            raise ValueError(f"its {name} is of another kind")
         return value
     ((short, own),) = value.items()
     if short == "given" and name == "noise":
@@ -311,11 +314,13 @@ def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
     own["kernel"] = kernels.get(own["kernel"])
     kinds = {"n_components": int, "model_based": bool}
     own |= {name: kind(own[name]) for name, kind in kinds.items()}
-    if not isinstance(own["strategy"], Strategy) or own["affinity"] not in (*AFFINITIES, *GIVEN):
-        raise ValueError("its settings name no strategy, or no similarity")
-    objects = graph.Rule | graph.CsrGraph | Stress | Likelihood | None
-    if not all(isinstance(own[name], objects) for name in ("graph", "refine")):
-        raise ValueError("its graph or its refinement is none")
+    resolved = {
+        "strategy": Strategy, "graph": graph.Rule | graph.CsrGraph | None,
+        "refine": Stress | Likelihood | None,
+    }  # fmt: skip
+    wrong = [name for name, kind in resolved.items() if not isinstance(own[name], kind)]
+    if wrong or own["affinity"] not in (*AFFINITIES, *GIVEN):
+        raise ValueError(f"its {(*wrong, 'affinity')[0]} is of another kind")
     return Report(
         **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
         warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),

@@ -41,7 +41,7 @@ class ChanceTest(NamedTuple):
         """What shifted tables have as well, and what to ask if they should not."""
         if not self.ordered:
             return "chance", ""
-        other = f"; if that order is arbitrary, ask with {setting('null', 'permute')}"
+        other = f"; if that order is arbitrary, diagnose with {setting('null', 'permute')}"
         return "the order of the rows", other
 
     def __str__(self) -> str:

@@ -705,11 +705,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def trust_(self) -> Trust:
         """What can be read on the embedding, and the numbers, checks and rivals behind it."""
         with self._learnt() as fitted:
-            # What was filled in by like rows is no evidence that rows are alike.
-            known = self._rows is not None and not isinstance(self._request.missing, missing.Impute)
-            return Trust.of(
-                self, fitted.once("chance", lambda: chance_of(self._rows)) if known else None
-            )
+            return Trust.of(self, fitted.once("chance", lambda: chance_of(self._rows)))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the parameters that were set; of a fitted model also what can be read on it."""
@@ -884,7 +880,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
                 rows = rows.astype(np.float64)
             training = row_keys(rows if request.has_rows else sp.csr_array(rows))
+            known: dict[str, Any] = {}
             if isinstance(request.missing, missing.Impute):
+                # What is filled in by like rows is no evidence that rows are alike.
+                known["chance"] = chance_of(rows)
                 rows = missing.fill(rows, rows)
             first, inverse = _distinct_rows(rows, request)
             distinct = some_rows(rows, first)
@@ -918,6 +917,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 # A copy: changing X after the fit changes nothing.
                 own = np.array(rows) if isinstance(rows, np.ndarray) else rows
                 self._store(own, training, result, inverse, dtype)
+                self._fitted.computed.update(known)
             with stages("error bars"):
                 self.settings_ = self._reported(self.settings_.explain(result.notes))
 

@@ -163,8 +163,8 @@ class Trust(NamedTuple):
 
 
 def chance_of(rows: Any, null: str = "shift") -> ChanceTest | None:
-    """Test rows, dense or sparse, which may have holes; None of fewer than two rows or columns."""
-    if min(rows.shape) < 2:
+    """Test rows, dense or sparse, which may have holes; None of fewer than two, or of no table."""
+    if rows is None or min(rows.shape) < 2:
         return None
     some = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.TESTED)))
     return chance_test(fill_at_random(np.asarray(some, np.float64)), null=null)

@@ -91,7 +91,7 @@ class Diagnosis:
         What is known of a table with holes; correlations are those of it with holes filled in.
         Empty for a table without holes.
     tried : tuple of (Difference, Step)
-        How much better held-out columns are predicted with a step than by the default fit.
+        How much better held-out columns are predicted with a step than by the fit.
     warnings : tuple of str
         What is wrong, in clauses.
     """
@@ -155,10 +155,18 @@ class Diagnosis:
     def parameters(self) -> dict[str, Any]:
         """Parameters for `ikd_graph.IKD` with which the fit has nothing left to choose."""
         used = self.model.settings_.parameters()
-        asked, usual = self.model.get_params(), IKD().get_params()
-        typed = [name for name in ("missing", "n_landmarks") if asked[name] != usual[name]]
         kept = {name: used[name] for name in _SETTINGS if name in used}
-        return kept | {name: asked[name] for name in typed}
+        asked = {
+            name: self.typed[name] for name in ("missing", "n_landmarks") if name in self.typed
+        }
+        return kept | asked
+
+    @property
+    def typed(self) -> dict[str, Any]:
+        """Parameters of the fit that were asked for, but for the number of coordinates."""
+        names = (*_SETTINGS, "missing", "n_landmarks")
+        asked, usual = self.model.get_params(deep=False), IKD().get_params(deep=False)
+        return {name: asked[name] for name in names if repr(asked[name]) != repr(usual[name])}
 
     @property
     def n_used(self) -> int:
@@ -195,7 +203,9 @@ class Diagnosis:
         """What to do next, the best first: what predicts held-out columns better, or else embed."""
         settings = {"n_components": self.n_components, **self.parameters}
         same = "all the same" if self.trust.found_nothing else "with these settings"
-        embed = Step(f"Embed {same}", f"{_in_python(settings)}.fit(X)", "embed", settings)
+        embed = Step(
+            f"Embed {same}", f"ikd_graph.IKD({_as_typed(settings)}).fit(X)", "embed", settings
+        )
         tried = sorted(self.tried, key=lambda pair: -pair[0].mean)
         return (*(step for gain, step in tried if gain.better == gain.first), embed)
 
@@ -281,7 +291,7 @@ class Diagnosis:
         )  # fmt: skip
 
     def map(self, names: Sequence[str] = (), color: Any = None) -> charts.Chart:
-        """Describe the embedding of the default fit, with its significantly correlated pairs.
+        """Describe the embedding of the fit, with its significantly correlated pairs.
 
         Parameters
         ----------
@@ -301,7 +311,7 @@ class Diagnosis:
             self.embedding,
             colors.paint(color, n=self.n_points).take(self.rows),
             title=(
-                f"embedding of the default fit; lines are the {len(pairs)} strongest of "
+                f"embedding of the fit; lines are the {len(pairs)} strongest of "
                 f"{self.n_trusted} significantly correlated pairs"
             ),
             fractions=charts.variance_fractions(self.embedding),
@@ -419,8 +429,14 @@ def diagnose(
     (True, 0.005, True)
     """
     check.one_of(("auto", *AFFINITIES))("affinity", settings.get("affinity", "auto"))
+    if not isinstance(rule := settings.get("graph", "auto"), str | float | int | graph.Rule):
+        raise ValueError(
+            "graph must be a rule, a number or 'auto' in a diagnosis, whose steps name it, got "
+            f"{type(rule).__name__}; IKD(graph=...).fit(X).trust_ takes any graph"
+        )
     with check.naming_rows(row_names(X)):
         table, known = _what_is_known(as_table(X, dtype=np.float64).values, missing)
+    check.enough(2, 2)("X", table)
     picked = random_rows(table.shape[0], limits.DIAGNOSED)
     # Of what the fit says, the diagnosis says what matters, and says it once.
     with Stages(verbose) as stages, no_warnings():
@@ -510,33 +526,34 @@ def _correlations(
 
 
 def _possible_steps(d: Diagnosis) -> list[Step]:
-    """Return what may predict held-out columns better than the default fit, by what it does."""
+    """Return what may predict held-out columns better than the fit, by what it does."""
     steps, m = list[Step](), d.n_components
     if d.has_common_direction and not d.n_removed:
         left = "ikd_graph.covariance.remove_mean_row(X)"
-        python = f"ikd_graph.diagnose({left}, {m}, fdr={d.fdr!r}, n_removed=1)"
-        settings: dict[str, Any] = {"n_components": m, "fdr": d.fdr, "remove_mean_row": True}
+        settings: dict[str, Any] = {"n_components": m, "fdr": d.fdr, **d.typed}
+        python = f"ikd_graph.diagnose({left}, {_as_typed(settings | {'n_removed': 1})})"
+        settings |= {"remove_mean_row": True}
         steps.append(Step("removing the mean row", python, "diagnose", settings))
     if d.n_trusted and d.agreement < model_selection.SUPPORTED:
         rule = graph.Threshold(fdr=d.fdr, n_removed=d.n_removed)
         settings = {"n_components": m, "strategy": Blockwise(), "graph": rule}
         settings |= {"affinity": "correlation", "refine": d.parameters["refine"]}
-        python = f"{_in_python(settings)}.fit(X)"
+        python = f"ikd_graph.IKD({_as_typed(settings)}).fit(X)"
         steps.append(Step("taking significant correlations alone", python, "embed", settings))
     return steps
 
 
-def _in_python(settings: dict[str, Any]) -> str:
-    """Return `IKD` with settings as it is typed after ``import ikd_graph``."""
+def _as_typed(settings: dict[str, Any]) -> str:
+    """Return settings as they are typed after ``import ikd_graph``."""
     texts = []
     for name, value in settings.items():
         home, *rest = type(value).__module__.split(".")
         texts.append(f"{name}={f'{home}.{rest[0]}.' if rest else ''}{value!r}")
-    return f"ikd_graph.IKD({', '.join(texts)})"
+    return ", ".join(texts)
 
 
 def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Difference, Step], ...]:
-    """Return how much better steps predict held-out columns than the default fit does.
+    """Return how much better steps predict held-out columns than the fit does.
 
     Each is fitted as it stands, without a quarter of the columns, four times, and paired over rows.
     What cannot be fitted is not told.
@@ -547,7 +564,9 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
 
     def r2(settings: dict[str, Any]) -> Floats:
         removing, by_point = "remove_mean_row" in settings, np.zeros(len(table))
-        model = IKD(d.n_components, random_state=seed).set_params(**{} if removing else settings)
+        model = IKD(d.n_components, random_state=seed).set_params(
+            **d.typed if removing else settings
+        )
         for held_out in parts:
             shown = table[:, ~held_out]
             points = model.fit_transform(covariance.remove_mean_row(shown) if removing else shown)
@@ -561,7 +580,7 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
         for step in steps:
             gains = r2(step.settings) - usual
             error = LEAST + 2.0 * float(gains.std() * np.sqrt(gains.size))
-            gain = Difference(step.words, "the default fit", 0.0, float(gains.sum()), error)
+            gain = Difference(step.words, "this fit", 0.0, float(gains.sum()), error)
             words = f"{str(gain).capitalize()} in R² of held-out columns"
             told.append((gain, step._replace(words=words)))
     return tuple(told)
@@ -575,7 +594,8 @@ def problems(d: Diagnosis) -> list[str]:
             f"the graph has {n_components} separate components: where they lie relative "
             "to one another depends on few edges"
         )
-    if d.trust.is_weak and d.n_trusted and not d.holds_together:
+    of_correlations = d.parameters["affinity"] == "correlation" and d.n_trusted
+    if of_correlations and d.trust.is_weak and not d.holds_together:
         clauses.append(
             f"significant correlations connect only {d.largest_component} of {d.n_used} "
             "points: where all others lie relative to these may be noise"

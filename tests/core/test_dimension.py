@@ -125,6 +125,7 @@ def test_an_estimate_prints_and_draws_itself():
         (np.ones((1, 30)), {}, "at least 2 rows"),
         (np.full((5, 30), np.nan), {}, "X must be finite"),
         (np.random.default_rng(0).normal(size=(9, 30)), {"max_components": 0}, "max_components"),
+        (np.random.default_rng(0).normal(size=(2, 40)), {}, "8 of them different"),
         (np.tile(np.random.default_rng(0).normal(size=(9, 5)), 6), {}, "8 of them different"),
     ],
 )

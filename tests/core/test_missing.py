@@ -1,5 +1,7 @@
 """Missing values: refused by default, or filled in from the nearest rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -536,3 +538,17 @@ def test_holes_are_filled_alike_at_any_level(dtype):
     level = dtype(4096.0) if dtype is np.float32 else 1e8
     filled = missing.fill(X.astype(dtype) + level, X.astype(dtype) + level) - level
     np.testing.assert_allclose(filled, missing.fill(X, X), atol=2e-3)
+
+
+def test_what_was_filled_in_is_no_evidence(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 40)) < 0.3, np.nan, rng.normal(size=(60, 40)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = IKD(2, missing="impute").fit(X)
+        found = diagnose(X, missing="impute").chance
+        filled = IKD(2).fit(missing.fill(X, X)).trust_.chance
+    assert model.trust_.chance == found
+    assert found.p_value > 0.05 > filled.p_value
+    model.save(tmp_path / "m.ikd")
+    assert IKD.load(tmp_path / "m.ikd").trust_.chance == found

@@ -159,7 +159,7 @@ def test_what_would_destroy_the_embedding_is_tried_and_not_advised():
     assert found.has_common_direction
     assert kept > 0.9 > 0.2 > removed
     assert [step.command for step in found.steps] == ["embed"]
-    assert "default fit is better than removing the mean row by" in str(found)
+    assert "This fit is better than removing the mean row by" in str(found)
 
 
 @pytest.mark.slow
@@ -290,6 +290,16 @@ def test_few_columns_are_not_halved():
     assert np.isnan(found.agreement)
     assert "3 columns are too few to tell whether the arrangement is there" in str(found)
     assert not any("two halves" in text for text in found.warnings)
+
+
+def test_steps_keep_what_was_asked_for_and_a_graph_is_no_rule():
+    X, _ = ramps(np.random.default_rng(0))
+    found = quietly(X, 2, affinity="cosine", n_landmarks=None)
+    (_, step), *_ = found.tried
+    assert "affinity='cosine', n_landmarks=None, n_removed=1" in step.python
+    assert found.model.affinity == "cosine"
+    with pytest.raises(ValueError, match=r"graph must be a rule, .* got Graph; .*trust_ takes any"):
+        ikd_graph.diagnose(X, graph=nx.path_graph(100))
 
 
 POWERS = np.arange(20.0).reshape(5, 4) ** 2
