@@ -55,7 +55,7 @@ def decision(name, rows):
 
 def test_the_figures_are_those_of_committed_files_and_there_are_no_others():
     bars = decision("009-error-bars.md", "all|at a wrong optimum")
-    null = decision("010-is-it-real.md", "all 2000")
+    null = decision("010-is-it-real.md", "all 5400")
     at_50, at_95, least = bars["all"][1], bars["all"][4], bars["at a wrong optimum"][4]
     eights, growth = (NUMBERS[each] for each in ("eights", "states, growth"))
     n_rows, n_columns = eights["rows, columns"]
@@ -67,7 +67,7 @@ def test_the_figures_are_those_of_committed_files_and_there_are_no_others():
         f"{n_columns}", f"{n_rows}",
         f"{eights['tables']}", f"{max(eights[name]['settings'] for name in PEERS)}",
         f"{eights['tables']}", f"{100 * eights['held by 95 %']:.0f}",
-        "2000", f"{null['all 2000'][1]:.1f}", "0.05",
+        "5400", f"{null['all 5400'][1]:.1f}", "0.05",
         *(f"{closed[name]:.3f}" for name in ("geodesic", "blockwise")),
         f"{growth['UMAP']['least']:.2f}", f"{growth['UMAP']['most']:.2f}",
         f"{growth['p value']:.3g}", f"{growth['agreement of halves']:.2f}", f"{incomes:.2f}",
