@@ -50,7 +50,11 @@ def _as_compared(rows: Any, affinity: Affinity) -> Any:
     table = affinity.modeled(rows)
     unit = unit_rows(table if sparse else SparseTable(table), affinity.over_pairs, allow_flat=True)
     values = np.sqrt(rows.shape[1]) * unit.stored
-    return ScaledRows(values if sparse else values.toarray(), unit.shift)
+    if not sparse:
+        values = values.toarray()
+        # What is the same in all rows says nothing of them, whatever they are divided by.
+        values[:, np.ptp(rows, axis=0) == 0.0] = 0.0
+    return ScaledRows(values, unit.shift)
 
 
 def held_out_maps(model: Any) -> list[tuple[Booleans, Floats]]:

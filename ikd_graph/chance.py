@@ -30,6 +30,7 @@ class ChanceTest(NamedTuple):
     n_draws: int  # randomized tables
     n_exceeding: int  # of them, those with at least as much structure
     ordered: bool  # whether rows follow one another, which the shifted tables keep
+    leveled: bool = False  # whether rows have levels or scales, which these keep as well
 
     @property
     def is_noise(self) -> bool:
@@ -40,7 +41,7 @@ class ChanceTest(NamedTuple):
     def beyond(self) -> tuple[str, str]:
         """What shifted tables have as well, and what to ask if they should not."""
         if not self.ordered:
-            return "chance", ""
+            return "the levels and scales of the rows" if self.leveled else "chance", ""
         other = f"; if that order is arbitrary, diagnose with {setting('null', 'permute')}"
         return "the order of the rows", other
 
@@ -132,7 +133,8 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
         reached += int(_structure(shifted)[0] >= observed)
         drawn += 1
     p_value = reached / drawn if reached == _EXCEEDING else (reached + 1) / (drawn + 1)
-    return ChanceTest(p_value, drawn, reached, not turned and order > _ORDERED)
+    ordered = not turned and order > _ORDERED
+    return ChanceTest(p_value, drawn, reached, ordered, bool(of_their_own and not turned))
 
 
 def _normal_scores(X: Floats) -> Floats:

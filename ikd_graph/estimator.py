@@ -1001,9 +1001,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if points.size and self._request.has_rows:
             rows = np.flatnonzero(np.isin(self._inverse, points))
             text = (
-                f"dimension {axis + 1} only tells row{'s' * (rows.size > 1)} "
-                f"{check.few_rows(rows)} from all others ({fraction:.0%} of its variance); look at "
-                "the values, and drop an error"
+                f"dimension {axis + 1} mostly tells row{'s' * (rows.size > 1)} "
+                f"{check.few_rows(rows)} from all others ({fraction:.0%} of the squared distances "
+                "from its median); look at the values, and drop an error"
             )
             report = replace(report, warnings=(*report.warnings, text))
             warn(text)

@@ -78,7 +78,8 @@ class Trust(NamedTuple):
                 )
             if agree:
                 return (
-                    "halves of the columns give similar maps, but nothing beyond chance was found"
+                    "halves of the columns give similar maps, but nothing beyond "
+                    f"{beyond} was found"
                 )
             return f"there is nothing to see beyond {beyond}{other}"
         if self.misfit:

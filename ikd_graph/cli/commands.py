@@ -57,16 +57,17 @@ def run_embed(arguments: argparse.Namespace) -> None:
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     null = common.typed_values(arguments, "null")
-    relevance = _relevant_columns(model, data, **null)
     typed = parameters | {"n_components": model.n_components_}
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     given = model.affinity in GIVEN
     trust = Trust.of(model, None if given else chance_of(data.X, **null))
+    # Columns make every map, also one of nothing.
+    relevance = None if trust.found_nothing else _relevant_columns(model, data, **null)
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = []
     for name, text, own in (
-        ("diagnose", "What would improve it:", {}),
+        ("diagnose", "Whether anything would improve it:", {}),
         ("compare", "How other methods do on the same data:", others),
         ("cliques", "What the cliques of the graph are, and where they disagree:", {}),
     ):

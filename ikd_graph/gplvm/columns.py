@@ -163,8 +163,9 @@ class ColumnRelevance:
             f"dimension {axis + 1}: {', '.join(self.top(axis)) or 'no column'}" for axis in axes
         ]
         if self.ordered and self.n_significant < len(self):
+            of_others = "of others " * bool(self.n_significant)
             lines.append(
-                "of others it cannot be told: shifted columns are predicted nearly as well, "
+                f"{of_others}it cannot be told: shifted columns are predicted nearly as well, "
                 "since rows that follow one another lie together; "
                 f"{setting('null', 'permute')} takes rows as independent"
             )

@@ -264,8 +264,11 @@ class Diagnosis:
             texts["model"] = f"the rows {seem} like samples of a Gaussian process"
         if np.isfinite(self.noise_fraction):
             texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
-        others = [step.words for _, step in self.tried if step not in self.steps]
-        return texts | ({"tried": "; ".join(others)} if others else {})
+        if others := [step.words for _, step in self.tried if step not in self.steps]:
+            texts["tried"] = "; ".join(others)
+        if self.trust.is_weak and len(self.steps) == 1:
+            texts["cure"] = "more columns, or means of rows that belong together"
+        return texts
 
     @property
     def _least(self) -> float:

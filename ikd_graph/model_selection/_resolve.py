@@ -250,6 +250,8 @@ def _of_table(facts: Facts, choice: Choice) -> None:
     """Choose the method of a table that is no sample of the model."""
     request, size = choice.settings, choice.settings.n_components
     best, *others = options = candidates(facts, request)
+    if facts.are_counts:
+        choice.take("X holds counts", affinity=best.affinity)
     why = f"the default of the {best.solver.name} strategy"
     if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
         at, choice.candidates, predicts = compare_candidates(facts, options)

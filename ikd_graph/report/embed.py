@@ -204,7 +204,7 @@ def _tried(model: IKD) -> list[page.Block]:
 
 
 def _shares(model: IKD) -> dict[str, float]:
-    """Fractions of the squared eigenvalues of the closed form: retained, others, negative."""
+    """Fractions of the spectrum of the closed form: retained, others, negative."""
     closed = model._result.solution.embedding
     fractions = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
     not_used = max(0.0, 1.0 - sum(fractions.values()) - closed.negative_mass)
@@ -213,10 +213,13 @@ def _shares(model: IKD) -> dict[str, float]:
 
 def _charts(model: IKD) -> list[page.Block]:
     """Spectrum, time per stage, neighbors per point, sizes of cliques."""
-    spectrum = charts.level_bars(_shares(model), "{:.1%}".format, "fraction of squared eigenvalues")
+    of_what, note = "squared eigenvalues", _SPECTRUM_NOTE
+    if not model.settings_.strategy.uses_kernel:
+        of_what, note = "variance", "Shares of the variance of the rows as they are compared."
+    spectrum = charts.level_bars(_shares(model), "{:.1%}".format, f"fraction of {of_what}")
     times = charts.level_bars(model.stage_times_, format_seconds, "seconds")
     drawings = [
-        page.drawing(spectrum, "Spectrum", _SPECTRUM_NOTE),
+        page.drawing(spectrum, "Spectrum", note),
         page.drawing(times, "Time per stage"),
     ]
     if model.graph_ is not None:
