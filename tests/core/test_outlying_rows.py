@@ -24,7 +24,7 @@ def heard(function):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = function()
-    return result, [str(each.message) for each in caught if "only tells" in str(each.message)]
+    return result, [str(each.message) for each in caught if "mostly tells" in str(each.message)]
 
 
 def saturated(n=80, rows=(5,), value=65535.0):
@@ -59,10 +59,10 @@ def test_a_diagnosis_of_a_part_of_the_rows_numbers_them_as_the_table_does():
     X, names = saturated(1100, rows=(5, 1090, 1095))
     pandas = pytest.importorskip("pandas")
     for table, mark in ((X, ""), (pandas.DataFrame(X, index=names), "s")):
-        with pytest.warns(UserWarning, match="only tells"):
+        with pytest.warns(UserWarning, match="mostly tells"):
             diagnosis = diagnose(table)
         there = [f"{mark}{row}" for row in (5, 1090, 1095) if row in diagnosis.rows]
-        (said,) = [text for text in diagnosis.warnings if "only tells" in text]
+        (said,) = [text for text in diagnosis.warnings if "mostly tells" in text]
         assert f" {', '.join(there)} from all others" in said
 
 
@@ -74,7 +74,7 @@ def test_a_command_names_the_row_once(tmp_path, capsys):
     words = ["embed", str(tmp_path / "x.csv"), "--index", "id", "-o", str(tmp_path)]
     assert main(words) == 0
     text = " ".join(capsys.readouterr().err.split())
-    assert text.count("only tells") == 1
+    assert text.count("mostly tells") == 1
     assert "row s5 from" in text
 
 
