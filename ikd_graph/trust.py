@@ -70,7 +70,7 @@ class Trust(NamedTuple):
                 return f"{self.n_columns} columns are too few to tell {there}"
             return f"it is not known {there}: there are no halves of the columns to compare"
         if self.chance is not None and self.found_nothing:
-            agree, (beyond, other) = self.agreement >= SUPPORTED, self.chance.beyond
+            agree, (beyond, other) = self._printed >= SUPPORTED, self.chance.beyond
             if self.chance.ordered and agree:
                 return (
                     "rows follow one another, and nothing beyond their order was found: unrelated "
@@ -86,11 +86,11 @@ class Trust(NamedTuple):
             return f"at most neighborhoods can be read, not the arrangement: {self.misfit}"
         both, large = "two halves of the columns give", "its standard errors are large"
         if self.is_weak:
-            why = f"{both} different ones" if self.agreement < SUPPORTED else large
+            why = f"{both} different ones" if self._printed < SUPPORTED else large
             return f"at most neighborhoods can be read, not the arrangement: {why}"
         if self.reliability < TRUSTED:
             return f"the arrangement can be read roughly: {large}"
-        if self.agreement < AGREED:
+        if self._printed < AGREED:
             return f"the arrangement can be read roughly: {both} similar ones"
         return f"the arrangement can be read: {both} the same one"
 
@@ -100,9 +100,14 @@ class Trust(NamedTuple):
         return float(np.mean(self.agreements))
 
     @property
+    def _printed(self) -> float:
+        """Agreement as it is printed, by which it is judged."""
+        return round(self.agreement, 2)
+
+    @property
     def is_weak(self) -> bool:
         """Whether something should be improved before the map is believed."""
-        low = self.reliability < SUPPORTED or not self.agreement >= SUPPORTED
+        low = self.reliability < SUPPORTED or not self._printed >= SUPPORTED
         return self.found_nothing or low or bool(self.misfit)
 
     @property

@@ -306,18 +306,25 @@ def run_compare(arguments: argparse.Namespace) -> None:
 
 
 def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
-    """Say what to do next, and the command: the better strategy, or else the first that ran."""
-    ran = [row.method for row in result.rows if row.method in STRATEGIES and not row.failure]
-    better = result.tests[0].better if result.tests else None
-    usual = [name for name in (better, "geodesic", *ran) if name in ran and name[:6] != "paper_"]
-    if not usual:
+    """Say what to do next, and the command: the better strategy, or the usual one, at its best."""
+    ran = {
+        row.title: row for row in result.rows_at(result.levels[0])
+        if row.method in STRATEGIES and row.method[:6] != "paper_"
+    }  # fmt: skip
+    if not ran:
         return "To compare again:", common.typed_command(arguments)
-    name = usual[0]
+    methods = [row.method for row in ran.values()]
+    better = ran.get(result.tests[0].better or "") if result.tests else None
+    name = better.method if better else "geodesic" if "geodesic" in methods else methods[0]
+    best = max((row for row in ran.values() if row.method == name), key=lambda row: row.score)
     size = getattr(arguments, "n_components", 2)
     used = {**result.used, "strategy": STRATEGIES[name], "n_components": size}
+    if best.refine is None:
+        used["refine"] = None
     if not STRATEGIES[name].uses_graph:
-        used = {key: value for key, value in used.items() if key != "graph"} | {"refine": None}
-    return f"To embed with these settings ({name}):", common.paste_command(arguments, "embed", used)
+        del used["graph"]
+    step = f"To embed with these settings ({best.title}):"
+    return step, common.paste_command(arguments, "embed", used)
 
 
 def run_cliques(arguments: argparse.Namespace) -> None:

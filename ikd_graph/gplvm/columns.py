@@ -107,8 +107,8 @@ class ColumnRelevance:
 
     @property
     def n_significant(self) -> int:
-        """Number of columns found at a false discovery rate of 5 %."""
-        return int(np.count_nonzero(self.q_value <= LEVEL))
+        """Number of columns found at a false discovery rate of 5 %, and predicted by the map."""
+        return int(np.count_nonzero((self.q_value <= LEVEL) & (self.r2 > 0.0)))
 
     @property
     def summary(self) -> str:

@@ -306,7 +306,7 @@ class Comparison:
             whole = setting("n_components", rank)
             texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")
         told = [f"{text[:1].upper()}{text[1:]}." for text in [*texts, *self.warnings]]
-        return told + ([] if self.trust is None else self.trust.sentences())
+        return told + ([] if self.trust is None else self.trust.sentences("The default fit"))
 
     def __str__(self) -> str:
         return "\n".join([*self.answer, *self.details()])
