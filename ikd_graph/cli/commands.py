@@ -61,8 +61,11 @@ def run_embed(arguments: argparse.Namespace) -> None:
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     given = model.affinity in GIVEN
     trust = Trust.of(model, None if given else chance_of(data.X, **null))
+    relevance = _relevant_columns(model, data, **null)
+    if relevance is not None:
+        files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
     # Columns make every map, also one of nothing.
-    relevance = None if trust.found_nothing else _relevant_columns(model, data, **null)
+    relevance = None if trust.found_nothing else relevance
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = []
@@ -89,7 +92,6 @@ def run_embed(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     lines = _summary(model, data, scores)
     if relevance is not None:
-        files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
         along = "; those that vary most along" * bool(relevance.n_significant)
         lines.append(f"  {relevance.summary}{along}")
         lines += [f"    {sentence}" for sentence in relevance.sentences()]

@@ -93,7 +93,8 @@ def test_counts_are_compared_by_the_roots_of_their_proportions_in_any_unit(kind)
     X = whole_numbers(kind)
     wider = X.astype(np.float32) / np.float32(255.0)
     for table in (X, X.astype(int), X / 7.0, 255.0 * X, wider, sp.csr_array(X)):
-        assert quiet(IKD(2, refine=None), table).settings_.affinity == "hellinger"
+        used = quiet(IKD(2, refine=None), table).settings_
+        assert (used.affinity, used.reasons["affinity"]) == ("hellinger", "X holds counts")
 
 
 @pytest.mark.parametrize(

@@ -547,3 +547,20 @@ def test_what_is_pasted_from_a_comparison_has_its_number_of_coordinates(table, t
     again = shlex.split(json.loads(capsys.readouterr().out)["again"])
     assert again[again.index("--components") + 1] == "3"
     assert again[again.index("--strategy") + 1] == "eigen"
+
+
+@pytest.mark.parametrize("methods", ["blockwise,geodesic", "geodesic,pca"])
+def test_what_is_pasted_from_a_comparison_makes_the_best_map(table, tmp_path, capsys, methods):
+    noise = np.random.default_rng(0).normal(size=(40, 24))
+    pd.DataFrame(noise).to_csv(tmp_path / "noise.csv", index=False)
+    refined = []
+    for path in (table, tmp_path / "noise.csv"):
+        words = ("--methods", methods, "--noise", 0, "--refine", "stress")
+        assert run("compare", path, "-o", tmp_path / "out", *words, "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        again = shlex.split(found["again"])
+        strategy, refine = (again[again.index(flag) + 1] for flag in ("--strategy", "--refine"))
+        scores = {row["title"]: row["score"] for row in found["rows"] if row["method"] == strategy}
+        refined.append(refine != "none")
+        assert (max(scores, key=scores.get) == f"{strategy} + stress") == refined[-1]
+    assert refined == [True, False]

@@ -225,6 +225,15 @@ def test_constant_columns_are_counted_and_kept():
     assert len(found) == 12
 
 
+def test_a_constant_column_makes_no_map_of_correlations():
+    X = planted()[1]
+    X[:, 50] = 3.14
+    model = IKD(2, affinity="correlation", strategy="geodesic", refine=None).fit(X)
+    with pytest.warns(UserWarning, match="1 of 60 columns of X are constant"):
+        found = model.columns()
+    assert found.p_value[found.position == 50] == [1.0]
+
+
 def test_errors_of_the_map_widen_those_of_the_fractions():
     Z, X = planted()
     plain = ikd_graph.columns(Z, X)
