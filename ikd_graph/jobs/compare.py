@@ -521,9 +521,11 @@ def compare(
         "similarity": AFFINITIES[chosen.affinity].summary,
     }
     if ours:
+        likeliest = ", with likelihood the likeliest" * (_name(refine) == "likelihood")
+        usual = f"squared_exponential{likeliest}"
         head |= {
             "graph": chosen.describe_graph(),
-            "kernel": str(settings["kernel"]).replace("auto", "squared_exponential"),
+            "kernel": str(settings["kernel"]).replace("auto", usual),
             "refinement": _name(refine) or "none",
         }
     bench = _Bench(data, settings, chosen.model_based, n_components, n_draws, time_limit)

@@ -206,11 +206,12 @@ def _of_rows(facts: Facts, choice: Choice) -> None:
     elif "auto" in (request.strategy, request.affinity, request.refine) or likely:
         _of_table(facts, choice)
     if np.isfinite(choice.agreement):
-        text = "closed forms of two halves of the columns agree"
-        if len(choice.agreements) == SPLITS:
-            weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
-            text += f" by R² {spread(choice.agreements)}{weak}"
-        choice.reasons["agreement"] = text
+        weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
+        weak = weak if len(choice.agreements) == SPLITS else ", of one split"
+        choice.reasons["agreement"] = (
+            "without a likelihood two halves of the columns agree by R² "
+            f"{spread(choice.agreements)}{weak}"
+        )
     if request.refine == "auto" and (near := list(_near_another(facts, choice))):
         choice.reasons["close"] = f"another refinement was close, by {' and '.join(near)}"
     refine = choice.settings.refine
@@ -267,7 +268,7 @@ def _of_table(facts: Facts, choice: Choice) -> None:
             )
             choice.warnings, choice.reasons["warning"] = (text,), text
         elif request.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
-            weak = "the closed forms of two halves of the columns disagree"
+            weak = "without it two halves of the columns disagree"
             # The likelihood sees a core of the rows, elastic edges see all of many.
             few = facts.rows.shape[0] <= limits.DOUBLE
             choice.take(weak, strategy=Geodesic(), refine=Likelihood() if few else Stress())
