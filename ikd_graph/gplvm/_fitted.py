@@ -117,10 +117,16 @@ class FittedProcess:
     def _why_unknown(self) -> str:
         """Say why the likelihood tells no standard errors; nothing where it does."""
         if isinstance(self.similarity, PairwiseSimilarity) and not self.similarity.known.all():
-            return "they need all pairs of rows; in Python, fixed_ says which may lie elsewhere"
+            return (
+                "they need all pairs of rows; fixed_ of strategy 'blockwise' says, in Python, which "
+                "may lie elsewhere"
+            )
         if self.rows is None:
             return "they need the rows, and values between points were given"
-        annealed = f"they come with {setting('refine', 'likelihood')} and its descent 'annealed'"
+        annealed = (
+            f"they come with {setting('refine', 'likelihood')} and its descent 'annealed', where "
+            "the model fits"
+        )
         if self.is_local:
             return (
                 "a local descent stays near its closed form and is no maximum of the likelihood; "

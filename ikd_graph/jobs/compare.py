@@ -305,7 +305,8 @@ class Comparison:
         if rank > size:
             whole = setting("n_components", rank)
             texts.append(f"the truth has {rank} dimensions, the comparison {size}: pass {whole}")
-        told = [f"{text[:1].upper()}{text[1:]}." for text in [*texts, *self.warnings]]
+        texts += [f"the default fit: {text}" for text in self.warnings]
+        told = [f"{text[:1].upper()}{text[1:]}." for text in texts]
         return told + ([] if self.trust is None else self.trust.sentences("The default fit"))
 
     def __str__(self) -> str:
