@@ -118,7 +118,7 @@ class FittedProcess:
         """Say why the likelihood tells no standard errors; nothing where it does."""
         if isinstance(self.similarity, PairwiseSimilarity) and not self.similarity.known.all():
             return (
-                "they need all pairs of rows; fixed_ of strategy 'blockwise' says, in Python, which "
+                "they need all pairs of rows; in Python, fixed_ of strategy 'blockwise' says which "
                 "may lie elsewhere"
             )
         if self.rows is None:
