@@ -308,7 +308,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
 
 
 def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tuple[str, str]:
-    """Say what to do next, and the command: the better strategy, or the usual one, at its best."""
+    """Say what to do next, and the command: the better strategy, or the usual one."""
     ran = {
         row.title: row for row in result.rows_at(result.levels[0])
         if row.method in STRATEGIES and row.method[:6] != "paper_"
@@ -318,7 +318,10 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
     methods = [row.method for row in ran.values()]
     better = ran.get(result.tests[0].better or "") if result.tests else None
     name = better.method if better else "geodesic" if "geodesic" in methods else methods[0]
-    best = max((row for row in ran.values() if row.method == name), key=lambda row: row.score)
+    plain, *refined = (row for row in ran.values() if row.method == name)
+    # As embed does it, unless that is worse by more than its error.
+    test = result.difference(plain.title, refined[0].title, plain.noise) if refined else None
+    best = refined[0] if test and test.better != plain.title else plain
     size = getattr(arguments, "n_components", 2)
     used = {**result.used, "strategy": STRATEGIES[name], "n_components": size}
     if best.refine is None:

@@ -549,18 +549,22 @@ def test_what_is_pasted_from_a_comparison_has_its_number_of_coordinates(table, t
     assert again[again.index("--strategy") + 1] == "eigen"
 
 
-@pytest.mark.parametrize("methods", ["blockwise,geodesic", "geodesic,pca"])
-def test_what_is_pasted_from_a_comparison_makes_the_best_map(table, tmp_path, capsys, methods):
-    noise = np.random.default_rng(0).normal(size=(40, 24))
-    pd.DataFrame(noise).to_csv(tmp_path / "noise.csv", index=False)
-    refined = []
-    for path in (table, tmp_path / "noise.csv"):
-        words = ("--methods", methods, "--noise", 0, "--refine", "stress")
-        assert run("compare", path, "-o", tmp_path / "out", *words, "--json") == 0
-        found = json.loads(capsys.readouterr().out)
-        again = shlex.split(found["again"])
-        strategy, refine = (again[again.index(flag) + 1] for flag in ("--strategy", "--refine"))
-        scores = {row["title"]: row["score"] for row in found["rows"] if row["method"] == strategy}
-        refined.append(refine != "none")
-        assert (max(scores, key=scores.get) == f"{strategy} + stress") == refined[-1]
-    assert refined == [True, False]
+@pytest.mark.parametrize(
+    ("data", "method", "row"),
+    [
+        # R² 0.981 plain and 0.963 refined; 0.983 and 0.976, which is within the error; refined.
+        ("figure_eight", "blockwise", "blockwise"),
+        ("surface", "blockwise", "blockwise + stress"),
+        ("figure_eight", "geodesic", "geodesic + stress"),
+    ],
+)
+def test_what_is_pasted_from_a_comparison_makes_the_row_that_it_names(
+    tmp_path, capsys, data, method, row
+):
+    words = ("--methods", f"{method},pca", "--noise", 0, "--refine", "stress", "-o", tmp_path)
+    assert run("compare", data, *words) == 0
+    said = capsys.readouterr().out
+    command = said.split(f"To embed with these settings ({row}):\n", 1)[1].splitlines()[0]
+    again = shlex.split(command)
+    assert again[again.index("--strategy") + 1] == method
+    assert (again[again.index("--refine") + 1] == "none") == (row == method)
