@@ -16,12 +16,12 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .estimator import IKD
-    from .gplvm.columns import columns
-    from .gplvm.loadings import loadings
     from .jobs.align import align
     from .jobs.cliques import inspect_cliques
     from .jobs.compare import compare
     from .jobs.diagnose import diagnose
+    from .maps.columns import columns
+    from .maps.loadings import loadings
 
 __all__ = [
     "IKD",
@@ -54,11 +54,11 @@ __all__ = [
 _HOMES = {
     "IKD": ".estimator",
     "align": ".jobs.align",
-    "columns": ".gplvm.columns",
+    "columns": ".maps.columns",
     "compare": ".jobs.compare",
     "diagnose": ".jobs.diagnose",
     "inspect_cliques": ".jobs.cliques",
-    "loadings": ".gplvm.loadings",
+    "loadings": ".maps.loadings",
 }
 
 

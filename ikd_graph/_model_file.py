@@ -75,16 +75,17 @@ class _Sparse(NamedTuple):
 
 def write(model: Any, file: BinaryIO) -> None:
     """Write a fitted estimator to a file that is open."""
-    result, computed, settings = model._result, model._fitted.computed, model.settings_
+    fitted, settings = model.model_, model.settings_
+    result, computed = fitted.result, fitted.computed
     solution, core, noise = result.solution, result.core, computed.get("noise model")
-    given = None if model._request.has_rows else result.similarity
+    given = result.similarity if fitted.rows is None else None
     own = getattr(model, "preprocessor_", None)
     arrays: dict[str, Any] = {}
     learnt = {
-        "rows": given._values if given else model._rows,
+        "rows": given._values if given else fitted.rows,
         "scale": given and np.broadcast_to(given._scale, given.n_samples),
-        "digests": model._training, "inverse": model._inverse,
-        "points": model._points, "labels": result.labels, "removed": result.removed,
+        "digests": fitted.keys, "inverse": fitted.inverse,
+        "points": fitted.points, "labels": result.labels, "removed": result.removed,
         "closed": solution.embedding, "spectrum": settings.spectrum,
         "landmarks": solution.landmarks, "residuals": solution.residuals,
         "start_weight": solution.start_weight, "n_iter": result.n_iter, "graph": result.graph,
@@ -224,9 +225,11 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
         positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
     dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
-    training, inverse = arrays["digests"], arrays["inverse"]
     learnt = _result(arrays, _report(head, arrays))
-    model._restore(rows, training, learnt, inverse, dtype, scale)
+    model._restore(
+        rows, keys=arrays["digests"], inverse=arrays["inverse"], dtype=dtype, scale=scale,
+        learnt=learnt,
+    )  # fmt: skip
     model.stage_times_ = {name: float(time) for name, time in head["stage_times"].items()}
     if head["names"]:
         model.feature_names_in_ = np.array([str(name) for name in head["names"]], dtype=object)
@@ -243,9 +246,9 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
         "noise model": kernel and _record(arrays, gplvm.NoiseModel, "noise", kernel=kernel),
     }
     bars = computed["error bars"]
-    if bars and len(bars.covariances) != model._fitted.sample.size:
+    if bars and len(bars.covariances) != model.model_.sample.size:
         raise ValueError("its error bars have another size than its points")
-    model._fitted.computed.update({name: own for name, own in computed.items() if own is not None})
+    model.model_.computed.update({name: own for name, own in computed.items() if own is not None})
     return model
 
 

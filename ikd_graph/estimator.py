@@ -6,11 +6,10 @@ import functools
 import html
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import (
     _model_file,
     blockwise,
-    eigen,
     fingerprint,
     gplvm,
     graph,
@@ -32,27 +30,23 @@ from . import (
     refine,
     similarity,
 )
-from . import fit as pipeline
-from ._base import limits
 from ._base import validation as check
-from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names
+from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names, rows_by_name
 from ._base.files import write_whole
 from ._base.format import printable, setting
 from ._base.progress import Stages
-from ._base.rounding import ROUNDING
-from ._base.table import evenly_spaced, rows_of, some_rows, whole_multiples
+from ._base.table import rows_of
 from ._base.threads import limit_threads
 from ._base.types import Floats, Integers
 from ._base.warn import no_warnings, warn
-from ._columns_of_model import columns_of_model
 from .cliques import Cliques
-from .fit import Result
-from .gplvm.columns import ColumnRelevance
-from .gplvm.loadings import Loadings, chosen_columns
-from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
-from .plan import Plan, Report, Request
+from .maps.columns import ColumnRelevance, rows_on_map
+from .maps.columns import columns as find_columns
+from .maps.loadings import Loadings, chosen_columns
+from .model import Model
+from .plan import Candidate, Report, Request
 from .plotting import colors, plot
-from .similarity import AFFINITIES, GIVEN, PairwiseSimilarity, find_rows, row_keys
+from .similarity import AFFINITIES, GIVEN
 from .strategies import Strategy
 from .trust import Trust, chance_of
 
@@ -251,10 +245,25 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "https://ikd-graph.readthedocs.io/page/generated/ikd_graph.{estimator_name}.html"
     )
 
+    model_: Model
+    embedding_: Floats
+    n_components_: int
+    eigenvalues_: Floats
+    explained_variance_ratio_: Floats
+    negative_mass_: float | None
+    spectrum_: Floats
+    kernel_: kernels.StationaryKernel
     settings_: Report
-    _request: Request
-    _result: Result
-    _fitted: gplvm.FittedProcess
+    candidates_: tuple[Candidate, ...]
+    n_iter_: int
+    removed_edges_: Integers | None
+    graph_: graph.CsrGraph | None
+    component_labels_: Integers
+    cliques_: Cliques | None
+    merge_residuals_: Floats | None
+    merge_start_weight_: float | None
+    optima_: tuple[gplvm.OptimumRecord, ...]
+    landmarks_: Integers | None
     _row_names: Any = ()
 
     def __init__(
@@ -319,7 +328,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._row_names = row_names(X)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> Any:
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
         """Find the coordinates of the rows of X and return them.
 
         Parameters
@@ -363,10 +372,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
-        with check.naming_rows(row_names(X)):
-            latent, _, std = self._place(self._read(X, self._request, new=True), errors=return_std)
-        if return_std and (unknown := self._fitted.why_no_errors()):
-            warn(f"the standard errors of all rows are NaN: {unknown}")
+        with check.naming_rows(row_names(X)), self._learnt() as model:
+            rows = self._read(X, model.request, new=True)
+            latent, _, std = model.place(rows, errors=return_std, verbose=self.verbose)
+            if return_std and (unknown := model.why_no_errors()):
+                warn(f"the standard errors of all rows are NaN: {unknown}")
         return (latent, std) if return_std else latent
 
     @check.validate()
@@ -387,8 +397,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             row, or of the mean of that over the rows of the fit where it is less: 0 for a copy of a
             row of the fit, about 1 or more for a row that is like none of them.
         """
-        check_is_fitted(self)
-        return self._place(self._read(X, self._request, new=True))[1]
+        with self._learnt() as model:
+            rows = self._read(X, model.request, new=True)
+            return model.place(rows, verbose=self.verbose)[1]
 
     @check.validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
@@ -414,8 +425,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If covariances or distances were given, which know no rows.
         """
-        with self._learnt("inverse_transform") as fitted:
-            rows, std = fitted.predict(self._read_points(Z), with_errors=return_std)
+        with self._learnt("inverse_transform") as model:
+            rows, std = model.predict(self._read_points(Z), with_errors=return_std)
         return (rows, std) if return_std else rows
 
     @check.validate()
@@ -441,20 +452,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             As `inverse_transform` does, and where no row can be placed.
         """
-        with self._learnt("score") as fitted:
-            rows = self._read(X, self._request, new=True)
-            latent = self._place(rows)[0]
-            if isinstance(self._request.missing, missing.Impute):
-                rows = missing.fill(rows, self._rows, alone=True)
-            placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
-            if not placed.size:
-                raise ValueError(
-                    f"X must have a row that transform can place, got none of {len(rows)}; pass "
-                    "rows like those of the fit"
-                )
-            placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
-            points = latent[placed].astype(np.float64)
-            return fitted.log_likelihood(rows[placed], points) / rows.shape[1]
+        with self._learnt("score") as model:
+            return model.score(self._read(X, model.request, new=True), verbose=self.verbose)
 
     @check.validate()
     def noise_model(self) -> gplvm.NoiseModel:
@@ -473,8 +472,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If covariances or distances were given, which know no rows.
         """
-        with self._learnt("noise_model") as fitted:
-            return fitted.noise_model()
+        with self._learnt("noise_model") as model:
+            return model.noise_model()
 
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
@@ -511,8 +510,17 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> len(IKD().fit(X).columns())
         20
         """
-        with self._learnt():
-            return columns_of_model(self, X, options)
+        with self._learnt() as model:
+            own: dict[str, Any] = {"errors": self.standard_errors_}
+            if X is None:
+                model.request.require_rows("columns")
+                X = rows_on_map(model.rows, AFFINITIES[self.settings_.affinity])
+                own["names"] = getattr(self, "feature_names_in_", None)
+                if "maps" not in options:
+                    own["maps"] = model.held_out_maps()
+            Z = pd.DataFrame(model.embedding, self._row_names if len(self._row_names) else None)
+            X = rows_by_name("X", X, self._row_names, "the fit")
+            return find_columns(Z, X, **{**own, **options})
 
     @check.validate()
     def loadings(self, Z: ArrayLike | None = None, columns: Any = None) -> Loadings:
@@ -545,13 +553,13 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> IKD().fit(X).loadings(columns=[3, 7]).values.shape
         (60, 2, 2)
         """
-        with self._learnt("loadings") as fitted:
-            points = self._read_points(self._embedding if Z is None else Z)
+        with self._learnt("loadings") as model:
+            points = self._read_points(model.embedding if Z is None else Z)
             kernels.differentiable("the kernel of the model", self.kernel_)
             usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
-            posteriors, spread = fitted.posteriors(chosen), fitted.spread()
+            posteriors, spread = model.posteriors(chosen), model.spread()
         rows = self._row_names if Z is None else row_names(Z)
         return Loadings(points, tuple(names[chosen]), posteriors, spread, rows)
 
@@ -585,7 +593,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         'dimension 1'
         """
         check_is_fitted(self)
-        believed = self.settings_.model_based and "error bars" in self._fitted.computed
+        believed = self.settings_.model_based and "error bars" in self.model_.computed
         errors = self.standard_errors_ if believed else None
         if color is None and isinstance(self._row_names, pd.Index):
             color = colors.paint_index(self._row_names)
@@ -667,16 +675,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
         """What the cliques, or sessions with other columns each, leave open between them."""
-
-        def found() -> Any:
-            joints: Any = self._result.sessions
-            solved, embedding = self._result.solution.solved, self._result.solution.embedding
-            if joints is None and solved is not None:
-                joints = blockwise.joints(solved, embedding.coordinates)
-            return joints and joints.of_rows(self._inverse)
-
-        with self._learnt() as fitted:
-            return deepcopy(fitted.once("joints", found))
+        with self._learnt() as model:
+            return deepcopy(model.joints())
 
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
@@ -686,26 +686,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def standard_errors_(self) -> Floats:
         """Standard errors of the coordinates, (n_samples, n_components)."""
-        with self._learnt() as fitted:
-            return fitted.standard_errors()[self._inverse]
+        with self._learnt() as model:
+            return model.standard_errors()[model.inverse]
 
     @property
     def fingerprint_(self) -> str:
         """Few digits by which the embedding is recognized in any frame (`fingerprint`)."""
         check_is_fitted(self)
-        return fingerprint.fingerprint(self._embedding)
+        return fingerprint.fingerprint(self.model_.embedding)
 
     @property
     def reliability_(self) -> float:
         """R² with the truth that the standard errors lead to expect."""
-        with self._learnt() as fitted:
-            return fitted.reliability(self._agreements())
+        with self._learnt() as model:
+            return model.reliability()
 
     @property
     def trust_(self) -> Trust:
         """What can be read on the embedding, and the numbers, checks and rivals behind it."""
-        with self._learnt() as fitted:
-            return Trust.of(self, fitted.once("chance", lambda: chance_of(self._rows)))
+        with self._learnt() as model:
+            return Trust.of(self, model.once("chance", lambda: chance_of(model.rows)))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the parameters that were set; of a fitted model also what can be read on it."""
@@ -727,15 +727,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def checks_(self) -> gplvm.ModelChecks | None:
         """What the model leaves unexplained, with what is expected by chance."""
-        with self._learnt() as fitted:
-            bars = fitted.unchecked_bars()
+        with self._learnt() as model:
+            bars = model.unchecked_bars()
             return bars and bars.checks
 
     @property
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
-        with self._learnt() as fitted:
-            return fitted.once("own residuals", fitted.own_residuals).copy()
+        with self._learnt() as model:
+            return model.residuals().copy()
 
     @property
     def agreement_(self) -> float:
@@ -745,54 +745,26 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def agreements_(self) -> Floats:
         """Procrustes R² between maps of two halves of the columns, of each of three splits."""
-        return np.array(list(self._agreements()))
-
-    def _agreements(self) -> Iterator[float]:
-        """Yield the same, one after the other, each computed once."""
-        check_is_fitted(self, "embedding_")
-        computed = self._fitted.computed
-        computed.setdefault("agreements", self.settings_.agreements)
-        for split in range(SPLITS):
-            if split == len(computed["agreements"]):
-                halves = self._of_columns(partial(agreement_of_halves, split=split))
-                computed["agreements"] += (halves,)
-            yield computed["agreements"][split]
+        with self._learnt() as model:
+            return np.array(list(model.agreements()))
 
     @property
     def held_out_r2_(self) -> float:
         """R² of columns that were left out, predicted from the map of the others."""
-        check_is_fitted(self, "embedding_")
-        # Candidates are refined where the map is not.
-        if self.candidates_ and self.settings_.agreements and self._request.refine is not None:
-            return self.candidates_[0].r2
-        return float(self._fitted.once("held-out R2", lambda: self._of_columns(predicted_r2)))
-
-    def _of_columns(self, measure: Callable[..., float]) -> float:
-        """Return what parts of the columns, each embedded as the map was, say."""
-        plan, rows = self.settings_, self._rows
-        if rows is None:
-            return np.nan
-        option = self._request.filled(
-            n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity
-        )
-        likely = isinstance(plan.refine, refine.Likelihood)
-        kernel = plan.kernel if likely else option.kernel
-        option = replace(option, refine=plan.refine, kernel=kernel)
-        with limit_threads(self.n_jobs):
-            facts = Facts(some_rows(rows, self._first), True, _least_shared(rows, self._request))
-            return measure(facts, option, model_based=plan.model_based)
+        with self._learnt() as model:
+            return model.held_out_r2()
 
     @contextmanager
-    def _learnt(self, what: str = "") -> Iterator[gplvm.FittedProcess]:
+    def _learnt(self, what: str = "") -> Iterator[Model]:
         """Run a block with what was learnt, in the threads of the model.
 
         Raise where nothing was, or no rows, if ``what`` is asked for of them.
         """
         check_is_fitted(self, "embedding_")
         if what:
-            self._request.require_rows(what)
+            self.model_.request.require_rows(what)
         with limit_threads(self.n_jobs):
-            yield self._fitted
+            yield self.model_
 
     # Input ----------------------------------------------------------------------------------------
 
@@ -807,7 +779,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         affinity, has_rows = request.affinity, request.has_rows
         options: dict[str, Any] = {} if has_rows else {"dtype": np.float64}
         if new:
-            options = {"dtype": self._rows.dtype if has_rows else np.float64}
+            options = {"dtype": self.model_.rows.dtype if has_rows else np.float64}
         else:
             known = has_rows and affinity != "auto"
             least = 1 + AFFINITIES[affinity].centers_rows if known else 2
@@ -863,7 +835,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        request = self._request = Request.of(self)
+        request = Request.of(self)
         if isinstance(self.random_state, np.random.RandomState):
             request = replace(request, random_state=int(self.random_state.randint(2**31)))
         rows = self._read_training(X, request)
@@ -876,213 +848,30 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             k, most = request.graph.k, rows.shape[0] - 1
             check.whole(1, most, cure)("the number of neighbors in the graph", k)
         with limit_threads(self.n_jobs):
-            dtype = rows.dtype
-            if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
-                rows = rows.astype(np.float64)
-            training = row_keys(rows if request.has_rows else sp.csr_array(rows))
-            known: dict[str, Any] = {}
-            if isinstance(request.missing, missing.Impute):
-                # What is filled in by like rows is no evidence that rows are alike.
-                known["chance"] = chance_of(rows)
-                rows = missing.fill(rows, rows)
-            first, inverse = _distinct_rows(rows, request)
-            distinct = some_rows(rows, first)
-            distinct = distinct if request.has_rows else distinct[:, first]
-            facts = Facts(distinct, request.has_rows, _least_shared(rows, request))
-            report = resolve(facts, _with_reference(request, inverse), stages)
-            for text in report.warnings:
-                warn(text)
-            with stages("similarity"):
-                try:
-                    compared = _compare(distinct, request, report, first)
-                except ValueError:
-                    # Rows that cannot be compared are named by their numbers in X.
-                    if not facts.has_holes:
-                        _compare(rows, request, report, first)
-                    raise
-            result = pipeline.fit(compared, distinct, report, stages)
-            after, used = np.arange(1, first.size), result.graph
-            weights = compared.between(after - 1, after) if used is None else used.weights
-            if weights.size and weights.min() > 1.0 - 1e-12:
-                cure = "subtract the mean of every column from X if it is large"
-                if not request.has_rows:
-                    cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
-                warn(
-                    f"all {report.affinity} similarities are 1 up to rounding: the embedding is "
-                    f"noise; {cure}"
-                )
-            with stages("placement"):
-                frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
-                result = replace(result, coordinates=frame[first])
-                # A copy: changing X after the fit changes nothing.
-                own = np.array(rows) if isinstance(rows, np.ndarray) else rows
-                self._store(own, training, result, inverse, dtype)
-                self._fitted.computed.update(known)
+            self._keep(Model.of(rows, request, stages))
             with stages("error bars"):
-                self.settings_ = self._reported(self.settings_.explain(result.notes))
+                self.settings_ = self.model_.explain()
 
-    def _store(
-        self, rows: Any, training: Integers, result: Result, inverse: Integers, dtype: Any
-    ) -> None:
-        """Keep what was learnt; the one function where distinct rows become all rows."""
-        solution, report, g = result.solution, result.settings, result.graph
-        assert isinstance(report, Report)
-        first = np.unique(inverse, return_index=True)[1]
+    def _keep(self, model: Model) -> None:
+        """Keep what was learnt, and show it."""
         asked = self.get_params(deep=False).items()
         self._parameters = {n: copy(v) if isinstance(v, BaseEstimator) else v for n, v in asked}
-        self._result, self._training = result, training
-        self._first, self._inverse, self._points = first, inverse, result.coordinates
-        self._rows: Any = rows if self._request.has_rows else None
-        likelihood = report.refine
-        self._fitted = gplvm.FittedProcess(
-            self._points,
-            self._rows,
-            first,
-            result.similarity,
-            result.kernel,
-            graph=g,
-            core=result.core,
-            model_based=report.model_based,
-            is_refined=result.n_iter is not None,
-            is_local=isinstance(likelihood, refine.Likelihood) and likelihood.descent == "local",
-            is_linear=result.n_iter is None and not report.strategy.uses_kernel,
-            random_state=report.random_state,
-        )
         # What a command did to the rows of a saved model was not done to these.
         self.__dict__.pop("preprocessor_", None)
-        every = self._points[inverse]
-        self._embedding = every.astype(dtype)
-        # The model does not look at what a user may change: results are copies.
-        self.embedding_ = self._embedding.copy()
-        self.n_components_ = every.shape[1]
-        self.eigenvalues_ = np.sum(every**2, axis=0)
-        closed_form, refined = solution.embedding, result.n_iter is not None
-        ratio = closed_form.explained_variance_ratio
-        if refined or first.size < inverse.size:
-            squares = self.eigenvalues_ ** (2 if report.strategy.uses_kernel else 1)
-            ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
-        self.explained_variance_ratio_ = ratio.copy()
-        self.negative_mass_ = None if refined else closed_form.negative_mass
-        spectrum = report.spectrum
-        self.spectrum_ = (closed_form.eigenvalues if spectrum is None else spectrum).copy()
-        self.kernel_ = result.kernel
-        self.settings_ = report
-        self.candidates_ = report.candidates
-        self.n_iter_, self.removed_edges_ = result.n_iter or 0, deepcopy(result.removed)
-        self.graph_ = None if g is None else _expand_graph(g, first, inverse)
-        labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
-        # Numbered by their first row.
-        self.component_labels_ = pd.factorize(labels[inverse])[0].astype(np.int64)
-        solved, residuals = solution.solved, solution.residuals
-        self.cliques_ = (
-            None if solved is None else Cliques.trusted(solved.blocks.renamed(first), inverse.size)
-        )
-        self.merge_residuals_ = None if residuals is None else residuals[inverse]
-        self.merge_start_weight_ = solution.start_weight
-        core = result.core
-        self.optima_ = () if core is None else _expand_optima(core, self._points, inverse)
-        marks = solution.landmarks
-        self.landmarks_ = None if marks is None else first[marks]
+        self.model_ = model
+        self.__dict__.update(model.attributes())
 
-    def _reported(self, report: Report) -> Report:
-        """Report with what the embedding is to be read with; warn where that is likely to harm."""
-        notes: dict[str, str] = {}
-        sizes = np.bincount(self.component_labels_)
-        if sizes.size > 1:
-            text = notes["components"] = (
-                f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
-                f"{int(sizes.sum())} points); they were joined by links between their nearest "
-                "points, which alone fix their relative positions; more neighbors or a lower "
-                "threshold leaves fewer"
-            )
-            if not isinstance(self._request.graph, str):
-                warn(text)
-        points, axis, fraction = eigen.dominant_points(self._points)
-        if points.size and self._request.has_rows:
-            rows = np.flatnonzero(np.isin(self._inverse, points))
-            text = (
-                f"dimension {axis + 1} mostly tells row{'s' * (rows.size > 1)} "
-                f"{check.few_rows(rows)} from all others ({fraction:.0%} of the squared distances "
-                "from its median); look at the values, and drop an error"
-            )
-            report = replace(report, warnings=(*report.warnings, text))
-            warn(text)
-        # Noisy cliques of one table leave much open, which the geodesic solution settles.
-        unknown = isinstance(self._request.missing, missing.Pairwise)
-        distances = self._request.affinity == "precomputed_distance"
-        joints = self.joints_ if unknown or distances else None
-        if joints is not None and (text := blockwise.describe_open(joints.fixed, joints.n_open)):
-            notes["joints"] = text
-            warn(text)
-        value = 1.0 if self._result.core is None else self.reliability_
-        if why := self._fitted.why_no_errors():
-            notes["standard errors"] = f"there are no standard errors: {why}"
-        elif self._result.core is not None:
-            notes["standard errors"] = (
-                f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
-                "with the truth"
-            )
-            if self.checks_ and np.isnan(self.checks_.order.value):
-                notes["standard errors"] += "; rows in no order are not asked for noise along them"
-        if value < gplvm.TRUSTED:
-            rivals = self._result.notes.get("optima", "")
-            warn(
-                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
-                f"standard errors are large (standard_errors_){'; ' * bool(rivals)}{rivals}; "
-                "measure more columns, or average rows that belong together"
-            )
-        return report.explain(notes)
-
-    def _restore(
-        self, rows: Any, training: Integers, learnt: dict[str, Any], inverse: Integers, dtype: Any,
-        scale: Any,
-    ) -> None:  # fmt: skip
-        """Become the model that was saved: rows are compared again, and the rest follows."""
-        request = self._request = Request.of(self)
-        plan = learnt["settings"]
-        first = np.unique(inverse, return_index=True)[1]
+    def _restore(self, rows: Any, **learnt: Any) -> None:
+        """Become the model that was saved."""
+        request = Request.of(self)
         # The fit has said all there was to say.
         with warnings.catch_warnings(), limit_threads(self.n_jobs):
             warnings.simplefilter("ignore")
             if request.has_rows:
                 rows = self._read_training(rows, request)
-                compared = _compare(some_rows(rows, first), request, plan, first)
             else:
-                compared = similarity.compare(rows, self.affinity, scale=scale)
                 self.n_features_in_ = rows.shape[1]
-            self._store(rows, training, Result(similarity=compared, **learnt), inverse, dtype)
-
-    # Placement ------------------------------------------------------------------------------------
-
-    def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
-        """Coordinates and residual of rows, and standard errors where requested."""
-        has_rows = self._request.has_rows
-        equal = find_rows(row_keys(X if has_rows else sp.csr_array(X)), self._training)
-        old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
-        latent = np.full((X.shape[0], self.n_components_), np.nan, self._embedding.dtype)
-        residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
-        latent[old], residual[old] = self._embedding[equal[old]], 0.0
-        if errors:
-            std[old] = self.standard_errors_[equal[old]]
-        if not new.size:
-            return latent, residual, std
-        rows = some_rows(X, new)
-        rows = rows if has_rows else rows[:, self._first]
-        if isinstance(self._request.missing, missing.Impute):
-            rows = missing.fill(rows, self._rows, alone=True)
-        rule = self._request.missing
-        least = rule.least(rows.shape[1]) if isinstance(rule, missing.Pairwise) else None
-        with limit_threads(self.n_jobs):
-            placed = self._fitted.place(rows, least, errors=errors, verbose=self.verbose)
-        latent[new], residual[new], std[new] = placed
-        silent = new[np.isnan(residual[new])]
-        if silent.size:
-            warn(
-                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
-                "(all zero, constant, too far away for a number, or sharing fewer than "
-                f"{least or 1} columns with each) and get NaN: {check.few_rows(silent, X.shape[0])}"
-            )
-        return latent, residual, std
+            self._keep(Model.restored(rows, request=request, **learnt))
 
     # scikit-learn ---------------------------------------------------------------------------------
 
@@ -1097,79 +886,4 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self._embedding.shape[1]
-
-
-def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
-    """First of every set of equal rows, and which of those each row is; all where pairs differ."""
-    size, n = request.n_components, rows.shape[0]
-    stress = request.refine if isinstance(request.refine, refine.Stress) else refine.Stress()
-    if isinstance(request.graph, graph.CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
-        first = inverse = np.arange(n)
-    else:
-        first, inverse = similarity.unique_rows(rows)
-    whole = isinstance(rows, np.ndarray) and not missing.has_holes(rows)
-    if whole and (np.ptp(rows, axis=0) <= ROUNDING * np.abs(rows[0])).all():
-        check.check_varies(rows)
-        raise ValueError(
-            "columns of X must vary by more than rounding, got values that differ by less than "
-            f"{ROUNDING:g} of their size; subtract the mean of every column, better "
-            "where the data come from"
-        )
-    if size != "auto":
-        check.components(first.size)("n_components", size)
-    return first, inverse
-
-
-def _with_reference(request: Request, inverse: Integers) -> Request:
-    """Request with the reference point, which is a row of X, among the distinct rows."""
-    strategy = request.strategy
-    if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
-        return request
-    cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
-    at = check.whole(0, inverse.size - 1, cure)("reference", strategy.reference)
-    own = {**strategy.get_params(), "reference": int(inverse[at])}
-    return replace(request, strategy=type(strategy)(**own))
-
-
-def _least_shared(rows: Any, request: Request) -> int | None:
-    """Columns that a known pair of rows with holes shares; None of rows without."""
-    rule = request.missing
-    if isinstance(rule, missing.Pairwise) and missing.has_holes(rows):
-        return rule.least(rows.shape[1])
-    return None
-
-
-def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
-    """Similarity of rows, of those with holes over the columns that both have."""
-    if (least := _least_shared(rows, request)) is not None:
-        pairwise = PairwiseSimilarity(AFFINITIES[plan.affinity], rows, least)
-        pairwise.check_groups(names)
-        return pairwise
-    # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
-    few = evenly_spaced(rows.shape[0], limits.SAMPLED)
-    counts = request.has_rows and whole_multiples(some_rows(rows, few)) is not None
-    return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
-
-
-def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:
-    """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
-    if np.array_equal(first, np.arange(inverse.size)):
-        return g
-    low, high, weights = graph.edges(g)
-    copies = np.setdiff1d(np.arange(inverse.size), first)
-    ends = np.array([np.append(first[low], first[inverse[copies]]), np.append(first[high], copies)])
-    weights = np.append(weights, np.ones(copies.size))
-    return graph.from_edges(inverse.size, ends.min(axis=0), ends.max(axis=0), weights)
-
-
-def _expand_optima(
-    core: gplvm.CoreFit, points: Floats, inverse: Integers
-) -> tuple[gplvm.OptimumRecord, ...]:
-    """Local optima of all rows in the frame of the embedding, NaN outside the core."""
-    motion, expanded = blockwise.rigid_fit(core.fit.latent, points[core.core]), []
-    for optimum in core.fit.optima:
-        latent = np.full(points.shape, np.nan)
-        latent[core.core] = motion.apply(optimum.latent)
-        expanded.append(optimum._replace(latent=latent[inverse]))
-    return tuple(expanded)
+        return self.model_.points.shape[1]

@@ -21,7 +21,6 @@ from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
 from ..datasets import BUILTIN, Dataset
 from ..estimator import IKD
-from ..gplvm.columns import ColumnRelevance
 from ..jobs.align import align
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
@@ -29,6 +28,7 @@ from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
 from ..jobs.verdict import Fit
+from ..maps.columns import ColumnRelevance
 from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import INK, SECOND, paint_points

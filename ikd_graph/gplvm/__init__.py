@@ -1,4 +1,4 @@
-r"""The Gaussian-process latent variable model: likelihood, optima, error bars, new rows.
+r"""The Gaussian-process latent variable model: likelihood, optima, error bars.
 
 Every column x (one value per point) is a sample of N(0, A),
 A = v K + n I, K_ij = f(|z_i - z_j|^2) (Li & Wu 2024, Eq. 1, with noise). With S = X X^T / N the
@@ -17,7 +17,6 @@ from ._checks import Check, ModelChecks
 from ._checks import annealed_optimum as annealed_optimum
 from ._descent import NESTED_NOISE as NESTED_NOISE
 from ._descent import nested_latents as nested_latents
-from ._fitted import FittedProcess as FittedProcess
 from ._likelihood import (
     LikelihoodGradient,
     NoiseModel,

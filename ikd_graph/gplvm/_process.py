@@ -21,15 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
-from scipy.special import softmax
 
 from .. import _jit
 from .._base import validation as check
 from .._base.threads import batches, block_rows
-from .._base.types import Floats, Integers
+from .._base.types import Floats
 from ..kernels import StationaryKernel, as_kernel
 from ._likelihood import centered_known, factor_of, known_log_likelihood, value_and_slope
-from ._posterior import NOISE_RATIOS, ColumnPosterior, Features
 
 JITTER = 1e-10
 """Noise that is added, relative to the signal: training points in one place are no obstacle."""
@@ -42,7 +40,7 @@ chi²_N / N, which is below a quarter once in 3600 such pairs for 20 values, and
 80 million for 50.
 """
 
-_FAINTEST = 1e-5
+FAINTEST = 1e-5
 """Variance of a mode of the training points, over the noise, that no row can tell."""
 
 _MOST_STEPS = 40
@@ -343,7 +341,7 @@ class GaussianProcess:
         """Eigenvectors of v K whose variance is not hidden by the noise, over the root of A's."""
         sq_dist = cdist(self.points, self.points, "sqeuclidean")
         values, vectors = np.linalg.eigh(self.variance * self.kernel.covariance(sq_dist))
-        kept = values > _FAINTEST * self.noise
+        kept = values > FAINTEST * self.noise
         basis = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept] + self.noise))
         rows, axes = basis.T @ self._span[0], None
         if len(rows) < rows.shape[1]:
@@ -356,41 +354,6 @@ class GaussianProcess:
         """Lower Cholesky factor of A."""
         sq_dist = cdist(self.points, self.points, "sqeuclidean")
         return factor_of(self.variance * self.kernel.covariance(sq_dist), self.noise)
-
-
-def column_posterior(
-    process: GaussianProcess, columns: Integers, means: Floats, *, alike: bool
-) -> ColumnPosterior:
-    r"""Posterior of the columns of a process, ``alike`` or with a noise ratio each.
-
-    With K = U diag(λ) U^T and the noise ratio r of the process the features are k(z) U, and their
-    coefficients U^T x / (λ + r). Of a column whose own ratio is q this leaves the variance
-    v (l l' k - Σ (l g)² (2 / (λ + r) - (λ + q) / (λ + r)²)).
-    """
-    points, rows = process.points, process.rows
-    cov = process.kernel.covariance(cdist(points, points, "sqeuclidean"))
-    values, vectors = np.linalg.eigh(cov)
-    ratio = process.noise / process.variance
-    kept = values > _FAINTEST**2 * ratio
-    values, vectors = values[kept], vectors[:, kept]
-    ratios = np.array([[ratio]]) if alike else np.append(NOISE_RATIOS, ratio)[:, None]
-    shrunk, spread = values + ratio, values + ratios
-    products, squares, n = vectors.T @ rows, np.einsum("ij,ij->j", rows, rows), len(rows)
-    # What no mode has is noise.
-    rest = np.maximum(squares - np.einsum("ij,ij->j", products, products), 0.0)
-    variances = ((1.0 / spread) @ products**2 + rest / ratios) / n
-    volume = np.log(spread).sum(axis=1, keepdims=True) + (n - values.size) * np.log(ratios)
-    floor = np.maximum(variances, np.finfo(np.float64).tiny)
-    weights = softmax(-0.5 * (n * np.log(floor) + volume), axis=0)
-    return ColumnPosterior(
-        features=Features(process.kernel, points, vectors),
-        columns=columns,
-        means=means,
-        sd=np.sqrt(squares / n),
-        coefficients=products / shrunk[:, None],
-        explained=(2.0 - spread / shrunk) / shrunk,
-        variances=weights * variances,
-    )
 
 
 def _descend(

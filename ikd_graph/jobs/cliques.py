@@ -158,13 +158,13 @@ class CliqueInspection:
         None without a fit, or where values were given and points are equal.
         """
         model, n = self.model, self.graph.n_nodes
-        if model is None or (model.affinity in GIVEN and model._first.size < n):
+        if model is None or (model.affinity in GIVEN and model.model_.first.size < n):
             return None
         used, affinity = threshold_of(model), model.settings_.affinity
         with no_warnings():
             # The fit has warned of the rows.
             return threshold_scan(
-                model._result.similarity if model._first.size == n else model._rows,
+                model.model_.similarity if model.model_.first.size == n else model.model_.rows,
                 affinity=affinity, also=() if used is None else (used,),
                 n_components=model.n_components_, verbose=model.verbose,
             )  # fmt: skip
@@ -234,7 +234,7 @@ class CliqueInspection:
             removed, placed = model.removed_edges_, f"{summary['solvable_coverage']:.1%}"
             facts |= {
                 "graph": model.settings_.describe_graph(),
-                "duplicate rows": self.graph.n_nodes - model._first.size or None,
+                "duplicate rows": self.graph.n_nodes - model.model_.first.size or None,
                 "edges removed as short-circuit edges": None if removed is None else len(removed),
                 "links between components": self.n_links or None,
                 f"points in cliques of {model.n_components_ + 2} or more": placed,
@@ -683,7 +683,7 @@ def _inspected(
     known, chance = None, None
     if n_resamples or model.settings_.affinity == "correlation":
         rule = _rule_of_correlations(model, turned is not None)
-        rows = dense_rows(rows_of(model._rows))[model._first]
+        rows = dense_rows(rows_of(model.model_.rows))[model.model_.first]
         few = complete and len(rows) <= limits.SAMPLED and bool(np.isfinite(rows).all())
         if n_resamples and not np.isfinite(rows).all():
             raise ValueError(
@@ -709,7 +709,8 @@ def _trusted_graph(model: IKD) -> tuple[CsrGraph, int]:
     """
     assert model.graph_ is not None
     low, high, weights = graph.edges(model.graph_)
-    labels, first, n = model.component_labels_, model._first[model._inverse], model._inverse.size
+    at = model.model_.inverse
+    labels, first, n = model.component_labels_, model.model_.first[at], at.size
     own = labels[low] == labels[high]
     once = own & (first[low] == low) & (first[high] == high)
     g = graph.to_sparse(graph.from_edges(n, low[once], high[once], weights[once]))
@@ -722,7 +723,7 @@ def _stability(
     model: IKD, rows: Floats, rule: Any, g: CsrGraph, found: Cliques, n_resamples: int
 ) -> Stability:
     """Stability of edges and cliques of all rows, estimated from distinct ones."""
-    first, at, members = model._first, model._inverse, found.blocks.members
+    first, at, members = model.model_.first, model.model_.inverse, found.blocks.members
     kept = first[at[members]] == members
     starts = np.append(0, np.cumsum(kept))[found.blocks.indptr]
     distinct = Cliques.trusted(Blocks(starts, members[kept]).renamed(at), first.size)
@@ -754,7 +755,7 @@ def _rule_of_correlations(model: IKD, signed: bool) -> Any:
 
         return build
     assert model.graph_ is not None
-    return graph.subgraph(model.graph_, model._first)
+    return graph.subgraph(model.graph_, model.model_.first)
 
 
 def threshold_of(model: IKD) -> float | None:

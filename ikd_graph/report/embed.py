@@ -12,9 +12,9 @@ from .._base.format import count, format_seconds
 from .._base.threads import batches, block_rows
 from ..datasets import Dataset
 from ..estimator import IKD
-from ..gplvm.columns import ColumnRelevance
-from ..gplvm.loadings import loadings
 from ..jobs.label_scores import format_scores
+from ..maps.columns import ColumnRelevance
+from ..maps.loadings import loadings
 from ..plotting import charts, plot
 from ..plotting.charts import Chart
 from ..plotting.figures import escape
@@ -205,7 +205,7 @@ def _tried(model: IKD) -> list[page.Block]:
 
 def _shares(model: IKD) -> dict[str, float]:
     """Fractions of the spectrum of the closed form: retained, others, negative."""
-    closed = model._result.solution.embedding
+    closed = model.model_.result.solution.embedding
     fractions = {f"dimension {k + 1}": s for k, s in enumerate(closed.explained_variance_ratio)}
     not_used = max(0.0, 1.0 - sum(fractions.values()) - closed.negative_mass)
     return {**fractions, "not used": not_used, "negative": closed.negative_mass}

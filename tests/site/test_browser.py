@@ -7,6 +7,7 @@ import re
 import runpy
 import warnings
 from copy import copy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -73,11 +74,9 @@ def made_page(fitted, n_points):
     )
     model = copy(fitted)
     model.embedding_ = Z
-    model._fitted, model._inverse = copy(model._fitted), np.arange(n_points)
-    model._fitted.computed = {
-        **fitted._fitted.computed,
-        "standard errors": rng.random((n_points, 3)),
-    }
+    errors = {"standard errors": rng.random((n_points, 3))}
+    computed = {**fitted.model_.computed, **errors}
+    model.model_ = replace(fitted.model_, inverse=np.arange(n_points), computed=computed)
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
         X=np.zeros((n_points, 2)), name="made", labels=(

@@ -16,12 +16,14 @@ from scipy.stats import false_discovery_control, norm
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import count, format_number, setting
-from .._base.table import evenly_spaced
+from .._base.table import SparseTable, evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.warn import warn
 from ..kernels import StationaryKernel, differentiable
+from ..missing import has_holes
 from ..plotting import charts, plot
+from ..similarity import Affinity, unit_rows
 from ._smoother import Smoother, bayes_factors, n_draws, p_values, row_noise, smoother, standardized
 
 if TYPE_CHECKING:
@@ -237,6 +239,27 @@ class ScaledRows(NamedTuple):
 
     values: Any  # (n, p) rows of one length, dense or sparse
     level: Floats  # (n,) mean of each row
+
+
+def rows_on_map(rows: Any, affinity: Affinity) -> Any:
+    """Return rows as a map sees them: of one length, and without a level, where it does not."""
+    if has_holes(rows):
+        raise ValueError(
+            f"columns must have a value in every row, got {int(np.isnan(rows).sum())} missing "
+            f"values, which {setting('missing', 'pairwise')} left unknown; pass those columns "
+            f"that have no holes, or fit with {setting('missing', 'impute')}"
+        )
+    sparse = isinstance(rows, SparseTable)
+    if affinity.euclidean:
+        return rows.stored if sparse else rows
+    table = affinity.modeled(rows)
+    unit = unit_rows(table if sparse else SparseTable(table), affinity.over_pairs, allow_flat=True)
+    values = np.sqrt(rows.shape[1]) * unit.stored
+    if not sparse:
+        values = values.toarray()
+        # What is the same in all rows says nothing of them, whatever they are divided by.
+        values[:, np.ptp(rows, axis=0) == 0.0] = 0.0
+    return ScaledRows(values, unit.shift)
 
 
 class OnMap(NamedTuple):

@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from .._base.types import Floats, Integers
+from ..gplvm._process import FAINTEST, GaussianProcess
 from ..kernels import StationaryKernel
 
 NOISE_RATIOS = np.logspace(-3.0, 4.0, 15)
@@ -72,3 +74,38 @@ class ColumnPosterior(NamedTuple):
         features, explained = parts[0].features, parts[0].explained
         every = np.arange(means.size)
         return cls(features, every, means, sd, coefficients, explained, variances)
+
+
+def column_posterior(
+    process: GaussianProcess, columns: Integers, means: Floats, *, alike: bool
+) -> ColumnPosterior:
+    r"""Posterior of the columns of a process, ``alike`` or with a noise ratio each.
+
+    With K = U diag(λ) U^T and the noise ratio r of the process the features are k(z) U, and their
+    coefficients U^T x / (λ + r). Of a column whose own ratio is q this leaves the variance
+    v (l l' k - Σ (l g)² (2 / (λ + r) - (λ + q) / (λ + r)²)).
+    """
+    points, rows = process.points, process.rows
+    cov = process.kernel.covariance(cdist(points, points, "sqeuclidean"))
+    values, vectors = np.linalg.eigh(cov)
+    ratio = process.noise / process.variance
+    kept = values > FAINTEST**2 * ratio
+    values, vectors = values[kept], vectors[:, kept]
+    ratios = np.array([[ratio]]) if alike else np.append(NOISE_RATIOS, ratio)[:, None]
+    shrunk, spread = values + ratio, values + ratios
+    products, squares, n = vectors.T @ rows, np.einsum("ij,ij->j", rows, rows), len(rows)
+    # What no mode has is noise.
+    rest = np.maximum(squares - np.einsum("ij,ij->j", products, products), 0.0)
+    variances = ((1.0 / spread) @ products**2 + rest / ratios) / n
+    volume = np.log(spread).sum(axis=1, keepdims=True) + (n - values.size) * np.log(ratios)
+    floor = np.maximum(variances, np.finfo(np.float64).tiny)
+    weights = softmax(-0.5 * (n * np.log(floor) + volume), axis=0)
+    return ColumnPosterior(
+        features=Features(process.kernel, points, vectors),
+        columns=columns,
+        means=means,
+        sd=np.sqrt(squares / n),
+        coefficients=products / shrunk[:, None],
+        explained=(2.0 - spread / shrunk) / shrunk,
+        variances=weights * variances,
+    )

@@ -1,0 +1,785 @@
+"""What a fit knows of the rows of a table, and what it answers of these and of new ones.
+
+There are two Gaussian processes of the same points: of rows as they were compared, for error bars
+and the placement of new rows, and of the values of X, for predictions. What takes seconds is
+computed when it is first asked for, kept in ``computed``, and saved with the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import blockwise, eigen, gplvm, graph, missing, refine, similarity
+from . import fit as pipeline
+from ._base import limits
+from ._base import validation as check
+from ._base.format import setting
+from ._base.progress import Stages
+from ._base.rounding import ROUNDING
+from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns, whole_multiples
+from ._base.types import Booleans, Floats, Integers
+from ._base.warn import no_warnings, warn
+from .cliques import Cliques
+from .fit import Result
+from .gplvm import (
+    GaussianProcess,
+    LatentPosterior,
+    NoiseModel,
+    Prediction,
+    centered_known,
+    fit_noise_model,
+    fit_variances,
+    posterior,
+    reliability,
+    sample_covariance,
+    supported_r2,
+)
+from .gplvm._likelihood import known_columns, known_log_likelihood, work_of
+from .gplvm._uncertainty import MAX_POINTS, place_variances, row_deviations
+from .maps._posterior import ColumnPosterior, column_posterior
+from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
+from .placement import MostLikely, Projection, Reconstruction
+from .plan import Plan, Report, Request
+from .similarity import AFFINITIES, PairwiseSimilarity, Similarity, find_rows, row_keys
+from .strategies import Strategy
+from .trust import chance_of
+
+__all__ = ["Model"]
+
+_MOST_OWN = 500
+"""Rows of the fit that residuals of new rows are compared with."""
+
+_JUDGED = 600
+"""Rows of a map that columns are judged on: four fits of .3 s."""
+
+
+@dataclass(eq=False, repr=False)
+class Model:
+    """What a fit knows of n rows, u of them distinct, or of values between so many points."""
+
+    rows: Any  # (n, p) rows of X, NaN where a value stays unknown; None of values between points
+    keys: Integers  # (n,) by which a row of the fit is known again
+    inverse: Integers  # (n,) which of the distinct rows each is
+    request: Request  # what was asked for
+    result: Result  # what was found for the distinct rows, in the frame of the embedding
+    dtype: Any = np.float64
+    computed: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Say how many points of how many coordinates there are."""
+        return f"Model of {len(self.inverse)} points in {self.points.shape[1]} dimensions"
+
+    # A fit ----------------------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, rows: Any, request: Request, stages: Stages) -> Model:
+        """Fit rows, or values between points, which were checked, by what is asked for."""
+        dtype, known = rows.dtype, dict[str, Any]()
+        if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
+            rows = rows.astype(np.float64)
+        keys = row_keys(rows if request.has_rows else sp.csr_array(rows))
+        if isinstance(request.missing, missing.Impute):
+            # What is filled in by like rows is no evidence that rows are alike.
+            known["chance"] = chance_of(rows)
+            rows = missing.fill(rows, rows)
+        first, inverse = _distinct_rows(rows, request)
+        distinct = some_rows(rows, first)
+        distinct = distinct if request.has_rows else distinct[:, first]
+        facts = Facts(distinct, request.has_rows, _least_shared(rows, request))
+        report = resolve(facts, _with_reference(request, inverse), stages)
+        for text in report.warnings:
+            warn(text)
+        with stages("similarity"):
+            try:
+                compared = _compare(distinct, request, report, first)
+            except ValueError:
+                # Rows that cannot be compared are named by their numbers in X.
+                if not facts.has_holes:
+                    _compare(rows, request, report, first)
+                raise
+        result = pipeline.fit(compared, distinct, report, stages)
+        _warn_of_equal_rows(result, request)
+        with stages("placement"):
+            frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
+            result = replace(result, coordinates=frame[first])
+        # A copy: changing X after the fit changes nothing.
+        own = np.array(rows) if isinstance(rows, np.ndarray) else rows
+        return cls(own if request.has_rows else None, keys, inverse, request, result, dtype, known)
+
+    @classmethod
+    def restored(
+        cls, rows: Any, keys: Integers, inverse: Integers, request: Request, dtype: Any,
+        scale: Any, learnt: dict[str, Any],
+    ) -> Model:  # fmt: skip
+        """Return the model that was saved: rows are compared again, the rest was learnt."""
+        first, plan = np.unique(inverse, return_index=True)[1], learnt["settings"]
+        if request.has_rows:
+            compared = _compare(some_rows(rows, first), request, plan, first)
+        else:
+            compared = similarity.compare(rows, request.affinity, scale=scale)
+            rows = None
+        return cls(rows, keys, inverse, request, Result(similarity=compared, **learnt), dtype)
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what is kept under a name, computed when it is first asked for."""
+        if name not in self.computed:
+            self.computed[name] = compute()
+        return self.computed[name]
+
+    @cached_property
+    def first(self) -> Integers:
+        """First of every set of equal rows, (u,): the distinct rows."""
+        return np.unique(self.inverse, return_index=True)[1]
+
+    @property
+    def points(self) -> Floats:
+        """Coordinates of the distinct rows, (u, m)."""
+        return self.result.coordinates
+
+    @cached_property
+    def embedding(self) -> Floats:
+        """Coordinates of all rows, (n, m), in the type of X."""
+        return self.points[self.inverse].astype(self.dtype)
+
+    @property
+    def similarity(self) -> Similarity:
+        """How the distinct rows are compared."""
+        return self.result.similarity
+
+    @property
+    def settings(self) -> Report:
+        """What was done, and why."""
+        assert isinstance(self.result.settings, Report)
+        return self.result.settings
+
+    @cached_property
+    def has_holes(self) -> bool:
+        """Whether rows were compared over the columns that they share."""
+        return isinstance(self.similarity, PairwiseSimilarity)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the likelihood descended from the closed form alone."""
+        likelihood = self.settings.refine
+        return isinstance(likelihood, refine.Likelihood) and likelihood.descent == "local"
+
+    # New rows -------------------------------------------------------------------------------------
+
+    def place(
+        self, X: Any, *, errors: bool = False, verbose: int = 0
+    ) -> tuple[Floats, Floats, Floats]:
+        """Coordinates and residuals of rows, and standard errors where they are asked for.
+
+        Rows of the fit lie where they are. Rows with holes are placed over the columns that they
+        have; what cannot be compared gets NaN, with a warning.
+        """
+        equal = find_rows(row_keys(X if self.rows is not None else sp.csr_array(X)), self.keys)
+        old, new = np.flatnonzero(equal >= 0), np.flatnonzero(equal < 0)
+        latent = np.full((X.shape[0], self.points.shape[1]), np.nan, self.dtype)
+        residual, std = np.full(X.shape[0], np.nan), np.full(latent.shape, np.nan)
+        latent[old], residual[old] = self.embedding[equal[old]], 0.0
+        if errors:
+            std[old] = self.standard_errors()[self.inverse[equal[old]]]
+        if not new.size:
+            return latent, residual, std
+        rule, rows = self.request.missing, some_rows(X, new)
+        rows = rows[:, self.first] if self.rows is None else rows
+        if isinstance(rule, missing.Impute):
+            rows = missing.fill(rows, self.rows, alone=True)
+        least = rule.least(rows.shape[1]) if isinstance(rule, missing.Pairwise) else None
+        for fitted, numbers, part in self._parts(rows, least):
+            comparable = np.flatnonzero(fitted.similarity.comparable(part))
+            at, part = new[numbers[comparable]], some_rows(part, comparable)
+            if not at.size:
+                continue
+            points, residual[at] = fitted.placement.place(part, verbose=verbose)
+            latent[at] = points
+            if errors:
+                part = missing.fill(part, self.rows, alone=True) if self.has_holes else part
+                compared = fitted._compares.modeled(dense_rows(part))
+                std[at] = fitted._errors_of(compared, points)
+        silent = np.flatnonzero(np.isnan(residual))
+        if silent.size:
+            warn(
+                f"{silent.size} of {X.shape[0]} rows cannot be compared with the training rows "
+                "(all zero, constant, too far away for a number, or sharing fewer than "
+                f"{least or 1} columns with each) and get NaN: {check.few_rows(silent, X.shape[0])}"
+            )
+        return latent, residual, std
+
+    @cached_property
+    def placement(self) -> Reconstruction:
+        """How new rows are placed: where they are most likely, by projection, or among others."""
+        result, near = self.result, self._reconstruction
+        if result.n_iter is None:
+            return near if self.settings.strategy.uses_kernel else Projection.fitted(near)
+        settled = self.is_local or not self._why_unknown()
+        if not settled or self.has_holes or self.rows.shape[1] < limits.FEWEST_COLUMNS:
+            return near
+        if result.core is None and self.sample.size < self.first.size:
+            return near
+        return MostLikely(near.points, near.similarity, near.graph, self.process)
+
+    @property
+    def _reconstruction(self) -> Reconstruction:
+        """Placement of new rows among those that they are joined to."""
+        return Reconstruction(self.points, self.similarity, self.result.graph)
+
+    def _parts(self, rows: Any, least: int | None) -> Iterator[tuple[Model, Integers, Any]]:
+        """Yield the fit over the columns that some rows have, their numbers, and their values."""
+        holes = isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
+        if least is None or self.has_holes or not holes:
+            yield self, np.arange(rows.shape[0]), rows
+            return
+        for columns, numbers in known_columns(rows.T):
+            if columns.size >= least:
+                yield self._over(columns), numbers, rows[np.ix_(numbers, columns)]
+
+    def _over(self, columns: Integers) -> Model:
+        """Return the same points and variances, and their errors, over some of the columns."""
+        if columns.size == self.rows.shape[1]:
+            return self
+        rows, computed = take_columns(self.rows, columns), {}
+        if "error bars" in self.computed:
+            bars = self.computed["error bars"]
+            free = bars.free_columns * columns.size / self.rows.shape[1]
+            computed["error bars"] = bars._replace(free_columns=free)
+        # A row may well be constant where others are not.
+        first, name = some_rows(rows, self.first), self.similarity.affinity.name
+        model_based = self.settings.model_based
+        compared = similarity.compare(first, name, counts=True, model_based=model_based)
+        result = replace(self.result, similarity=compared)
+        return replace(self, rows=rows, result=result, computed=computed)
+
+    def residuals(self) -> Floats:
+        """Residuals of at most 500 distinct rows, each placed by the others as a new one is."""
+
+        def placed() -> Floats:
+            if self.rows is None or self.first.size < 2:
+                return np.empty(0)
+            own = evenly_spaced(self.first.size, _MOST_OWN)
+            return self._reconstruction.place(some_rows(self.rows, self.first[own]), own=own)[1]
+
+        return self.once("own residuals", placed)
+
+    # Error bars -----------------------------------------------------------------------------------
+
+    def why_no_errors(self) -> str:
+        """Say why there are no standard errors, as far as is known; nothing where there are."""
+        bars = self.computed.get("error bars")
+        return self._why_unknown() or (bars.misfit if bars else "")
+
+    def _why_unknown(self) -> str:
+        """Say why the likelihood tells no standard errors; nothing where it does."""
+        if isinstance(self.similarity, PairwiseSimilarity) and not self.similarity.known.all():
+            return (
+                "they need all pairs of rows; in Python, fixed_ of strategy 'blockwise' says which "
+                "may lie elsewhere"
+            )
+        if self.rows is None:
+            return "they need the rows, and values between points were given"
+        annealed = (
+            f"they come with {setting('refine', 'likelihood')} and its descent 'annealed', where "
+            "the model fits"
+        )
+        if self.is_local:
+            return (
+                "a local descent stays near its closed form and is no maximum of the likelihood; "
+                f"{annealed}"
+            )
+        if self.result.core is not None:
+            return ""
+        least = limits.FEWEST_COLUMNS
+        if self.rows.shape[1] < least:
+            return f"they need at least {least} columns, got {self.rows.shape[1]}"
+        if not self.settings.model_based:
+            return annealed
+        return ""
+
+    @cached_property
+    def sample(self) -> Integers:
+        """Distinct rows that the process is conditioned on: the core, or evenly spaced ones."""
+        core = self.result.core
+        return evenly_spaced(self.first.size, MAX_POINTS) if core is None else core.core
+
+    @cached_property
+    def process(self) -> GaussianProcess:
+        """The process of the sampled rows as they were compared."""
+        points, rows = self.points[self.sample], self._compared(self.sample)
+        centered = self._compares.centers_rows
+        if self.result.core is not None:
+            variance, noise = self.result.core.fit.variance, self.result.core.fit.noise
+        else:
+            cov = sample_covariance(rows, centered=centered)
+            variance, noise, _ = fit_variances(points, cov, rows.shape[1], self.result.kernel)
+        return GaussianProcess(points, rows, self.result.kernel, variance, noise, centered=centered)
+
+    def error_bars(self) -> LatentPosterior | None:
+        """Estimate how far the sampled rows are from the truth; None where that is not known."""
+        bars = self.unchecked_bars()
+        return None if bars is None or bars.misfit else bars
+
+    def unchecked_bars(self) -> LatentPosterior | None:
+        """Estimate the same, whether the model fits the rows or not."""
+        if self._why_unknown():
+            return None
+        seed, core = self.settings.random_state, self.result.core
+        optima = () if core is None else core.fit.optima
+
+        def estimated() -> LatentPosterior:
+            bars = posterior(self.process, seed, optima=optima, places=self.first[self.sample])
+            # What was filled in is no information.
+            known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
+            covariances, free = bars.covariances / known, known * bars.free_columns
+            if bars.misfit:
+                warn(f"the model does not fit X, so that reliability is NaN: {bars.misfit}")
+            return bars._replace(covariances=covariances, free_columns=free)
+
+        return self.once("error bars", estimated)
+
+    def standard_errors(self) -> Floats:
+        """Compute the standard errors of the distinct rows, (u, m)."""
+        bars = self.error_bars()
+        if bars is None:
+            return np.full(self.points.shape, np.nan)
+        if "standard errors" not in self.computed:
+            outside = np.setdiff1d(np.arange(len(self.points)), self.sample)
+            errors = np.empty(self.points.shape)
+            errors[self.sample] = bars.standard_errors
+            errors[outside] = self._errors_of(self._compared(outside), self.points[outside])
+            self.computed["standard errors"] = errors
+        return np.asarray(self.computed["standard errors"])
+
+    def reliability(self) -> float:
+        """Compute the R² with the truth that error bars and the agreement of halves support.
+
+        Splits of the columns scatter, so that the one of most agreement limits it.
+        """
+        bars, supported = self.error_bars(), 0.0
+        if bars is None:
+            return float("nan")
+        value = reliability(self.points[self.sample], bars.standard_errors)
+        for agreement in self.agreements():
+            supported = max(supported, supported_r2(agreement))
+            if supported >= value:
+                break
+        return min(value, supported)
+
+    def _errors_of(self, rows: NDArray[np.floating], points: Floats) -> Floats:
+        """Compute standard errors (b, m) of rows, as they are compared, that are not sampled."""
+        bars = self.error_bars()
+        if bars is None or not len(points):
+            return np.full(points.shape, np.nan)
+        return np.sqrt(place_variances(self.process, bars, rows, points))
+
+    # Values of X ----------------------------------------------------------------------------------
+
+    def noise_model(self) -> NoiseModel:
+        """Fit the noise model of the values of X, or take that of the likelihood."""
+        core = self.result.core
+        if core is not None and core.core.size == self.first.size and self.settings.model_based:
+            fit = core.fit
+            return NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
+
+        def fitted() -> NoiseModel:
+            sample = self._conditioned
+            table = self._centered(self.rows[self.first[sample]])
+            return fit_noise_model(self.points[sample], table, self.result.kernel)
+
+        return self.once("noise model", fitted)
+
+    def predict(self, points: Floats, *, with_errors: bool = False) -> Prediction:
+        """Predict rows of X at points; ``with_errors`` adds what error bars leave open.
+
+        A column is predicted by the rows that have it; the error is the root mean square.
+        """
+        model, width = self.noise_model(), self.rows.shape[1]
+        predicted = np.zeros((len(points), width))
+        explained = np.zeros(len(points))
+        for columns, process in self._processes(np.arange(width)):
+            predicted[:, columns], std = process.predict(points)
+            explained += columns.size / width * (model.variance - std**2)
+        std = np.sqrt(np.maximum(model.variance - explained, 0.0))
+        bars = self.error_bars() if with_errors else None
+        if bars is not None and self.settings.model_based:
+            std = np.hypot(std, row_deviations(self.process, bars, points))
+            # Nothing is less certain than where nothing was measured.
+            std = np.minimum(std, np.sqrt(model.variance))
+        return Prediction(predicted + self._mean, std)
+
+    def posteriors(self, columns: Integers) -> list[ColumnPosterior]:
+        """Posteriors of some columns of X, together all; a column no row has is in none."""
+        mean = self._mean
+        return [
+            column_posterior(process, at, mean[columns[at]], alike=self.settings.model_based)
+            for at, process in self._processes(columns)
+        ]
+
+    def spread(self) -> Floats | None:
+        """Mean error covariance of the points, (m, m); None where it is not known."""
+        bars = self.error_bars() if self.settings.model_based else None
+        return None if bars is None else np.asarray(bars.covariances.mean(axis=0))
+
+    def _processes(self, columns: Integers) -> Iterator[tuple[Integers, GaussianProcess]]:
+        """Yield which of some columns of X are known in the same rows, and their process."""
+        sample, model = self._conditioned, self.noise_model()
+        rows = dense_rows(take_columns(some_rows(self.rows, self.first[sample]), columns))
+        for there, at in known_columns(rows):
+            if there.size:
+                points, known = self.points[sample[there]], rows[np.ix_(there, at)]
+                known = known - self._mean[columns[at]]
+                process = GaussianProcess(points, known, model.kernel, model.variance, model.noise)
+                yield at, process
+
+    def score(self, rows: Any, *, verbose: int = 0) -> float:
+        """Mean log likelihood of a column of rows of X, which lie where they are placed."""
+        latent = self.place(rows, verbose=verbose)[0]
+        if isinstance(self.request.missing, missing.Impute):
+            rows = missing.fill(rows, self.rows, alone=True)
+        placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
+        if not placed.size:
+            raise ValueError(
+                f"X must have a row that transform can place, got none of {len(rows)}; pass "
+                "rows like those of the fit"
+            )
+        placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
+        points, table = latent[placed].astype(np.float64), self._centered(rows[placed])
+        model = self.noise_model()
+        value = known_log_likelihood(table, points, model.kernel, model.variance, model.noise)
+        return value / rows.shape[1]
+
+    @cached_property
+    def _conditioned(self) -> Integers:
+        """Distinct rows that predictions are conditioned on, fewer where there are many groups."""
+        sample = evenly_spaced(self.first.size, limits.SAMPLED)
+        while True:
+            known = np.isfinite(dense_rows(self.rows[self.first[sample]]))
+            if work_of(known) <= limits.SAMPLED**3 or sample.size <= limits.FEWEST_COLUMNS:
+                return sample
+            sample = evenly_spaced(self.first.size, sample.size // 2)
+
+    @cached_property
+    def _mean(self) -> Floats:
+        """Mean of what is known of every column of X, (p,)."""
+        if self.has_holes:
+            return similarity.column_moments(dense_rows(self.rows))[0]
+        return np.asarray(self.rows.mean(axis=0))
+
+    def _centered(self, rows: NDArray[np.floating]) -> Floats:
+        """Rows of X: of samples of the model about their means, else about those of X too."""
+        table = dense_rows(rows)
+        if not self.settings.model_based:
+            table = table - self._mean
+        if self.similarity.centers_rows:
+            return centered_known(table)
+        return np.asarray(table, dtype=np.float64)
+
+    def _compared(self, numbers: Integers) -> Floats:
+        """Return some of the distinct rows as they were compared."""
+        filled, rows = self._filled, some_rows(self.rows, self.first[numbers])
+        rows = dense_rows(rows) if filled is None else filled[0][numbers]
+        return np.asarray(self._compares.modeled(rows), dtype=np.float64)
+
+    @cached_property
+    def _filled(self) -> tuple[Floats, Similarity] | None:
+        """Distinct rows with their holes filled in, and how these compare; None of whole ones."""
+        if not self.has_holes:
+            return None
+        name = self.similarity.affinity.name
+        return missing.filled_rows(
+            dense_rows(self.rows[self.first]), name, self.settings.model_based
+        )
+
+    @property
+    def _compares(self) -> Similarity:
+        """How rows without holes, or with what was filled in, compare."""
+        return self.similarity if self._filled is None else self._filled[1]
+
+    # Parts of the columns -------------------------------------------------------------------------
+
+    def agreements(self) -> Iterator[float]:
+        """Yield the Procrustes R² between maps of two halves of the columns, of each split."""
+        self.computed.setdefault("agreements", self.settings.agreements)
+        for split in range(SPLITS):
+            if split == len(self.computed["agreements"]):
+                halves = self._of_columns(partial(agreement_of_halves, split=split))
+                self.computed["agreements"] += (halves,)
+            yield self.computed["agreements"][split]
+
+    def held_out_r2(self) -> float:
+        """Compute the R² of columns that were left out, predicted from the map of the others."""
+        # Candidates are refined where the map is not.
+        settings = self.settings
+        if settings.candidates and settings.agreements and self.request.refine is not None:
+            return settings.candidates[0].r2
+        return float(self.once("held-out R2", lambda: self._of_columns(predicted_r2)))
+
+    def _of_columns(self, measure: Callable[..., float]) -> float:
+        """Return what parts of the columns, each embedded as the map was, say; NaN without any."""
+        plan, rows = self.settings, self.rows
+        if rows is None:
+            return np.nan
+        option = self.request.filled(
+            n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity
+        )
+        likely = isinstance(plan.refine, refine.Likelihood)
+        kernel = plan.kernel if likely else option.kernel
+        option = replace(option, refine=plan.refine, kernel=kernel)
+        facts = Facts(some_rows(rows, self.first), True, _least_shared(rows, self.request))
+        return measure(facts, option, model_based=plan.model_based)
+
+    def held_out_maps(self) -> list[tuple[Booleans, Floats]]:
+        """Fit the rows again without each of four folds of the columns, refined by stress.
+
+        Of more than 600 rows as many evenly spaced ones are on the maps, the others are NaN.
+        Nothing comes back where there are few columns, or a part of the table cannot be embedded.
+        """
+        sample = evenly_spaced(self.rows.shape[0], _JUDGED)
+        rows, settings = dense_rows(some_rows(self.rows, sample)), self.settings
+        folds = similarity.folds(rows)
+        if rows.shape[1] < limits.FEWEST_COLUMNS or len(folds) < 2:
+            return []
+        rule: Any = settings.graph
+        # A graph that was given is one of all rows.
+        if rule is None or (sample.size < self.rows.shape[0] and not isinstance(rule, graph.Rule)):
+            rule = "auto"
+        request = replace(
+            self.request, n_components=settings.n_components, strategy=settings.strategy,
+            graph=rule, kernel="auto", affinity=settings.affinity, missing=None,
+            refine=None if settings.graph is None else refine.Stress(), n_landmarks="auto",
+        )  # fmt: skip
+        maps = []
+        with no_warnings():
+            for fold in folds:
+                try:
+                    part = Model.of(np.ascontiguousarray(rows[:, ~fold]), request, Stages())
+                except ValueError:
+                    return []
+                every = np.full((self.inverse.size, settings.n_components), np.nan)
+                every[sample] = part.embedding
+                maps.append((fold, every))
+        return maps
+
+    # Results --------------------------------------------------------------------------------------
+
+    def joints(self) -> blockwise.Joints | gplvm.SessionJoints | None:
+        """Return what cliques, or sessions with other columns each, leave open between them."""
+
+        def found() -> Any:
+            joints: Any = self.result.sessions
+            solved, embedding = self.result.solution.solved, self.result.solution.embedding
+            if joints is None and solved is not None:
+                joints = blockwise.joints(solved, embedding.coordinates)
+            return joints and joints.of_rows(self.inverse)
+
+        return self.once("joints", found)
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the results of all rows that `IKD` shows: copies, of which the model sees none.
+
+        The one function where distinct rows become all rows.
+        """
+        result, report, first, inverse = self.result, self.settings, self.first, self.inverse
+        solution, g, core = result.solution, result.graph, result.core
+        closed_form, refined = solution.embedding, result.n_iter is not None
+        eigenvalues = np.sum(self.points[inverse] ** 2, axis=0)
+        ratio = closed_form.explained_variance_ratio
+        if refined or first.size < inverse.size:
+            squares = eigenvalues ** (2 if report.strategy.uses_kernel else 1)
+            ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
+        spectrum = closed_form.eigenvalues if report.spectrum is None else report.spectrum
+        labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
+        solved, residuals, marks = solution.solved, solution.residuals, solution.landmarks
+        cliques = solved and Cliques.trusted(solved.blocks.renamed(first), inverse.size)
+        return {
+            "embedding_": self.embedding.copy(),
+            "n_components_": self.points.shape[1],
+            "eigenvalues_": eigenvalues,
+            "explained_variance_ratio_": ratio.copy(),
+            "negative_mass_": None if refined else closed_form.negative_mass,
+            "spectrum_": spectrum.copy(),
+            "kernel_": result.kernel,
+            "settings_": report,
+            "candidates_": report.candidates,
+            "n_iter_": result.n_iter or 0,
+            "removed_edges_": deepcopy(result.removed),
+            "graph_": None if g is None else _expand_graph(g, first, inverse),
+            # Numbered by their first row.
+            "component_labels_": pd.factorize(labels[inverse])[0].astype(np.int64),
+            "cliques_": cliques,
+            "merge_residuals_": None if residuals is None else residuals[inverse],
+            "merge_start_weight_": solution.start_weight,
+            "optima_": () if core is None else _expand_optima(core, self.points, inverse),
+            "landmarks_": None if marks is None else first[marks],
+        }
+
+    def explain(self) -> Report:
+        """Add to the settings how to read the embedding; warn where that is likely to harm."""
+        notes = {**self.result.notes, **self._explained_components()}
+        warned = self._warned_of_rows()
+        notes |= self._explained_joints() | self._explained_errors()
+        report = self.settings.explain(notes)
+        report = replace(report, warnings=(*report.warnings, *warned))
+        self.result = replace(self.result, settings=report)
+        return report
+
+    def _explained_components(self) -> dict[str, str]:
+        """Return that the graph was joined, if it was; warn of a graph that was asked for."""
+        labels = self.result.labels
+        if labels is None or not labels.any():
+            return {}
+        sizes = np.bincount(labels[self.inverse])
+        text = (
+            f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
+            f"{int(sizes.sum())} points); they were joined by links between their nearest "
+            "points, which alone fix their relative positions; more neighbors or a lower "
+            "threshold leaves fewer"
+        )
+        if not isinstance(self.request.graph, str):
+            warn(text)
+        return {"components": text}
+
+    def _warned_of_rows(self) -> list[str]:
+        """Warn of a coordinate that mostly tells a few rows from all others, and return that."""
+        points, axis, fraction = eigen.dominant_points(self.points)
+        if not points.size or self.rows is None:
+            return []
+        rows = np.flatnonzero(np.isin(self.inverse, points))
+        text = (
+            f"dimension {axis + 1} mostly tells row{'s' * (rows.size > 1)} "
+            f"{check.few_rows(rows)} from all others ({fraction:.0%} of the squared distances "
+            "from its median); look at the values, and drop an error"
+        )
+        warn(text)
+        return [text]
+
+    def _explained_joints(self) -> dict[str, str]:
+        """Return what joints leave open, with a warning, where pairs or distances were given."""
+        # Noisy cliques of one table leave much open, which the geodesic solution settles.
+        unknown = isinstance(self.request.missing, missing.Pairwise)
+        if not unknown and self.request.affinity != "precomputed_distance":
+            return {}
+        joints = self.joints()
+        text = joints and blockwise.describe_open(joints.fixed, joints.n_open)
+        if not text:
+            return {}
+        warn(text)
+        return {"joints": text}
+
+    def _explained_errors(self) -> dict[str, str]:
+        """Return what standard errors lead to expect, or why there are none; warn of large ones."""
+        likely, notes = self.result.core is not None, {}
+        value = self.reliability() if likely else 1.0
+        if why := self.why_no_errors():
+            notes["standard errors"] = f"there are no standard errors: {why}"
+        elif likely:
+            bars = self.unchecked_bars()
+            rows_in_no_order = bool(bars and np.isnan(bars.checks.order.value))
+            notes["standard errors"] = (
+                f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
+                "with the truth"
+            ) + "; rows in no order are not asked for noise along them" * rows_in_no_order
+        if value < gplvm.TRUSTED:
+            rivals = self.result.notes.get("optima", "")
+            warn(
+                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
+                f"standard errors are large (standard_errors_){'; ' * bool(rivals)}{rivals}; "
+                "measure more columns, or average rows that belong together"
+            )
+        return notes
+
+
+def _warn_of_equal_rows(result: Result, request: Request) -> None:
+    """Warn where the rows of a fit are equal up to rounding."""
+    after, g = np.arange(1, len(result.coordinates)), result.graph
+    weights = result.similarity.between(after - 1, after) if g is None else g.weights
+    if weights.size and weights.min() > 1.0 - 1e-12:
+        cure = "subtract the mean of every column from X if it is large"
+        if not request.has_rows:
+            cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
+        affinity = result.settings.affinity
+        warn(f"all {affinity} similarities are 1 up to rounding: the embedding is noise; {cure}")
+
+
+def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
+    """First of every set of equal rows, and which of those each row is; all where pairs differ."""
+    size, n = request.n_components, rows.shape[0]
+    stress = request.refine if isinstance(request.refine, refine.Stress) else refine.Stress()
+    if isinstance(request.graph, graph.CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
+        first = inverse = np.arange(n)
+    else:
+        first, inverse = similarity.unique_rows(rows)
+    whole = isinstance(rows, np.ndarray) and not missing.has_holes(rows)
+    if whole and (np.ptp(rows, axis=0) <= ROUNDING * np.abs(rows[0])).all():
+        check.check_varies(rows)
+        raise ValueError(
+            "columns of X must vary by more than rounding, got values that differ by less than "
+            f"{ROUNDING:g} of their size; subtract the mean of every column, better "
+            "where the data come from"
+        )
+    if size != "auto":
+        check.components(first.size)("n_components", size)
+    return first, inverse
+
+
+def _with_reference(request: Request, inverse: Integers) -> Request:
+    """Request with the reference point, which is a row of X, among the distinct rows."""
+    strategy = request.strategy
+    if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
+        return request
+    cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
+    at = check.whole(0, inverse.size - 1, cure)("reference", strategy.reference)
+    own = {**strategy.get_params(), "reference": int(inverse[at])}
+    return replace(request, strategy=type(strategy)(**own))
+
+
+def _least_shared(rows: Any, request: Request) -> int | None:
+    """Columns that a known pair of rows with holes shares; None of rows without."""
+    rule = request.missing
+    if isinstance(rule, missing.Pairwise) and missing.has_holes(rows):
+        return rule.least(rows.shape[1])
+    return None
+
+
+def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
+    """Similarity of rows, of those with holes over the columns that both have."""
+    if (least := _least_shared(rows, request)) is not None:
+        pairwise = PairwiseSimilarity(AFFINITIES[plan.affinity], rows, least)
+        pairwise.check_groups(names)
+        return pairwise
+    # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
+    few = evenly_spaced(rows.shape[0], limits.SAMPLED)
+    counts = request.has_rows and whole_multiples(some_rows(rows, few)) is not None
+    return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
+
+
+def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:
+    """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
+    if np.array_equal(first, np.arange(inverse.size)):
+        return g
+    low, high, weights = graph.edges(g)
+    copies = np.setdiff1d(np.arange(inverse.size), first)
+    ends = np.array([np.append(first[low], first[inverse[copies]]), np.append(first[high], copies)])
+    weights = np.append(weights, np.ones(copies.size))
+    return graph.from_edges(inverse.size, ends.min(axis=0), ends.max(axis=0), weights)
+
+
+def _expand_optima(
+    core: gplvm.CoreFit, points: Floats, inverse: Integers
+) -> tuple[gplvm.OptimumRecord, ...]:
+    """Local optima of all rows in the frame of the embedding, NaN outside the core."""
+    motion, expanded = blockwise.rigid_fit(core.fit.latent, points[core.core]), []
+    for optimum in core.fit.optima:
+        latent = np.full(points.shape, np.nan)
+        latent[core.core] = motion.apply(optimum.latent)
+        expanded.append(optimum._replace(latent=latent[inverse]))
+    return tuple(expanded)

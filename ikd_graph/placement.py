@@ -1,0 +1,181 @@
+r"""Where new rows lie on a map, in one of three ways, each row by itself.
+
+`Reconstruction` is local and linear, among the rows that a new one is joined to. With
+C_ij = <x - x_i, x - x_j> for the joined rows, which similarities give, the weights minimize
+
+    \|x - Σ w_j x_j\|² + Σ p_j w_j² \|x - x_j\|²    with Σ w_j = 1, and the latent is Σ w_j z_j.
+
+A row is joined to its most similar training row and to what that is joined to in the graph: it lies
+on one sheet of a roll. The weights see no unit of the latent, so that they agree with a latent that
+a refinement has stretched here and there. Noise of the rows is in the diagonal of C: much of it
+averages over many rows, none leaves a linear interpolation. As x approaches x_1 the penalty of w_1
+vanishes and that of no other weight does, hence w_1 -> 1 and the latent goes to z_1.
+
+`Projection`: a linear latent is a projection of the rows, and so is that of a new row.
+
+`MostLikely`: where rows are samples of a Gaussian process, a new one has a point of maximum
+likelihood, and the reconstruction is only the start. Near a training row it is all that counts: the
+process would put that row, measured with the same noise again, elsewhere than the fit did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._base.progress import progress_bar
+from ._base.table import dense_rows
+from ._base.threads import batches, block_rows, map_blocks
+from ._base.types import Floats, Integers
+from .gplvm import GaussianProcess, freshness
+from .gplvm._process import SIDE_BY_SIDE
+from .graph import CsrGraph
+from .similarity import Similarity
+
+__all__ = ["MostLikely", "Projection", "Reconstruction"]
+
+N_CANDIDATES = 40
+"""Most similar training rows that a new row may be joined to."""
+
+RIDGE = 0.1
+"""Penalty p_j of a weight, which a neighborhood that is not flat needs.
+
+From .03 to .3 hardly anything changes; without it weights of exact data are arbitrary.
+"""
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """New rows as weighted means of the points that they are joined to."""
+
+    points: Floats  # (u, m) coordinates of the distinct rows
+    similarity: Similarity  # of these rows
+    graph: CsrGraph | None  # of these rows
+
+    def place(
+        self, rows: Any, *, own: Integers | None = None, verbose: int = 0
+    ) -> tuple[Floats, Floats]:
+        """Coordinates (b, m) of rows that can be compared, each placed by itself, and residuals.
+
+        A residual is what is left of the squared distance of a row from the mean row. Rows that are
+        ``own`` distinct ones of the fit are placed by the others.
+        """
+        latent = np.empty((rows.shape[0], self.points.shape[1]))
+        residual = np.empty(len(latent))
+        bar = progress_bar(verbose, total=len(latent), desc="placing rows")
+
+        def work(start: int, stop: int) -> None:
+            few, out = rows[start:stop], None if own is None else own[start:stop]
+            near, residual[start:stop] = self._reconstructed(few, out)
+            latent[start:stop] = self._moved(few, near)
+            bar.update(stop - start)
+
+        with bar:
+            map_blocks(work, len(latent), SIDE_BY_SIDE)
+        return latent, residual
+
+    def _moved(self, rows: Any, latent: Floats) -> Floats:
+        """Return where rows lie, (b, m), given where they are reconstructed."""
+        return latent
+
+    def _reconstructed(self, rows: Any, own: Integers | None) -> tuple[Floats, Floats]:
+        """Return weighted means of the points that rows are joined to, and residuals."""
+        sim = self.similarity
+        latent = np.empty((rows.shape[0], self.points.shape[1]))
+        residual = np.empty(len(latent))
+        # One row at a time: the bits of a product depend on how many rows it is made of.
+        near, values = sim.nearest(rows, min(N_CANDIDATES, sim.n_samples))
+        for index in range(len(latent)):
+            joined = sim.mutually_known(near[index], values[index])
+            joined &= self._joined(near[index], None if own is None else own[index])
+            numbers = near[index][joined]
+            points, squares = self.points[numbers], _sq_distances(values[index][joined])
+            i, j = np.triu_indices(len(points), 1)
+            between = np.zeros((len(points), len(points)))
+            between[i, j] = between[j, i] = _sq_distances(sim.between(numbers[i], numbers[j]))
+            weights, left_over = _reconstruct(squares, between)
+            latent[index] = weights @ points
+            residual[index] = left_over
+        return latent, residual / sim.sq_from_mean(rows)
+
+    def _joined(self, near: Integers, own: int | None) -> Any:
+        """Return which points near to a row, (k,), it is joined to: never to itself."""
+        joined = near != own if own is not None else np.ones(near.size, dtype=np.bool_)
+        if self.graph is None:
+            return joined
+        first = near[joined][0]
+        of_first = self.graph.indices[self.graph.indptr[first] : self.graph.indptr[first + 1]]
+        return joined & np.isin(near, np.append(of_first, first))
+
+
+@dataclass(frozen=True)
+class Projection(Reconstruction):
+    """New rows on the axes that the rows of the fit were projected on."""
+
+    axes: Floats  # (q, m) of rows as they are compared
+    origin: Floats  # (m,) where a row of zeros lies
+
+    @classmethod
+    def fitted(cls, near: Reconstruction) -> Projection:
+        """Return the projection that puts the rows of a linear fit on its points."""
+        # Coordinates are centered, so that the mean of the rows takes no part.
+        points, similarity = near.points, near.similarity
+        center, rows = points.mean(axis=0), similarity.rows
+        centered = points - center
+        pull = centered @ np.linalg.pinv(centered.T @ centered)
+        if rows is None:
+            # Similarities with all points are projected.
+            axes = similarity.unit**2 * pull
+            mean = similarity.matrix().mean(axis=0)
+        else:
+            axes, mean = np.zeros((rows.shape[1], pull.shape[1])), np.zeros(rows.shape[1])
+            for batch in batches(len(rows), block_rows(rows.shape[1])):
+                axes += rows[batch].T @ pull[batch]
+                mean += rows[batch].sum(axis=0, dtype=np.float64) / len(rows)
+            # Least squares: of some columns the loadings are not orthonormal.
+            axes = np.linalg.pinv(axes).T
+        return cls(points, similarity, near.graph, axes, center - mean @ axes)
+
+    def _moved(self, rows: Any, latent: Floats) -> Floats:
+        """Return the projections of rows."""
+        for index, factor in enumerate(self.similarity.factor_of(rows)):
+            # A row of which pairs are unknown stays between its nearest.
+            if np.isfinite(factor).all():
+                latent[index] = self.origin + factor @ self.axes
+        return latent
+
+
+@dataclass(frozen=True)
+class MostLikely(Reconstruction):
+    """New rows at their points of maximum likelihood, near rows of the fit where these lie."""
+
+    process: GaussianProcess  # of the rows as they were compared
+
+    def _moved(self, rows: Any, latent: Floats) -> Floats:
+        """Return the most likely points, those near a training row closer to where they started."""
+        observed = self.process.observe(self.similarity.modeled(dense_rows(rows)))
+        away = self.process.place(observed, latent)[0] - latent
+        return latent + freshness(self.process, observed)[:, None] * away
+
+
+def _sq_distances(similarities: Floats) -> Floats:
+    """Squared distances of rows that are similar to themselves by 1, at least a rounding."""
+    return np.maximum(2.0 - 2.0 * similarities, np.finfo(np.float64).eps)
+
+
+def _reconstruct(squares: Floats, between: Floats) -> tuple[Floats, float]:
+    r"""Weights of sum 1 that make up a row from those it is joined to, and \|x - Σ w_j x_j\|².
+
+    ``squares`` (k,) are squared distances of the row to these, ``between`` (k, k) those among them.
+    """
+    gram = 0.5 * (squares[:, None] + squares - between)
+    # In units of each distance, in which no weight is near the rounding of another.
+    scale = 1.0 / np.sqrt(squares)
+    values, vectors = np.linalg.eigh(gram * scale[:, None] * scale + RIDGE * np.eye(scale.size))
+    # Squared distances of no points have negative eigenvalues.
+    values = np.maximum(values, RIDGE)
+    weights = (vectors @ ((scale @ vectors) / values)) * scale
+    weights /= weights.sum()
+    return weights, max(float(weights @ gram @ weights), 0.0)
