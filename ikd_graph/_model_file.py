@@ -25,8 +25,8 @@ from .blockwise import SolvedBlocks
 from .chance import ChanceTest
 from .cliques import Blocks, check_blocks
 from .eigen import Embedding
-from .plan import CLASSES, Candidate, Report
 from .refine import Likelihood, Stress
+from .settings import CLASSES, Candidate, Settings
 from .similarity import AFFINITIES, GIVEN
 from .strategies import Solution, Strategy
 
@@ -311,7 +311,7 @@ def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
     return made
 
 
-def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
+def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
     """Return the plan of the fit and its reasons."""
     own = {name: _object(name, head["settings"][name], arrays) for name in _PLAN}
     own["kernel"] = kernels.get(own["kernel"])
@@ -324,14 +324,14 @@ def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Report:
     wrong = [name for name, kind in resolved.items() if not isinstance(own[name], kind)]
     if wrong or own["affinity"] not in (*AFFINITIES, *GIVEN):
         raise ValueError(f"its {(*wrong, 'affinity')[0]} is of another kind")
-    return Report(
+    return Settings(
         **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
         warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),
         reasons={str(name): str(text) for name, text in head["reasons"].items()},
     )  # fmt: skip
 
 
-def _result(arrays: Mapping[str, Any], settings: Report) -> dict[str, Any]:
+def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the fields of a result, the similarity aside."""
     points, numbers, core = arrays["points"], ("n_iter", "start_weight"), None
     n_iter, start_weight = (arrays[name].item() if name in arrays else None for name in numbers)

@@ -44,8 +44,8 @@ from .maps.columns import ColumnRelevance, rows_on_map
 from .maps.columns import columns as find_columns
 from .maps.loadings import Loadings, chosen_columns
 from .model import Model
-from .plan import Candidate, Report, Request
 from .plotting import colors, plot
+from .settings import Candidate, Settings
 from .similarity import AFFINITIES, GIVEN
 from .strategies import Strategy
 from .trust import Trust, chance_of
@@ -205,7 +205,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Rows that are landmarks.
     n_iter_ : int
         Steps of the refinement.
-    settings_ : Report
+    settings_ : Settings
         The settings used, and for each that was "auto" the reason (`settings_.reasons`).
     candidates_ : tuple of Candidate
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out
@@ -253,7 +253,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     negative_mass_: float | None
     spectrum_: Floats
     kernel_: kernels.StationaryKernel
-    settings_: Report
+    settings_: Settings
     candidates_: tuple[Candidate, ...]
     n_iter_: int
     removed_edges_: Integers | None
@@ -373,7 +373,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
         with check.naming_rows(row_names(X)), self._learnt() as model:
-            rows = self._read(X, model.request, new=True)
+            rows = self._read(X, model.asked, new=True)
             latent, _, std = model.place(rows, errors=return_std, verbose=self.verbose)
             if return_std and (unknown := model.why_no_errors()):
                 warn(f"the standard errors of all rows are NaN: {unknown}")
@@ -398,7 +398,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             row of the fit, about 1 or more for a row that is like none of them.
         """
         with self._learnt() as model:
-            rows = self._read(X, model.request, new=True)
+            rows = self._read(X, model.asked, new=True)
             return model.place(rows, verbose=self.verbose)[1]
 
     @check.validate()
@@ -453,7 +453,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             As `inverse_transform` does, and where no row can be placed.
         """
         with self._learnt("score") as model:
-            return model.score(self._read(X, model.request, new=True), verbose=self.verbose)
+            return model.score(self._read(X, model.asked, new=True), verbose=self.verbose)
 
     @check.validate()
     def noise_model(self) -> gplvm.NoiseModel:
@@ -513,7 +513,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with self._learnt() as model:
             own: dict[str, Any] = {"errors": self.standard_errors_}
             if X is None:
-                model.request.require_rows("columns")
+                model.asked.require_rows("columns")
                 X = rows_on_map(model.rows, AFFINITIES[self.settings_.affinity])
                 own["names"] = getattr(self, "feature_names_in_", None)
                 if "maps" not in options:
@@ -670,7 +670,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         --------
         >>> IKD(strategy="blockwise", graph=7).check_parameters()
         """
-        Request.of(self)
+        Settings.of(self)
 
     @property
     def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
@@ -762,7 +762,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "embedding_")
         if what:
-            self.model_.request.require_rows(what)
+            self.model_.asked.require_rows(what)
         with limit_threads(self.n_jobs):
             yield self.model_
 
@@ -774,9 +774,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_known(table.values, "Z", "drop those points")
         return np.array(table.by_name(self.get_feature_names_out(), "the embedding", "Z").values)
 
-    def _read(self, X: Any, request: Request, *, new: bool = False) -> Any:
+    def _read(self, X: Any, asked: Settings, *, new: bool = False) -> Any:
         """Rows in one piece or a large sparse table, or values between points, as X holds them."""
-        affinity, has_rows = request.affinity, request.has_rows
+        affinity, has_rows = asked.affinity, asked.has_rows
         options: dict[str, Any] = {} if has_rows else {"dtype": np.float64}
         if new:
             options = {"dtype": self.model_.rows.dtype if has_rows else np.float64}
@@ -805,12 +805,12 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if not new and np.isnan(values.diagonal()).all():
                 ones = int(affinity == "precomputed")
                 ways = f"numpy.where(numpy.eye(len(X)), {ones}, X) fills the diagonal"
-        check_known(values, "Input X", ways, holes=request.missing is not None)
+        check_known(values, "Input X", ways, holes=asked.missing is not None)
         # What is small next to the rows of the fit is placed alone as it is among others.
         bound = 1e140 if affinity == "precomputed" else 1e70
         stored = values.data if sp.issparse(values) else values
         check.magnitude(0.0 if new else 1.0 / bound, bound)("X", stored)
-        if has_rows and sp.issparse(values) and isinstance(request.missing, missing.Impute):
+        if has_rows and sp.issparse(values) and isinstance(asked.missing, missing.Impute):
             raise ValueError(
                 "missing must be 'error' or 'pairwise' for sparse rows, got 'impute'; what a "
                 "sparse X does not store is zero: pass a dense X with NaN"
@@ -819,15 +819,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # The bits of a product depend on how a row lies in memory.
         return np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
 
-    def _read_training(self, X: Any, request: Request) -> Any:
+    def _read_training(self, X: Any, asked: Settings) -> Any:
         """Rows of a fit, or values between its points, as they are worked with."""
-        rows = self._read(X, request)
-        if not request.has_rows:
-            similarity.check_pairs(rows, request.affinity)
+        rows = self._read(X, asked)
+        if not asked.has_rows:
+            similarity.check_pairs(rows, asked.affinity)
             # A distance below 0 is one of 0 up to rounding.
-            return abs(rows) if request.affinity == "precomputed_distance" else rows
+            return abs(rows) if asked.affinity == "precomputed_distance" else rows
         similarity.warn_of_pairs(rows)
-        if isinstance(rows, np.ndarray) and request.missing is not None:
+        if isinstance(rows, np.ndarray) and asked.missing is not None:
             missing.check_holes(rows)
         return rows
 
@@ -835,20 +835,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, stages: Stages) -> None:
         """Fit distinct rows, and keep what was learnt of all rows."""
-        request = Request.of(self)
+        asked = Settings.of(self)
         if isinstance(self.random_state, np.random.RandomState):
-            request = replace(request, random_state=int(self.random_state.randint(2**31)))
-        rows = self._read_training(X, request)
-        if not isinstance(request.graph, str | graph.Rule):
-            weight = None if graph.without_weights(request.graph) else "weight"
-            g = graph.as_graph(request.graph, rows.shape[0], weight=weight, names=row_names(X))
-            request = replace(request, graph=g)
-        elif isinstance(request.graph, graph.Neighbors) and request.graph.k != "auto":
+            asked = replace(asked, random_state=int(self.random_state.randint(2**31)))
+        rows = self._read_training(X, asked)
+        if not isinstance(asked.graph, str | graph.Rule):
+            weight = None if graph.without_weights(asked.graph) else "weight"
+            g = graph.as_graph(asked.graph, rows.shape[0], weight=weight, names=row_names(X))
+            asked = replace(asked, graph=g)
+        elif isinstance(asked.graph, graph.Neighbors) and asked.graph.k != "auto":
             cure = "a point has no more others; 5 to 15 are usual"
-            k, most = request.graph.k, rows.shape[0] - 1
+            k, most = asked.graph.k, rows.shape[0] - 1
             check.whole(1, most, cure)("the number of neighbors in the graph", k)
         with limit_threads(self.n_jobs):
-            self._keep(Model.of(rows, request, stages))
+            self._keep(Model.of(rows, asked, stages))
             with stages("error bars"):
                 self.settings_ = self.model_.explain()
 
@@ -863,15 +863,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _restore(self, rows: Any, **learnt: Any) -> None:
         """Become the model that was saved."""
-        request = Request.of(self)
+        asked = Settings.of(self)
         # The fit has said all there was to say.
         with warnings.catch_warnings(), limit_threads(self.n_jobs):
             warnings.simplefilter("ignore")
-            if request.has_rows:
-                rows = self._read_training(rows, request)
+            if asked.has_rows:
+                rows = self._read_training(rows, asked)
             else:
                 self.n_features_in_ = rows.shape[1]
-            self._keep(Model.restored(rows, request=request, **learnt))
+            self._keep(Model.restored(rows, asked=asked, **learnt))
 
     # scikit-learn ---------------------------------------------------------------------------------
 

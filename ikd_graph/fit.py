@@ -14,8 +14,8 @@ from ._base.types import Floats, Integers
 from ._base.warn import warn
 from .graph import CsrGraph, Rule
 from .missing import filled_rows
-from .plan import Plan
 from .refine import Likelihood, Stress
+from .settings import Settings
 from .similarity import PairwiseSimilarity, Precomputed, Similarity
 from .strategies import Problem, Solution
 
@@ -34,7 +34,7 @@ class Result:
     """What a fit gave for the points of one similarity."""
 
     coordinates: Floats  # (n, m)
-    settings: Plan
+    settings: Settings
     similarity: Similarity
     solution: Solution  # the closed form
     kernel: kernels.StationaryKernel  # of the coordinates
@@ -47,7 +47,7 @@ class Result:
     notes: dict[str, str] = field(default_factory=dict)  # what happened on the way
 
 
-def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result:
+def fit(similarity: Similarity, rows: Any, plan: Settings, stages: Stages) -> Result:
     """Find coordinates of the points of a similarity.
 
     Parameters
@@ -56,7 +56,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
         How the points are compared.
     rows : (n, p) table or None
         Rows that were compared, None where only covariances or distances were given.
-    plan : Plan
+    plan : Settings
         What is done.
     stages : Stages
         Clock of the fit.
@@ -66,7 +66,7 @@ def fit(similarity: Similarity, rows: Any, plan: Plan, stages: Stages) -> Result
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    kernel = similarity.inverse(plan.kernel)
+    kernel = similarity.inverse(plan.closed_form_kernel)
     if isinstance(plan.refine, Stress) and plan.refine.noise is not None:
         _check_noise(similarity, plan)
     g, labels, removed = None, None, None
@@ -149,20 +149,20 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     core = likelihood.run(
         result.coordinates / similarity.unit,
         MappedRows(rows, similarity.modeled),
-        plan.likelihood_kernel,
+        "auto" if plan.is_auto("kernel") else plan.kernel,
         centered=similarity.centers_rows,
         random_state=plan.random_state or 0,
     )
     if told := core.fit.describe_rivals():
         result.notes["optima"] = told
-    if plan.likelihood_kernel == "auto":
+    if plan.is_auto("kernel"):
         result.notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return replace(
         result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel, core=core
     )
 
 
-def _check_noise(similarity: Similarity, plan: Plan) -> None:
+def _check_noise(similarity: Similarity, plan: Settings) -> None:
     """Raise where a fit has no distances that a noise could be of."""
     assert isinstance(plan.refine, Stress)
     one = np.ndim(plan.refine.noise) == 0

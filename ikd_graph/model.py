@@ -48,9 +48,8 @@ from .gplvm._uncertainty import MAX_POINTS, place_variances, row_deviations
 from .maps._posterior import ColumnPosterior, column_posterior
 from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
 from .placement import MostLikely, Projection, Reconstruction
-from .plan import Plan, Report, Request
+from .settings import Settings
 from .similarity import AFFINITIES, PairwiseSimilarity, Similarity, find_rows, row_keys
-from .strategies import Strategy
 from .trust import chance_of
 
 __all__ = ["Model"]
@@ -69,7 +68,7 @@ class Model:
     rows: Any  # (n, p) rows of X, NaN where a value stays unknown; None of values between points
     keys: Integers  # (n,) by which a row of the fit is known again
     inverse: Integers  # (n,) which of the distinct rows each is
-    request: Request  # what was asked for
+    asked: Settings  # what was asked for
     result: Result  # what was found for the distinct rows, in the frame of the embedding
     dtype: Any = np.float64
     computed: dict[str, Any] = field(default_factory=dict)
@@ -81,53 +80,54 @@ class Model:
     # A fit ----------------------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, rows: Any, request: Request, stages: Stages) -> Model:
+    def of(cls, rows: Any, asked: Settings, stages: Stages) -> Model:
         """Fit rows, or values between points, which were checked, by what is asked for."""
         dtype, known = rows.dtype, dict[str, Any]()
         if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
             rows = rows.astype(np.float64)
-        keys = row_keys(rows if request.has_rows else sp.csr_array(rows))
-        if isinstance(request.missing, missing.Impute):
+        keys = row_keys(rows if asked.has_rows else sp.csr_array(rows))
+        if isinstance(asked.missing, missing.Impute):
             # What is filled in by like rows is no evidence that rows are alike.
             known["chance"] = chance_of(rows)
             rows = missing.fill(rows, rows)
-        first, inverse = _distinct_rows(rows, request)
+        first, inverse = _distinct_rows(rows, asked)
         distinct = some_rows(rows, first)
-        distinct = distinct if request.has_rows else distinct[:, first]
-        facts = Facts(distinct, request.has_rows, _least_shared(rows, request))
-        report = resolve(facts, _with_reference(request, inverse), stages)
-        for text in report.warnings:
+        distinct = distinct if asked.has_rows else distinct[:, first]
+        facts = Facts(distinct, asked.has_rows, _least_shared(rows, asked))
+        settings = resolve(facts, _with_reference(asked, inverse), stages)
+        for text in settings.warnings:
             warn(text)
         with stages("similarity"):
             try:
-                compared = _compare(distinct, request, report, first)
+                compared = _compare(distinct, settings, first)
             except ValueError:
                 # Rows that cannot be compared are named by their numbers in X.
                 if not facts.has_holes:
-                    _compare(rows, request, report, first)
+                    _compare(rows, settings, first)
                 raise
-        result = pipeline.fit(compared, distinct, report, stages)
-        _warn_of_equal_rows(result, request)
+        result = pipeline.fit(compared, distinct, settings, stages)
+        _warn_of_equal_rows(result, asked)
         with stages("placement"):
             frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
             result = replace(result, coordinates=frame[first])
         # A copy: changing X after the fit changes nothing.
         own = np.array(rows) if isinstance(rows, np.ndarray) else rows
-        return cls(own if request.has_rows else None, keys, inverse, request, result, dtype, known)
+        return cls(own if asked.has_rows else None, keys, inverse, asked, result, dtype, known)
 
     @classmethod
     def restored(
-        cls, rows: Any, keys: Integers, inverse: Integers, request: Request, dtype: Any,
+        cls, rows: Any, keys: Integers, inverse: Integers, asked: Settings, dtype: Any,
         scale: Any, learnt: dict[str, Any],
     ) -> Model:  # fmt: skip
         """Return the model that was saved: rows are compared again, the rest was learnt."""
-        first, plan = np.unique(inverse, return_index=True)[1], learnt["settings"]
-        if request.has_rows:
-            compared = _compare(some_rows(rows, first), request, plan, first)
+        first = np.unique(inverse, return_index=True)[1]
+        learnt["settings"] = settings = replace(learnt["settings"], missing=asked.missing)
+        if asked.has_rows:
+            compared = _compare(some_rows(rows, first), settings, first)
         else:
-            compared = similarity.compare(rows, request.affinity, scale=scale)
+            compared = similarity.compare(rows, asked.affinity, scale=scale)
             rows = None
-        return cls(rows, keys, inverse, request, Result(similarity=compared, **learnt), dtype)
+        return cls(rows, keys, inverse, asked, Result(similarity=compared, **learnt), dtype)
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return what is kept under a name, computed when it is first asked for."""
@@ -156,9 +156,8 @@ class Model:
         return self.result.similarity
 
     @property
-    def settings(self) -> Report:
+    def settings(self) -> Settings:
         """What was done, and why."""
-        assert isinstance(self.result.settings, Report)
         return self.result.settings
 
     @cached_property
@@ -191,7 +190,7 @@ class Model:
             std[old] = self.standard_errors()[self.inverse[equal[old]]]
         if not new.size:
             return latent, residual, std
-        rule, rows = self.request.missing, some_rows(X, new)
+        rule, rows = self.asked.missing, some_rows(X, new)
         rows = rows[:, self.first] if self.rows is None else rows
         if isinstance(rule, missing.Impute):
             rows = missing.fill(rows, self.rows, alone=True)
@@ -443,7 +442,7 @@ class Model:
     def score(self, rows: Any, *, verbose: int = 0) -> float:
         """Mean log likelihood of a column of rows of X, which lie where they are placed."""
         latent = self.place(rows, verbose=verbose)[0]
-        if isinstance(self.request.missing, missing.Impute):
+        if isinstance(self.asked.missing, missing.Impute):
             rows = missing.fill(rows, self.rows, alone=True)
         placed = np.flatnonzero(np.isfinite(latent).all(axis=1))
         if not placed.size:
@@ -519,7 +518,7 @@ class Model:
         """Compute the R² of columns that were left out, predicted from the map of the others."""
         # Candidates are refined where the map is not.
         settings = self.settings
-        if settings.candidates and settings.agreements and self.request.refine is not None:
+        if settings.candidates and settings.agreements and self.asked.refine is not None:
             return settings.candidates[0].r2
         return float(self.once("held-out R2", lambda: self._of_columns(predicted_r2)))
 
@@ -528,14 +527,14 @@ class Model:
         plan, rows = self.settings, self.rows
         if rows is None:
             return np.nan
-        option = self.request.filled(
+        option = self.asked.filled(
             n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity
         )
         likely = isinstance(plan.refine, refine.Likelihood)
         kernel = plan.kernel if likely else option.kernel
-        option = replace(option, refine=plan.refine, kernel=kernel)
-        facts = Facts(some_rows(rows, self.first), True, _least_shared(rows, self.request))
-        return measure(facts, option, model_based=plan.model_based)
+        option = replace(option, refine=plan.refine, kernel=kernel, model_based=plan.model_based)
+        facts = Facts(some_rows(rows, self.first), True, _least_shared(rows, self.asked))
+        return measure(facts, option)
 
     def held_out_maps(self) -> list[tuple[Booleans, Floats]]:
         """Fit the rows again without each of four folds of the columns, refined by stress.
@@ -548,20 +547,20 @@ class Model:
         folds = similarity.folds(rows)
         if rows.shape[1] < limits.FEWEST_COLUMNS or len(folds) < 2:
             return []
-        rule: Any = settings.graph
+        rule, free = settings.graph, dict[str, Any](kernel="auto", n_landmarks="auto")
         # A graph that was given is one of all rows.
         if rule is None or (sample.size < self.rows.shape[0] and not isinstance(rule, graph.Rule)):
-            rule = "auto"
-        request = replace(
-            self.request, n_components=settings.n_components, strategy=settings.strategy,
-            graph=rule, kernel="auto", affinity=settings.affinity, missing=None,
-            refine=None if settings.graph is None else refine.Stress(), n_landmarks="auto",
+            free["graph"] = "auto"
+        asked = replace(
+            self.asked, n_components=settings.n_components, strategy=settings.strategy,
+            affinity=settings.affinity, missing=None,
+            refine=None if rule is None else refine.Stress(), **{"graph": rule, **free},
         )  # fmt: skip
         maps = []
         with no_warnings():
             for fold in folds:
                 try:
-                    part = Model.of(np.ascontiguousarray(rows[:, ~fold]), request, Stages())
+                    part = Model.of(np.ascontiguousarray(rows[:, ~fold]), asked, Stages())
                 except ValueError:
                     return []
                 every = np.full((self.inverse.size, settings.n_components), np.nan)
@@ -622,7 +621,7 @@ class Model:
             "landmarks_": None if marks is None else first[marks],
         }
 
-    def explain(self) -> Report:
+    def explain(self) -> Settings:
         """Add to the settings how to read the embedding; warn where that is likely to harm."""
         notes = {**self.result.notes, **self._explained_components()}
         warned = self._warned_of_rows()
@@ -644,7 +643,7 @@ class Model:
             "points, which alone fix their relative positions; more neighbors or a lower "
             "threshold leaves fewer"
         )
-        if not isinstance(self.request.graph, str):
+        if not self.asked.is_auto("graph"):
             warn(text)
         return {"components": text}
 
@@ -665,8 +664,8 @@ class Model:
     def _explained_joints(self) -> dict[str, str]:
         """Return what joints leave open, with a warning, where pairs or distances were given."""
         # Noisy cliques of one table leave much open, which the geodesic solution settles.
-        unknown = isinstance(self.request.missing, missing.Pairwise)
-        if not unknown and self.request.affinity != "precomputed_distance":
+        unknown = isinstance(self.asked.missing, missing.Pairwise)
+        if not unknown and self.asked.affinity != "precomputed_distance":
             return {}
         joints = self.joints()
         text = joints and blockwise.describe_open(joints.fixed, joints.n_open)
@@ -698,23 +697,23 @@ class Model:
         return notes
 
 
-def _warn_of_equal_rows(result: Result, request: Request) -> None:
+def _warn_of_equal_rows(result: Result, asked: Settings) -> None:
     """Warn where the rows of a fit are equal up to rounding."""
     after, g = np.arange(1, len(result.coordinates)), result.graph
     weights = result.similarity.between(after - 1, after) if g is None else g.weights
     if weights.size and weights.min() > 1.0 - 1e-12:
         cure = "subtract the mean of every column from X if it is large"
-        if not request.has_rows:
+        if not asked.has_rows:
             cure = "IKD(graph=G).fit(X) weighs edges by rows X, S / S.max() scales counts S"
         affinity = result.settings.affinity
         warn(f"all {affinity} similarities are 1 up to rounding: the embedding is noise; {cure}")
 
 
-def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
+def _distinct_rows(rows: Any, asked: Settings) -> tuple[Integers, Integers]:
     """First of every set of equal rows, and which of those each row is; all where pairs differ."""
-    size, n = request.n_components, rows.shape[0]
-    stress = request.refine if isinstance(request.refine, refine.Stress) else refine.Stress()
-    if isinstance(request.graph, graph.CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
+    size, n = asked.n_components, rows.shape[0]
+    stress = asked.refine if isinstance(asked.refine, refine.Stress) else refine.Stress()
+    if isinstance(asked.graph, graph.CsrGraph) or sp.issparse(rows) or np.ndim(stress.noise) == 2:
         first = inverse = np.arange(n)
     else:
         first, inverse = similarity.unique_rows(rows)
@@ -726,40 +725,41 @@ def _distinct_rows(rows: Any, request: Request) -> tuple[Integers, Integers]:
             f"{ROUNDING:g} of their size; subtract the mean of every column, better "
             "where the data come from"
         )
-    if size != "auto":
+    if not asked.is_auto("n_components"):
         check.components(first.size)("n_components", size)
     return first, inverse
 
 
-def _with_reference(request: Request, inverse: Integers) -> Request:
-    """Request with the reference point, which is a row of X, among the distinct rows."""
-    strategy = request.strategy
-    if not isinstance(strategy, Strategy) or isinstance(strategy.reference, str):
-        return request
+def _with_reference(asked: Settings, inverse: Integers) -> Settings:
+    """Return settings with the reference point, which is a row of X, among the distinct rows."""
+    strategy = asked.strategy
+    if asked.is_auto("strategy") or isinstance(strategy.reference, str):
+        return asked
     cure = f"it is a row of X, or one of {', '.join(map(repr, eigen.REFERENCES))}"
     at = check.whole(0, inverse.size - 1, cure)("reference", strategy.reference)
     own = {**strategy.get_params(), "reference": int(inverse[at])}
-    return replace(request, strategy=type(strategy)(**own))
+    return replace(asked, strategy=type(strategy)(**own))
 
 
-def _least_shared(rows: Any, request: Request) -> int | None:
+def _least_shared(rows: Any, asked: Settings) -> int | None:
     """Columns that a known pair of rows with holes shares; None of rows without."""
-    rule = request.missing
+    rule = asked.missing
     if isinstance(rule, missing.Pairwise) and missing.has_holes(rows):
         return rule.least(rows.shape[1])
     return None
 
 
-def _compare(rows: Any, request: Request, plan: Plan, names: Integers) -> similarity.Similarity:
+def _compare(rows: Any, settings: Settings, names: Integers) -> Similarity:
     """Similarity of rows, of those with holes over the columns that both have."""
-    if (least := _least_shared(rows, request)) is not None:
-        pairwise = PairwiseSimilarity(AFFINITIES[plan.affinity], rows, least)
+    if (least := _least_shared(rows, settings)) is not None:
+        pairwise = PairwiseSimilarity(AFFINITIES[settings.affinity], rows, least)
         pairwise.check_groups(names)
         return pairwise
     # Among whole numbers a constant row is nothing unusual; elsewhere it is a mistake.
     few = evenly_spaced(rows.shape[0], limits.SAMPLED)
-    counts = request.has_rows and whole_multiples(some_rows(rows, few)) is not None
-    return similarity.compare(rows, plan.affinity, counts=counts, model_based=plan.model_based)
+    counts = settings.has_rows and whole_multiples(some_rows(rows, few)) is not None
+    model_based = settings.model_based
+    return similarity.compare(rows, settings.affinity, counts=counts, model_based=model_based)
 
 
 def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:

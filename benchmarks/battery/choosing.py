@@ -22,8 +22,8 @@ from measures import append, one_thread
 
 from ikd_graph import IKD, model_selection
 from ikd_graph.model_selection import agreement_of_halves, compare_candidates
-from ikd_graph.plan import Request
 from ikd_graph.refine import Likelihood
+from ikd_graph.settings import Settings
 
 MARGINS = (1.0, 1.02, 1.05, 1.1)
 THRESHOLDS = (0.0, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
@@ -35,7 +35,7 @@ def measured(name):
     points = make(name)
     X = np.ascontiguousarray(points.X, dtype=np.float64)
     facts = model_selection.Facts(X)
-    options = model_selection.candidates(facts, Request.of(IKD()))
+    options = model_selection.candidates(facts, Settings.of(IKD()))
     _, tried, _ = compare_candidates(facts, options)
     ranked = {(one.affinity, one.strategy): one.score for one in tried}
     line = {"table": name, "candidates": []}

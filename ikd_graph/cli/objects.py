@@ -9,7 +9,7 @@ from .. import graph
 from .._base.format import Spelling, in_python
 from .._base.validation import one_of
 from ..estimator import IKD
-from ..plan import CLASSES
+from ..settings import CLASSES
 from .parser import METHOD, read_value, split
 
 _DEFAULTS = {**IKD().get_params(deep=False), "output": Path()}

@@ -30,9 +30,9 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
 from ..missing import Pairwise
-from ..plan import Request
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
+from ..settings import Settings
 from ..similarity import GIVEN, Correlations, effective_columns, stored_pairs
 from .threshold_scan import threshold_scan
 
@@ -576,7 +576,7 @@ def inspect_cliques(
     if signed:
         if of_pairs:
             model = IKD(**settings)
-            model._read_training(data.X, Request.of(model))
+            model._read_training(data.X, Settings.of(model))
         rows = dense_rows(rows_of(data.X))
         sign = _reverse_keyed(rows, settings)
         turned = np.flatnonzero(sign < 0.0)

@@ -12,8 +12,8 @@ import numpy as np
 from .._base import limits
 from .._base.table import SparseTable
 from .._base.types import Floats, Integers
-from ..plan import Candidate, Request
 from ..refine import Stress
+from ..settings import Candidate, Settings
 from ..similarity import AFFINITIES, folds
 from ..strategies import Geodesic, Linear, Strategy
 from ._crossvalidate import (
@@ -41,23 +41,23 @@ score is no chance: scores are the best of several and never below zero, so that
 in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 
 
-def candidates(facts: Facts, request: Request) -> list[Request]:
+def candidates(facts: Facts, asked: Settings) -> list[Settings]:
     """Return closed forms that agree with what was asked for, the simplest first.
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    request : Request
+    asked : Settings
         What was asked for.
 
     Returns
     -------
-    list of Request
+    list of Settings
         A refinement that is "auto" is stress.
     """
-    names: tuple[str, ...] = (request.affinity,)
-    if request.affinity == "auto":
+    names: tuple[str, ...] = (asked.affinity,)
+    if asked.is_auto("affinity"):
         names = tuple(name for name in REPRESENTATIONS if _is_possible(name, facts.whole))
         # Where most was filled in it tells nothing; correlations need no common scale.
         names = names if facts.is_mostly_known else names[-1:]
@@ -66,15 +66,16 @@ def candidates(facts: Facts, request: Request) -> list[Request]:
         # Counts have one unit and a variance that grows with the mean: roots of proportions.
         names = ("hellinger",) if facts.are_counts else names
     strategies: tuple[Strategy, ...] = (Geodesic(),)
-    if not isinstance(request.strategy, str):
-        strategies = (request.strategy,)
-    elif request.graph == "auto" and request.kernel == "auto" and request.refine in ("auto", None):
+    free = asked.is_auto("refine")
+    if not asked.is_auto("strategy"):
+        strategies = (asked.strategy,)
+    elif all(map(asked.is_auto, ("graph", "kernel"))) and (free or asked.refine is None):
         # What has no graph is not tried where something on a graph was asked for, or is needed.
         strategies = (Linear(), Geodesic()) if facts.knows_all_pairs else strategies
     # Which representation is the best does not hang on whether the map is refined.
-    request = replace(request, refine=request.refine or "auto")
+    plain = replace(asked, refine="auto") if asked.refine is None else asked  # type: ignore[arg-type]
     return [
-        request.filled(
+        plain.filled(
             strategy=strategy, affinity=name, refine=Stress() if strategy.uses_graph else None
         )
         for strategy, name in product(strategies, names)
@@ -91,7 +92,7 @@ def _is_possible(name: str, rows: Any) -> bool:
 
 
 def compare_candidates(
-    facts: Facts, options: list[Request]
+    facts: Facts, options: list[Settings]
 ) -> tuple[int, tuple[Candidate, ...], bool]:
     """Fit every candidate without a quarter of the columns, four times, and predict these.
 
@@ -99,7 +100,7 @@ def compare_candidates(
     ----------
     facts : Facts
         Of their sample columns are fitted, and predicted.
-    options : list of Request
+    options : list of Settings
         Candidates.
 
     Returns
@@ -132,7 +133,7 @@ def compare_candidates(
     tried = [
         Candidate(
             option.affinity,
-            option.solver.name,
+            option.strategy.name,
             None if option.refine is None else type(option.refine).__name__.lower(),
             *_with_error(scores[at]), *_with_error(scores[at] - scores[best]), *_with_error(r2[at]),
             chosen=at == best,

@@ -4,6 +4,7 @@ Every part is embedded as the map was, so that the numbers are about what is sho
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial import KDTree, procrustes
@@ -14,12 +15,12 @@ from .._base.types import Floats, Integers, Reals
 from .._base.validation import count, validate
 from ..gplvm._search import MAX_POINTS
 from ..graph import CsrGraph
-from ..plan import Request
 from ..refine import Likelihood, Stress
+from ..settings import Settings
 from ..similarity import compare, folds
 from ..strategies import Blockwise, Geodesic
 from ._facts import Facts
-from ._plan import Choice, trial
+from ._plan import trial
 
 SPLITS = 3
 """Splits of the columns in halves: each of three folds is once with the first."""
@@ -37,21 +38,17 @@ _MOST_DIRECTIONS = 60
 """Beyond these there is noise in all tables that were looked at."""
 
 
-def agreement_of_halves(
-    facts: Facts, option: Request, split: int, model_based: bool = False
-) -> float:
+def agreement_of_halves(facts: Facts, option: Settings, split: int) -> float:
     """Procrustes R² between embeddings of two halves of the columns.
 
     Parameters
     ----------
     facts : Facts
         Of their sample columns are fitted.
-    option : Request
+    option : Settings
         The settings of the map.
     split : int
         Which of the splits.
-    model_based : bool
-        Whether similarities estimate the kernel of the model.
 
     Returns
     -------
@@ -63,21 +60,19 @@ def agreement_of_halves(
     if len(parts) == 1:
         return np.nan
     half = parts[0] | parts[1 + split]
-    points = [embed(table[:, columns], option, model_based) for columns in (half, ~half)]
+    points = [embed(table[:, columns], option) for columns in (half, ~half)]
     return float(1.0 - procrustes(*points)[2]) if all(each.any() for each in points) else 0.0
 
 
-def predicted_r2(facts: Facts, option: Request, model_based: bool = False) -> float:
+def predicted_r2(facts: Facts, option: Settings) -> float:
     """R² of held-out columns, as `compare_candidates` has it of a candidate.
 
     Parameters
     ----------
     facts : Facts
         Of their sample columns are fitted, and predicted.
-    option : Request
+    option : Settings
         The settings of the map.
-    model_based : bool
-        Whether similarities estimate the kernel of the model.
 
     Returns
     -------
@@ -89,42 +84,41 @@ def predicted_r2(facts: Facts, option: Request, model_based: bool = False) -> fl
         return np.nan
     r2 = []
     for fold in parts:
-        points = embed(table[:, ~fold], option, model_based)
+        points = embed(table[:, ~fold], option)
         columns = values[evenly_spaced(len(table), len(points))][:, fold]
         r2.append(r2_of(nearest_points(points, NEAREST), columns) / len(parts))
     return float(np.sum(r2, axis=0).sum())
 
 
-def closed_form(option: Request) -> Request:
+def closed_form(option: Settings) -> Settings:
     """Return settings by which others are compared: geodesics for cliques, no likelihood."""
-    strategy, likely = option.solver, isinstance(option.refine, Likelihood)
+    strategy, likely = option.strategy, isinstance(option.refine, Likelihood)
     plain = Geodesic(strategy.path) if isinstance(strategy, Blockwise) else strategy
     return replace(option, strategy=plain, refine=Stress() if likely else option.refine)
 
 
-def embed(table: Floats, option: Request, model_based: bool = False) -> Floats:
+def embed(table: Floats, option: Settings) -> Floats:
     """Embed some columns by the settings of a map.
 
     A row that is constant in these columns is an isolated point. Annealed descents are those from
     two closed forms, of at most 250 evenly spaced rows.
     """
-    kernel, size = option.kernel, option.n_components
-    size = int(min(5 if size == "auto" else size, len(table) - 1))
+    kernel, size = option.kernel, 5 if option.is_auto("n_components") else option.n_components
+    size = int(min(size, len(table) - 1))
     if isinstance(option.refine, Likelihood) and option.refine.descent == "annealed":
-        assert kernel != "auto"
         rows = table[evenly_spaced(len(table), MAX_POINTS["annealed"])]
-        similarity = compare(rows, option.affinity, counts=True, model_based=model_based)
+        similarity = compare(rows, option.affinity, counts=True, model_based=option.model_based)
         cov = gplvm.sample_covariance(similarity.modeled(rows), centered=similarity.centers_rows)
         varies = np.diag(cov) > 0.0
         np.fill_diagonal(cov, np.where(varies, np.diag(cov), np.diag(cov).mean() or 1.0))
         return gplvm.annealed_optimum(cov, size, kernel, rows.shape[1]).latent
-    graph = "auto" if isinstance(option.graph, CsrGraph) else option.graph
-    strategy = option.solver
+    graph: Any = "auto" if isinstance(option.graph, CsrGraph) else option.graph
+    strategy = option.strategy
     if not isinstance(strategy.reference, str):
         # A row of the whole table may not be among these.
         strategy = replace(strategy, reference="center")
     settings = replace(option, strategy=strategy, graph=graph, n_landmarks=None, n_components=size)
-    return trial(Facts(table), Choice(settings, model_based)).coordinates
+    return trial(Facts(table), settings).coordinates
 
 
 def principal_directions(X: Reals) -> Floats:

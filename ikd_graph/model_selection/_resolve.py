@@ -26,14 +26,14 @@ from .._base.rounding import SINGLE
 from .._base.table import dense_rows, evenly_spaced, some_rows
 from .._base.types import Floats
 from ..gplvm import likelihood_of_entries
-from ..plan import Candidate, Report, Request
 from ..refine import Likelihood, Stress
+from ..settings import Candidate, Settings
 from ..similarity import AFFINITIES, folds
 from ..strategies import Blockwise, Eigen, Geodesic
 from ._candidates import candidates, compare_candidates
 from ._crossvalidate import AGREED, SPLITS, agreement_of_halves, closed_form
 from ._facts import ENOUGH_COLUMNS, Facts, has_significant_correlation
-from ._plan import MIN_NEIGHBORS, Choice, make_plan, trial
+from ._plan import MIN_NEIGHBORS, trial, with_numbers
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping
@@ -50,109 +50,106 @@ _N_LEADING = 15
 """Leading eigenvalues by which the number of coordinates is chosen."""
 
 
-def resolve(facts: Facts, request: Request, stages: Stages) -> Report:
-    """Resolve every setting that is "auto".
+def resolve(facts: Facts, asked: Settings, stages: Stages) -> Settings:
+    """Choose the settings of a fit, all that is "auto".
 
     Parameters
     ----------
     facts : Facts
         What is fitted.
-    request : Request
+    asked : Settings
         What was asked for.
     stages : Stages
         Clock of the fit.
 
     Returns
     -------
-    Report
+    Settings
         Nothing is left to choose, but the kernel where the likelihood compares several; with the
         reason of each choice, the candidates, the agreement of two halves of the columns and what
         the user has to be told.
     """
-    choice, spectrum = Choice(request), None
-    if request.n_components == "auto" and facts.has_rows:
-        _estimate_size(facts, choice, stages)
+    settings = asked
     if not facts.has_rows:
-        _of_values(facts.rows, choice)
+        settings = _of_values(facts.rows, settings)
     else:
+        settings = _with_size(facts, settings, stages)
         with stages("choosing"):
-            _of_rows(facts, choice)
+            settings = _of_rows(facts, settings)
             if not facts.knows_all_pairs:
-                _of_unknown_pairs(facts, choice, request.refine)
-    if choice.settings.n_components == "auto":
+                settings = _of_unknown_pairs(facts, settings, asked.refine)
+    if settings.is_auto("n_components"):
         with stages("spectrum"):
-            spectrum = _leading_eigenvalues(facts, choice)
+            spectrum = _leading_eigenvalues(facts, settings)
         size = int(eigen.eigengap(spectrum)) if spectrum.size > 1 else 1
         why = f"the last wide gap among {spectrum.size} leading eigenvalues lies behind {size}"
-        choice.take(why, n_components=size)
+        settings = replace(settings.take(why, n_components=size), spectrum=spectrum)
     shown = ("strategy", "affinity", "refine", "n_components")
-    halved, settings = choice.halved, choice.settings
-    if any(getattr(halved, name, None) != getattr(settings, name) for name in shown):
-        choice.agreements = ()
-    plan = make_plan(facts, choice)
-    return Report(
-        **vars(plan), candidates=choice.candidates, agreements=choice.agreements,
-        warnings=choice.warnings, spectrum=spectrum, reasons=choice.reasons,
-    )  # fmt: skip
+    if any(getattr(settings.halved, name, None) != getattr(settings, name) for name in shown):
+        settings = replace(settings, agreements=())
+    return with_numbers(facts, replace(settings, halved=None))
 
 
-def _estimate_size(facts: Facts, choice: Choice, stages: Stages) -> None:
+def _with_size(facts: Facts, settings: Settings, stages: Stages) -> Settings:
     """Take the number of coordinates that held-out columns have, if the rows have enough."""
+    if not settings.is_auto("n_components"):
+        return settings
     rows = facts.whole
     few = dense_rows(some_rows(rows, evenly_spaced(rows.shape[0], limits.SIZED)))
     few = few[:, np.ptp(few, axis=0) > 0.0]
-    if len(few) >= 2 and few.shape[1] >= limits.FEWEST_COLUMNS and len(folds(few)) > 1:
-        with stages("dimensions"):
-            result = dimension.estimate(few)
-        choice.take(f"{result} by held-out columns", n_components=max(result.dimension, 1))
+    if len(few) < 2 or few.shape[1] < limits.FEWEST_COLUMNS or len(folds(few)) == 1:
+        return settings
+    with stages("dimensions"):
+        result = dimension.estimate(few)
+    return settings.take(f"{result} by held-out columns", n_components=max(result.dimension, 1))
 
 
-def _leading_eigenvalues(facts: Facts, choice: Choice) -> Floats:
+def _leading_eigenvalues(facts: Facts, settings: Settings) -> Floats:
     """Leading eigenvalues of the closed form, descending."""
-    strategy = choice.settings.solver
+    strategy = settings.strategy
     if isinstance(strategy, Blockwise):
         # Merged cliques have no spectrum, the paths of their graph have.
         strategy = Geodesic()
     n, width = facts.whole.shape
     size = min(_N_LEADING, n - 1 if strategy.uses_kernel else min(n - 1, width))
-    settings = replace(choice.settings, strategy=strategy, refine=None, n_components=size)
+    settings = replace(settings, strategy=strategy, refine=None, n_components=size)
     whole = replace(facts, rows=facts.whole, least=None)
-    return trial(whole, Choice(settings, choice.model_based)).solution.embedding.eigenvalues
+    return trial(whole, settings).solution.embedding.eigenvalues
 
 
-def _may_use_graph(request: Request) -> bool:
+def _may_use_graph(settings: Settings) -> bool:
     """Whether a strategy that has a graph was asked for, or none."""
-    return isinstance(request.strategy, str) or request.strategy.uses_graph
+    return settings.is_auto("strategy") or settings.strategy.uses_graph
 
 
-def _of_values(values: Any, choice: Choice) -> None:
+def _of_values(values: Any, settings: Settings) -> Settings:
     """Choose the method of values between points."""
-    request = choice.settings
-    if request.graph == "auto" and not sp.issparse(values):
+    if settings.is_auto("graph") and not sp.issparse(values):
         # A graph, or a strategy that has one, asks for a manifold.
-        if request.affinity == "precomputed_distance" and request.strategy == "auto":
+        if settings.affinity == "precomputed_distance" and settings.is_auto("strategy"):
             why = "every pair is known: stress over all pairs where classical scaling is not exact"
-            choice.take(why, strategy=Eigen(), refine=Stress())
-        elif request.affinity == "precomputed" and _may_use_graph(request):
-            rule = _exact_rule(values, request)
+            settings = settings.take(why, strategy=Eigen(), refine=Stress())
+        elif settings.affinity == "precomputed" and _may_use_graph(settings):
+            rule = _exact_rule(values, settings)
             if rule is not None:
                 why = "the covariances agree with the kernel"
-                choice.take(why, strategy=Eigen(), graph=rule)
-    choice.take("the default: it needs no more than a connected graph", strategy=Geodesic())
-    choice.take("the table behind given values is not known", refine=None)
+                settings = settings.take(why, strategy=Eigen(), graph=rule)
+    why = "the default: it needs no more than a connected graph"
+    settings = settings.take(why, strategy=Geodesic())
+    return settings.take("the table behind given values is not known", refine=None)
 
 
-def _exact_rule(cov: Floats, request: Request) -> graph.Threshold | None:
+def _exact_rule(cov: Floats, settings: Settings) -> graph.Threshold | None:
     """Return the graph of covariances that are exactly those of the kernel, else None.
 
     Some points are solved in M dimensions by the closed form of all pairs: the coordinates have to
     imply what was given, to rounding.
     """
-    n, size = len(cov), request.n_components
+    n, size = len(cov), settings.n_components
     few = evenly_spaced(n, limits.SIZED)
-    if size == "auto" or size >= few.size or cov.min() <= 0.0:
+    if settings.is_auto("n_components") or size >= few.size or cov.min() <= 0.0:
         return None
-    kernel = kernels.SquaredExponential() if request.kernel == "auto" else request.kernel
+    kernel = kernels.SquaredExponential() if settings.is_auto("kernel") else settings.kernel
     corr = covariance.to_correlation(cov[np.ix_(few, few)])
     corr = 0.5 * (corr + corr.T)
     points = eigen.coordinates(kernel.sq_distance(corr), size).coordinates
@@ -165,138 +162,145 @@ def _exact_rule(cov: Floats, request: Request) -> graph.Threshold | None:
     return graph.Threshold(s0, n_neighbors=MIN_NEIGHBORS)
 
 
-def _of_unknown_pairs(facts: Facts, choice: Choice, asked: Any) -> None:
+def _of_unknown_pairs(facts: Facts, settings: Settings, asked: Any) -> Settings:
     """Let the method of a table do with those pairs that are known; ``asked`` is the refinement."""
-    strategy, refine = choice.settings.solver, choice.settings.refine
+    strategy, refine = settings.strategy, settings.refine
     if not strategy.uses_graph:
         raise ValueError(
             f"strategy must be 'geodesic' or 'blockwise' where rows share fewer than {facts.least} "
             f"columns, got {strategy.name!r}, which needs all pairs; {setting('missing', 'impute')}"
             " fills holes in"
         )
-    euclidean = AFFINITIES[choice.settings.affinity].euclidean
+    euclidean = AFFINITIES[settings.affinity].euclidean
     is_possible = not euclidean and likelihood_of_entries(facts.rows)
     stress = asked == "auto" and isinstance(refine, Stress)
     if stress and is_possible and facts.has_a_block_of_the_model():
         why = "a block without holes looks like samples of a Gaussian process"
-        choice.settings = replace(choice.settings, refine=Likelihood(descent="annealed"))
-        choice.reasons["refine"] = f"{why}: likelihood of the known entries"
-    elif isinstance(refine, Likelihood) and not is_possible:
+        settings = settings.explain({"refine": f"{why}: likelihood of the known entries"})
+        return replace(settings, refine=Likelihood(descent="annealed"))
+    if isinstance(refine, Likelihood) and not is_possible:
         text = (
             f"{setting('refine', 'likelihood')} became 'stress': pairs of rows are unknown, and "
             "the holes leave too many sets of rows that know the same columns for the likelihood "
             f"of the known entries; {setting('missing', 'impute')} fills them"
         )
-        choice.settings = replace(choice.settings, refine=Stress())
-        choice.reasons["refine"] = text
-        choice.warnings += (text,) if asked != "auto" else ()
+        told = (*settings.warnings, text) if asked != "auto" else settings.warnings
+        settings = settings.explain({"refine": text})
+        return replace(settings, refine=Stress(), warnings=told)
+    return settings
 
 
-def _of_rows(facts: Facts, choice: Choice) -> None:
+def _of_rows(facts: Facts, asked: Settings) -> Settings:
     """Choose the method of a whole table."""
-    request = choice.settings
-    affinity = AFFINITIES["correlation" if request.affinity == "auto" else request.affinity]
-    likely = isinstance(request.refine, Likelihood)
+    settings, likely = asked, isinstance(asked.refine, Likelihood)
+    affinity = AFFINITIES["correlation" if asked.is_auto("affinity") else asked.affinity]
     if not (affinity.euclidean or affinity.square_roots or affinity.shared):
         # Who asks for the likelihood says that the columns are samples, if nothing speaks against.
         fewest = limits.FEWEST_COLUMNS if likely else ENOUGH_COLUMNS
-        choice.model_based = facts.fit_the_model(fewest)
-    if choice.model_based:
-        _of_model(facts, choice)
-    elif "auto" in (request.strategy, request.affinity, request.refine) or likely:
-        _of_table(facts, choice)
-    if np.isfinite(choice.agreement):
-        weak = ": the arrangement is weak" if choice.agreement < SUPPORTED else ""
-        weak = weak if len(choice.agreements) == SPLITS else ", of one split"
-        choice.reasons["agreement"] = (
+        settings = replace(settings, model_based=facts.fit_the_model(fewest))
+    if settings.model_based:
+        settings = _of_model(facts, settings)
+    elif likely or any(map(asked.is_auto, ("strategy", "affinity", "refine"))):
+        settings = _of_table(facts, settings)
+    if np.isfinite(settings.agreement):
+        weak = ": the arrangement is weak" if settings.agreement < SUPPORTED else ""
+        weak = weak if len(settings.agreements) == SPLITS else ", of one split"
+        text = (
             "without a likelihood two halves of the columns agree by R² "
-            f"{spread(choice.agreements)}{weak}"
+            f"{spread(settings.agreements)}{weak}"
         )
-    if request.refine == "auto" and (near := list(_near_another(facts, choice))):
-        choice.reasons["close"] = f"another refinement was close, by {' and '.join(near)}"
-    refine = choice.settings.refine
+        settings = settings.explain({"agreement": text})
+    if asked.is_auto("refine") and (near := list(_near_another(facts, settings))):
+        text = f"another refinement was close, by {' and '.join(near)}"
+        settings = settings.explain({"close": text})
+    refine = settings.refine
     if isinstance(refine, Likelihood) and refine.descent == "auto":
         # From the closed form alone, or from many starts.
-        local = choice.agreement >= SUPPORTED and not choice.model_based
+        local = settings.agreement >= SUPPORTED and not settings.model_based
         local = local and facts.knows_all_pairs and not facts.fit_the_model()
-        refine = replace(refine, descent="local" if local else "annealed")
-        choice.settings = replace(choice.settings, refine=refine)
+        settings = replace(
+            settings, refine=replace(refine, descent="local" if local else "annealed")
+        )
+    return settings
 
 
-def _of_model(facts: Facts, choice: Choice) -> None:
+def _of_model(facts: Facts, settings: Settings) -> Settings:
     """Choose the method of a table that looks like samples of the model."""
     n, width = facts.rows.shape
-    request, why = choice.settings, f"the {width} columns look like samples of a Gaussian process"
-    refine = Likelihood() if _may_use_graph(request) else None
+    why = f"the {width} columns look like samples of a Gaussian process"
+    refine = Likelihood() if _may_use_graph(settings) else None
     method = {"strategy": Geodesic(), "affinity": "correlation", "refine": refine}
+    may_refine = isinstance(settings.refine, Likelihood) or settings.is_auto("refine")
     if not has_significant_correlation(facts.rows):
         text = (
             f"no two of {min(n, limits.SAMPLED)} rows are correlated more than unrelated rows are "
             f"by chance: the {width} columns carry no distance between rows, and the embedding is "
             "noise; measure more columns, or average rows that belong together"
         )
-        choice.warnings = (text,)
-        choice.take("no rows are significantly correlated", refine=None)
-    elif "auto" in (request.affinity, request.refine) or isinstance(request.refine, Likelihood):
-        _halve(facts, choice, request.filled(**method))
-        if choice.agreement < SUPPORTED:
+        none = "no rows are significantly correlated"
+        settings = replace(settings, warnings=(text,)).take(none, refine=None)
+    elif may_refine or settings.is_auto("affinity"):
+        settings = _halve(facts, settings, settings.filled(**method))
+        if settings.agreement < SUPPORTED:
             why = (
                 f"nothing in the {width} columns speaks against a Gaussian process, but two halves "
                 "of them do not agree"
             )
-    choice.take(why, **method)
+    return settings.take(why, **method)
 
 
-def _of_table(facts: Facts, choice: Choice) -> None:
+def _of_table(facts: Facts, settings: Settings) -> Settings:
     """Choose the method of a table that is no sample of the model."""
-    request, size = choice.settings, choice.settings.n_components
-    best, *others = options = candidates(facts, request)
+    asked = settings
+    best, *others = options = candidates(facts, asked)
     if facts.are_counts:
-        choice.take("X holds counts", affinity=best.affinity)
-    why = f"the default of the {best.solver.name} strategy"
-    if others or request.refine == "auto" or isinstance(request.refine, Likelihood):
-        at, choice.candidates, predicts = compare_candidates(facts, options)
-        best = options[at] if request.refine else replace(options[at], refine=None)
-        _halve(facts, choice, best)
-        why = _why(choice.candidates, predicts) if others else why
-        plain = size == "auto" or size <= _MOST_DIMENSIONS
-        enough = _may_use_graph(request) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
-        if not predicts and not choice.agreement >= SUPPORTED:
+        settings = settings.take("X holds counts", affinity=best.affinity)
+    why = f"the default of the {best.strategy.name} strategy"
+    if others or asked.is_auto("refine") or isinstance(asked.refine, Likelihood):
+        at, tried, predicts = compare_candidates(facts, options)
+        best = options[at] if asked.refine else replace(options[at], refine=None)
+        settings = _halve(facts, replace(settings, candidates=tried), best)
+        why = _why(tried, predicts) if others else why
+        plain = asked.is_auto("n_components") or asked.n_components <= _MOST_DIMENSIONS
+        enough = _may_use_graph(asked) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+        if not predicts and not settings.agreement >= SUPPORTED:
             text = (
                 "no method predicts held-out columns better than their mean: there may be nothing "
                 "to see"
             )
-            choice.warnings, choice.reasons["warning"] = (text,), text
-        elif request.refine == "auto" and enough and plain and choice.agreement < SUPPORTED:
+            settings = replace(settings, warnings=(text,)).explain({"warning": text})
+        elif asked.is_auto("refine") and enough and plain and settings.agreement < SUPPORTED:
             weak = "without it two halves of the columns disagree"
             # The likelihood sees a core of the rows, elastic edges see all of many.
             few = facts.rows.shape[0] <= limits.DOUBLE
-            choice.take(weak, strategy=Geodesic(), refine=Likelihood() if few else Stress())
-    choice.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
+            likely = Likelihood() if few else Stress()
+            settings = settings.take(weak, strategy=Geodesic(), refine=likely)
+    return settings.take(why, strategy=best.strategy, affinity=best.affinity, refine=best.refine)
 
 
-def _near_another(facts: Facts, choice: Choice) -> Iterator[str]:
+def _near_another(facts: Facts, settings: Settings) -> Iterator[str]:
     """Yield by what the refinement would be another one on a table that hardly differs."""
+    agreements, candidates = settings.agreements, settings.candidates
     if facts.is_near_the_model():
         yield "how much the columns look like samples of a Gaussian process"
-    if choice.agreements and min(choice.agreements) <= SUPPORTED <= max(choice.agreements):
+    if agreements and min(agreements) <= SUPPORTED <= max(agreements):
         yield "the agreement of halves"
     if any(
-        other.refine != choice.candidates[0].refine
+        other.refine != candidates[0].refine
         and abs(other.difference) <= 2.0 * other.difference_error
-        for other in choice.candidates[1:]
+        for other in candidates[1:]
     ):
         yield "the score of the candidates"
 
 
-def _halve(facts: Facts, choice: Choice, option: Request) -> None:
+def _halve(facts: Facts, settings: Settings, option: Settings) -> Settings:
     """Compare halves under a closed form, in every split unless those of the first agree."""
-    choice.halved = closed_form(option)
+    halved, agreements = closed_form(option), list[float]()
     for split in range(SPLITS):
-        r2 = agreement_of_halves(facts, choice.halved, split, choice.model_based)
-        choice.agreements += (r2,)
-        if not choice.agreements[0] <= AGREED:
+        agreements.append(agreement_of_halves(facts, halved, split))
+        if not agreements[0] <= AGREED:
             break
+    return replace(settings, halved=halved, agreements=tuple(agreements))
 
 
 def _why(tried: tuple[Candidate, ...], predicts: bool) -> str:

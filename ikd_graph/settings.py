@@ -1,11 +1,11 @@
-"""Request, plan and report of a fit: what was asked for, what is done, and why."""
+"""The settings of a fit: what was asked for, what is done, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN
 
-__all__ = ["Candidate", "Plan", "Report", "Request"]
+__all__ = ["Candidate", "Settings"]
 
 CLASSES: Mapping[str, Mapping[str, Any]] = {
     "strategy": strategies.STRATEGIES,
@@ -30,14 +30,11 @@ CLASSES: Mapping[str, Mapping[str, Any]] = {
 }
 """Classes of the objects that a parameter of `IKD` takes, by their short names."""
 
-Auto: TypeAlias = Literal["auto"]
-Refinement: TypeAlias = Stress | Likelihood | None
-
 _PARAMETERS = (
     "n_components", "strategy", "graph", "kernel", "affinity", "refine", "n_landmarks",
     "random_state",
 )  # fmt: skip
-"""Parameters of `IKD` that a report has."""
+"""Parameters of `IKD` that make a fit with nothing left to choose."""
 
 
 def compares_distances(affinity: str) -> bool:
@@ -62,32 +59,125 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Settings of a fit with nothing left to choose."""
+class Settings:
+    """What was asked for, what is done, and why.
+
+    Fields have the types of a fit, in which nothing is left to choose; until then those that it
+    has to choose are "auto" (`is_auto`).
+    """
 
     n_components: int
     strategy: strategies.Strategy
     graph: Rule | CsrGraph | None
-    kernel: StationaryKernel  # of the closed form, then of the result
+    kernel: StationaryKernel  # of the coordinates; of a likelihood "auto" compares the four
     affinity: str
-    refine: Refinement
+    refine: Stress | Likelihood | None
+    missing: missing.Rule | None = None
     n_landmarks: int | None = None
     random_state: int | None = None
-    # Of the likelihood; "auto" compares the four.
-    likelihood_kernel: StationaryKernel | Auto = field(default="auto", repr=False, compare=False)
+    closed_form_kernel: StationaryKernel = field(
+        default_factory=kernels.SquaredExponential, repr=False, compare=False
+    )
     model_based: bool = False  # whether similarities estimate the kernel of the model
-
-
-@dataclass(frozen=True)
-class Report(Plan):
-    """The plan of a fit with its reasons: of each choice, and of what happened on the way."""
-
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
     # R² of two halves of the columns, by split, as far as a choice needed those of this map.
     agreements: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    # By what halves of the columns were compared, until all is chosen.
+    halved: Settings | None = field(default=None, repr=False, compare=False)
     warnings: tuple[str, ...] = ()  # what the user has to be told
     spectrum: Floats | None = field(default=None, repr=False, compare=False)
     reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Any) -> Settings:
+        """Return what the parameters of an estimator ask for.
+
+        Parameters
+        ----------
+        model : IKD
+            Its parameters are checked, but for what needs data to be known.
+
+        Returns
+        -------
+        Settings
+            "auto" where a fit has to choose.
+
+        Raises
+        ------
+        ValueError
+            The message names the parameter, the rule and the cure.
+        """
+        size = auto_or(whole(1, cure="'auto' chooses"))("n_components", model.n_components)
+        strategies.check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
+        if not isinstance(model.verbose, bool):
+            whole(0)("verbose", model.verbose)
+        jobs("n_jobs", model.n_jobs)
+        state = model.random_state
+        drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
+        asked = cls(
+            n_components=size,
+            strategy=_object("strategy", model.strategy, strategies.Strategy),
+            graph=_graph(model.graph),
+            kernel=auto_or(kernels.as_kernel)("kernel", model.kernel),
+            affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
+            refine=None if model.refine is None else _object("refine", model.refine),
+            missing=copy(missing.get(model.missing)),
+            n_landmarks=model.n_landmarks,
+            random_state=None if drawn else seed("random_state", state),
+        )
+        return asked._together()
+
+    def _together(self) -> Settings:
+        """Return the same, or raise where parameters do not go together."""
+        if isinstance(self.refine, Likelihood):
+            self.require_rows(setting("refine", "likelihood"))
+        if self.missing is not None:
+            self.require_rows(setting("missing", type(self.missing).__name__.lower()))
+        rule, strategy = self.graph, self.strategy
+        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
+            one_of(("auto", "correlation", "covariance"))("affinity", self.affinity)
+            affinity = "correlation" if self.is_auto("affinity") else self.affinity
+            return replace(self, affinity=affinity)
+        on_pairs = not self.is_auto("strategy") and not strategy.uses_graph
+        if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
+            raise ValueError(
+                "strategy must be 'geodesic' or 'blockwise' for "
+                f"{setting('affinity', self.affinity)}, and {setting('graph')} must be a "
+                f"number of neighbors, got {strategy!r} and {rule!r}; only edges to neighbors are "
+                "weighted"
+            )
+        return self
+
+    def is_auto(self, name: str) -> bool:
+        """Whether a setting is left to choose."""
+        value = getattr(self, name)
+        return isinstance(value, str) and value == "auto"
+
+    def filled(self, **settings: Any) -> Settings:
+        """Return settings with values in place of those that are "auto"."""
+        return replace(self, **{name: v for name, v in settings.items() if self.is_auto(name)})
+
+    def take(self, why: str, **settings: Any) -> Settings:
+        """Return the same, with the reason of what was "auto"; what was asked for stays."""
+        return self.filled(**settings).explain({n: why for n in settings if self.is_auto(n)})
+
+    @property
+    def agreement(self) -> float:
+        """Mean R² between maps of two halves of the columns; NaN without any."""
+        return float(np.mean(self.agreements)) if self.agreements else np.nan
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether X is a table of rows, and not values between points."""
+        return self.affinity not in GIVEN
+
+    def require_rows(self, what: str) -> None:
+        """Raise where values between points were given."""
+        if not self.has_rows:
+            raise ValueError(
+                f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
+                f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
+            )
 
     def __str__(self) -> str:
         settings = ["strategy", "affinity", "refine", "n_components"]
@@ -110,8 +200,8 @@ class Report(Plan):
         inverted = self.strategy.uses_kernel and not compares_distances(self.affinity)
         return inverted or isinstance(self.refine, Likelihood)
 
-    def explain(self, reasons: Mapping[str, str]) -> Report:
-        """Return the report with more reasons."""
+    def explain(self, reasons: Mapping[str, str]) -> Settings:
+        """Return the same with more reasons."""
         return replace(self, reasons={**self.reasons, **reasons})
 
     def parameters(self) -> dict[str, Any]:
@@ -140,105 +230,6 @@ class Report(Plan):
         for name, reason in self.reasons.items():
             names.setdefault(reason, []).append(name)
         return names
-
-
-@dataclass(frozen=True)
-class Request:
-    """Checked parameters of `IKD`: objects in place of names, "auto" where a fit has to choose."""
-
-    n_components: int | Auto
-    strategy: strategies.Strategy | Auto
-    graph: Any  # Threshold, Neighbors, "auto" or a graph of the rows
-    kernel: StationaryKernel | Auto
-    affinity: str
-    refine: Refinement | Auto
-    missing: missing.Rule | None
-    n_landmarks: float | Auto | None
-    random_state: int | None
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether X is a table of rows, and not values between points."""
-        return self.affinity not in GIVEN
-
-    @property
-    def solver(self) -> strategies.Strategy:
-        """The strategy, once it was chosen."""
-        assert isinstance(self.strategy, strategies.Strategy)
-        return self.strategy
-
-    @classmethod
-    def of(cls, model: Any) -> Request:
-        """Return the request that the parameters of an estimator make.
-
-        Parameters
-        ----------
-        model : IKD
-            Its parameters are checked, but for what needs data to be known.
-
-        Returns
-        -------
-        Request
-            What is asked for.
-
-        Raises
-        ------
-        ValueError
-            The message names the parameter, the rule and the cure.
-        """
-        size = auto_or(whole(1, cure="'auto' chooses"))("n_components", model.n_components)
-        strategies.check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
-        if not isinstance(model.verbose, bool):
-            whole(0)("verbose", model.verbose)
-        jobs("n_jobs", model.n_jobs)
-        state = model.random_state
-        drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
-        request = cls(
-            n_components=size,
-            strategy=_object("strategy", model.strategy, strategies.Strategy),
-            graph=_graph(model.graph),
-            kernel=auto_or(kernels.as_kernel)("kernel", model.kernel),
-            affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
-            refine=None if model.refine is None else _object("refine", model.refine),
-            missing=copy(missing.get(model.missing)),
-            n_landmarks=model.n_landmarks,
-            random_state=None if drawn else seed("random_state", state),
-        )
-        return request._together()
-
-    def _together(self) -> Request:
-        """Return the request, or raise where parameters do not go together."""
-        if isinstance(self.refine, Likelihood):
-            self.require_rows(setting("refine", "likelihood"))
-        if self.missing is not None:
-            self.require_rows(setting("missing", type(self.missing).__name__.lower()))
-        rule, strategy = self.graph, self.strategy
-        if isinstance(rule, graph.Threshold) and rule.fdr is not None:
-            one_of(("auto", "correlation", "covariance"))("affinity", self.affinity)
-            affinity = "correlation" if self.affinity == "auto" else self.affinity
-            return replace(self, affinity=affinity)
-        on_pairs = isinstance(strategy, strategies.Strategy) and not strategy.uses_graph
-        if self.affinity == "shared_neighbors" and (on_pairs or isinstance(rule, graph.Threshold)):
-            raise ValueError(
-                "strategy must be 'geodesic' or 'blockwise' for "
-                f"{setting('affinity', self.affinity)}, and {setting('graph')} must be a "
-                f"number of neighbors, got {strategy!r} and {rule!r}; only edges to neighbors are "
-                "weighted"
-            )
-        return self
-
-    def filled(self, **settings: Any) -> Request:
-        """Return the request with values in place of those settings that are "auto"."""
-        free = {name: new for name, new in settings.items() if getattr(self, name) == "auto"}
-        return replace(self, **free)
-
-    def require_rows(self, what: str) -> None:
-        """Raise where values between points were given."""
-        if not self.has_rows:
-            raise ValueError(
-                f"{what} must know the observations, got {setting('affinity', self.affinity)}; fit "
-                f"the table itself, with {setting('affinity', 'correlation')} or 'cosine'"
-            )
 
 
 def _object(name: str, value: Any, *classes: type) -> Any:
