@@ -12,10 +12,11 @@ from ._base.as_table import rows_by_name
 from ._base.format import setting
 from ._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from ._base.types import Booleans, Floats
+from .covariance import unit_rows
 from .gplvm.columns import ColumnRelevance, ScaledRows, columns
 from .graph import Rule
 from .missing import has_holes
-from .similarity import AFFINITIES, Affinity, unit_rows
+from .similarity import AFFINITIES, Affinity
 
 _JUDGED = 600
 """Rows of a map that columns are judged on: four fits of .3 s."""

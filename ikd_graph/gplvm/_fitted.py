@@ -35,10 +35,11 @@ from .._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.warn import warn
+from ..covariance import column_moments
 from ..graph import CsrGraph
 from ..kernels import StationaryKernel
 from ..missing import fill, filled_rows
-from ..similarity import PairwiseSimilarity, Similarity, column_moments, compare
+from ..similarity import PairwiseSimilarity, Similarity, compare
 from ._likelihood import (
     NoiseModel,
     centered_known,
