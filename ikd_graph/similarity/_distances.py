@@ -39,6 +39,7 @@ class DistanceRows(RowSimilarity):
         return values
 
     def _search(self, k: int) -> Indices:
+        """See `Similarity._search`."""
         return row_neighbors(self.rows, k, metric="euclidean", neighbors=self.search)
 
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:

@@ -27,6 +27,7 @@ class ProductRows(RowSimilarity):
         return np.minimum(pair_products(self.rows, first, second), 1.0)
 
     def _search(self, k: int) -> Indices:
+        """See `Similarity._search`."""
         return row_neighbors(self.rows, k, neighbors=self.search)
 
     def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
