@@ -14,7 +14,7 @@ from ._base.format import setting
 from ._base.rounding import rounding
 from ._base.types import Floats
 from ._base.validation import magnitude
-from .similarity import unit_rows
+from .covariance import unit_rows
 
 TRANSFORMS: Mapping[str, Callable[[Floats], Floats]] = {"sqrt": np.sqrt, "log1p": np.log1p}
 """Functions of every value."""

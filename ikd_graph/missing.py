@@ -15,7 +15,8 @@ from sklearn.impute import KNNImputer
 from ._base import limits
 from ._base.types import Floats, Reals
 from ._base.validation import few, few_rows, one_of, whole
-from .similarity import Similarity, column_moments, compare
+from .covariance import column_moments
+from .similarity import Similarity, compare
 
 __all__ = ["Impute", "Pairwise"]
 

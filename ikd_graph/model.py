@@ -18,7 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from . import blockwise, eigen, gplvm, graph, missing, refine, similarity
+from . import blockwise, covariance, eigen, gplvm, graph, missing, refine, similarity
 from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
@@ -470,7 +470,7 @@ class Model:
     def _mean(self) -> Floats:
         """Mean of what is known of every column of X, (p,)."""
         if self.has_holes:
-            return similarity.column_moments(dense_rows(self.rows))[0]
+            return covariance.column_moments(dense_rows(self.rows))[0]
         return np.asarray(self.rows.mean(axis=0))
 
     def _centered(self, rows: NDArray[np.floating]) -> Floats:

@@ -17,8 +17,8 @@ from . import blockwise as merging
 from . import cliques, covariance, eigen, geodesics, graph, kernels, strategies
 from ._base import validation as check
 from ._base.types import Floats, Reals
+from .covariance import VARIANCES
 from .kernels import StationaryKernel
-from .similarity import VARIANCES
 
 __all__ = ["algorithm_1", "blockwise", "geodesic"]
 

@@ -17,9 +17,8 @@ from .. import graph as graphs
 from .._base import validation as check
 from .._base.threads import single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
-from ..covariance import correlation
+from ..covariance import are_ordered, correlation, effective_columns, unit_rows
 from ..graph import CsrGraph
-from ..similarity import are_ordered, effective_columns, unit_rows
 from ._describe import incidence
 from ._search import maximal_cliques
 from ._sequence import Blocks, Cliques, as_texts

@@ -10,7 +10,7 @@ from .._base import limits
 from .._base import validation as check
 from .._base.threads import batches, block_rows
 from .._base.types import Floats
-from ..similarity import SparseRows
+from ..covariance import SparseRows
 from ._axes import pinned
 from ._core import CENTER, Embedding, seeded_eigsh, warn_flat
 

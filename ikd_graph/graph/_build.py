@@ -9,7 +9,8 @@ from .._base import validation as check
 from .._base.threads import PAIRS, block_rows, map_blocks
 from .._base.types import Floats, Indices, Integers
 from .._base.warn import warn
-from ..similarity import FLOOR, Similarity, SparsePrecomputed, as_similarity, fewer_than
+from ..covariance import FLOOR
+from ..similarity import Similarity, SparsePrecomputed, as_similarity, fewer_than
 from ._csr import edges, mirrored, strongest
 from ._record import CsrGraph
 

@@ -18,7 +18,7 @@ from ._record import CsrGraph
 _MOST = 0.5
 """Largest threshold that is chosen automatically: above it too few pairs are left to solve on."""
 
-_CANDIDATES = np.linspace(similarity.FLOOR, _MOST, 500)
+_CANDIDATES = np.linspace(covariance.FLOOR, _MOST, 500)
 
 
 _proportion = check.real("lie in [0, 1]", lambda x: 0.0 <= x <= 1.0)
@@ -166,10 +166,10 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     """
     from scipy.stats import rankdata
 
-    rows = similarity.unit_rows(X, allow_flat=True)
-    centered = similarity.doubly_centered_rows(rows, scaled=True)
+    rows = covariance.unit_rows(X, allow_flat=True)
+    centered = covariance.doubly_centered_rows(rows, scaled=True)
     n, width = rows.shape
-    free = similarity.effective_columns(rows, n_removed=n_removed) - 2.0
+    free = covariance.effective_columns(rows, n_removed=n_removed) - 2.0
     n_pairs = n * (n - 1) // 2
     # No pair can pass below the rate that is left where all others do.
     rate = fdr / (np.log(max(n_pairs, 1)) + np.euler_gamma)
@@ -181,10 +181,10 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
         candidates = pairs_above(_correlated(centered), least)
     rows_a, rows_b, about_mean = edges(candidates)
     ranks = rankdata(rows, axis=1)
-    scores = similarity.unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
+    scores = covariance.unit_rows(special.ndtri((ranks - 0.5) / width), allow_flat=True)
     corr, of_scores, about_mean_of_scores = (
         _correlated(table).between(rows_a, rows_b)
-        for table in (rows, scores, similarity.doubly_centered_rows(scores, scaled=True))
+        for table in (rows, scores, covariance.doubly_centered_rows(scores, scaled=True))
     )
     about_mean = _beyond(np.minimum(about_mean, about_mean_of_scores), shared)
     least = np.minimum(np.minimum(corr, of_scores), about_mean)
@@ -196,9 +196,9 @@ def significant_graph(X: ArrayLike, fdr: float = 0.01, *, n_removed: int = 0) ->
     return from_edges(n, rows_a[significant], rows_b[significant], corr[significant])
 
 
-def _correlated(rows: Floats) -> similarity.RowSimilarity:
+def _correlated(rows: Floats) -> similarity.ProductRows:
     """Return correlations of rows of unit length, or zero, as they are."""
-    return similarity.RowSimilarity(similarity.AFFINITIES["correlation"], rows)
+    return similarity.ProductRows(similarity.AFFINITIES["correlation"], rows)
 
 
 def _beyond(corr: Any, expected: float) -> Any:

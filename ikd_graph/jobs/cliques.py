@@ -25,7 +25,7 @@ from .._base.types import Floats
 from .._base.validation import naming_rows, whole
 from .._base.warn import no_warnings
 from ..cliques import Blocks, Cliques, Communities, Stability
-from ..covariance import pairwise, to_correlation
+from ..covariance import effective_columns, pairwise, to_correlation
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
@@ -33,7 +33,7 @@ from ..missing import Pairwise
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
 from ..settings import Settings
-from ..similarity import GIVEN, Correlations, effective_columns, stored_pairs
+from ..similarity import GIVEN, Correlations, stored_pairs
 from .threshold_scan import threshold_scan
 
 __all__ = ["CliqueInspection", "inspect_cliques"]

@@ -25,7 +25,7 @@ from ..chance import ChanceTest
 from ..eigen import DOMINANT_FRACTION
 from ..estimator import IKD
 from ..plotting import charts, colors, plot
-from ..similarity import AFFINITIES, PairwiseSimilarity, doubly_centered_rows, warn_of_pairs
+from ..similarity import AFFINITIES, PairwiseSimilarity, warn_of_pairs
 from ..strategies import Blockwise
 from ..trust import Trust, chance_of
 from .compare import LEAST, Difference
@@ -506,8 +506,8 @@ def _correlations(
     These are correlations of ``unrelated`` rows, where holes in the data are filled in at random.
     """
     rows, drawn = (covariance.unit_rows(each, allow_flat=True) for each in (data, unrelated))
-    upper = np.triu_indices(len(data), 1)
-    raw, pairs = (covariance.gram(each)[upper] for each in (rows, doubly_centered_rows(drawn)))
+    upper, centered = np.triu_indices(len(data), 1), covariance.doubly_centered_rows(drawn)
+    raw, pairs = (covariance.gram(each)[upper] for each in (rows, centered))
     effective = covariance.effective_columns(rows, n_removed=n_removed)
     error = 1.0 / float(np.sqrt(max(effective - 1.0, 1.0)))
     trusted = graph.significant_graph(drawn, fdr, n_removed=n_removed)

@@ -20,10 +20,11 @@ from .._base.table import SparseTable, evenly_spaced
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.warn import warn
+from ..covariance import unit_rows
 from ..kernels import StationaryKernel, differentiable
 from ..missing import has_holes
 from ..plotting import charts, plot
-from ..similarity import Affinity, unit_rows
+from ..similarity import Affinity
 from ._smoother import Smoother, bayes_factors, n_draws, p_values, row_noise, smoother, standardized
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from .. import covariance, missing
 from .._base import limits
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
 from .._base.types import Booleans, Floats, Integers, Reals
+from ..covariance import doubly_centered_rows
 from ..graph import sure_threshold
-from ..similarity import doubly_centered_rows
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -28,7 +28,6 @@ _KURTOSIS_ERRORS = 4.0
 _NEAR = 0.9  # of a limit: what a table that hardly differs may have on its other side
 _LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
 _BY_CHANCE = 0.05  # fraction of tables of unrelated rows in which two seem related
-_TRACY_WIDOM = 0.9793  # what the law of the first order exceeds as often
 
 
 @dataclass(frozen=True)
@@ -231,9 +230,7 @@ def has_significant_correlation(X: Any) -> bool:
     # The mean of each row and that of all rows are taken off: a degree of freedom less, either way.
     free, others = width - 1.0, n - 1.0
     value = float(np.linalg.norm(rows, 2)) ** 2 * free * others / n
-    roots = np.sqrt([others - 0.5, free - 0.5])
-    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
-    return bool(value > roots.sum() ** 2 + _TRACY_WIDOM * spread)
+    return value > covariance.largest_eigenvalue_of_noise(others, free, covariance.ONE_IN_TWENTY)
 
 
 def _centered(X: Any) -> tuple[Floats, Booleans]:

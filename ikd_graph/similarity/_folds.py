@@ -3,8 +3,7 @@
 import numpy as np
 
 from .._base.types import Booleans, Floats
-from ._correlations import column_units
-from ._noise import are_ordered
+from ..covariance import are_ordered, column_units
 
 FOLDS = 4
 RUNS = 16

@@ -1,6 +1,6 @@
 """Similarity of points whose covariances or distances were given, and checks of such values."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,15 +11,48 @@ from .._base.table import evenly_spaced
 from .._base.types import Floats, Indices, Integers
 from .._base.validation import few_rows, is_triangle, numbers, symmetric, well_formed
 from .._base.warn import warn
-from ._base import GIVEN, Affinity, Similarity
-from ._correlations import standard_deviations, to_correlation
-
-COVARIANCES = Affinity(
-    "precomputed", "the covariances that were given, over the standard deviations of both points"
-)
-DISTANCES = Affinity("precomputed_distance", "the distances that were given", euclidean=True)
+from ..covariance import standard_deviations, to_correlation
+from ._affinity import GIVEN, TINY, Affinity, DistanceAffinity
+from ._similarity import Similarity
 
 _SOURCES = 100  # points from which the mean squared distance on a graph is measured
+
+
+class _GivenCovariances(Affinity):
+    """Covariances over the standard deviations of both points."""
+
+    least_neighbor: ClassVar[float] = 0.0
+
+    def scaled(self, X: Any) -> tuple[Any, Any]:
+        """Similarities of all points, (n, n), and what new values are divided by."""
+        X = _both_ways(X, X.diagonal())
+        return to_correlation(X), standard_deviations(X)
+
+    def scaled_new(self, X: Any, deviations: Any) -> Any:
+        """Values of new points with all; the standard deviation of a new point is not known."""
+        return _dense(X) / (deviations * np.sqrt(np.mean(deviations**2)))
+
+
+class _GivenDistances(DistanceAffinity):
+    """Squared distances over their mean."""
+
+    least_neighbor: ClassVar[float] = -np.inf
+
+    def scaled(self, X: Any) -> tuple[Any, Any]:
+        """See `_GivenCovariances.scaled`."""
+        X = _both_ways(X, 0.0)
+        mean_square = _mean_square(X)
+        return _near(X, mean_square), mean_square
+
+    def scaled_new(self, X: Any, mean_square: Any) -> Any:
+        """Values of new points with all; where none is stored that of the mean squared distance."""
+        return _dense(_near(X, mean_square))
+
+
+COVARIANCES = _GivenCovariances(
+    "precomputed", "the covariances that were given, over the standard deviations of both points"
+)
+DISTANCES = _GivenDistances("precomputed_distance", "the distances that were given")
 
 
 class Correlations(Similarity):
@@ -65,16 +98,13 @@ class Precomputed(Correlations):
     similarities that were made before, ``scale`` is what values were divided by.
     """
 
+    affinity: _GivenCovariances | _GivenDistances
+
     def __init__(self, X: Any, *, distances: bool = False, scale: Any = None) -> None:
-        X = _both_ways(X, 1.0 if scale is not None else 0.0 if distances else X.diagonal())
-        self._scale = scale
-        if scale is None:
-            self._scale = _mean_square(X) if distances else standard_deviations(X)
-            X = _near(X, self._scale) if distances else to_correlation(X)
-        super().__init__(X, DISTANCES if distances else COVARIANCES)
-        self.least_neighbor = -np.inf if distances else 0.0
-        if distances:
-            self.unit = float(np.sqrt(0.5 * self._scale))
+        affinity = DISTANCES if distances else COVARIANCES
+        values, self._scale = affinity.scaled(X) if scale is None else (_both_ways(X, 1.0), scale)
+        super().__init__(values, affinity)
+        self.least_neighbor, self.unit = affinity.least_neighbor, affinity.unit_of(self._scale)
 
     def neighbors(self, k: int) -> Indices:
         """See `Similarity.neighbors`; ties that only the order of the points decides are told."""
@@ -91,11 +121,8 @@ class Precomputed(Correlations):
         return super().neighbors(k)
 
     def factor_of(self, X: Any) -> Floats:
-        """Values of new points with all; the standard deviation of a new point is not known."""
-        if not self.affinity.euclidean:
-            return _dense(X) / (self._scale * np.sqrt(np.mean(self._scale**2)))
-        # What is not stored is as far as two points are in the mean.
-        return _dense(_near(X, self._scale))
+        """See `Similarity.factor_of`."""
+        return self.affinity.scaled_new(X, self._scale)
 
 
 class SparsePrecomputed(Precomputed):
@@ -114,9 +141,7 @@ class SparsePrecomputed(Precomputed):
         """Pairs that are edges, the smaller point first, and their weights."""
         pairs = sp.triu(self._values, 1)
         there = pairs.data > self.least_neighbor
-        weights = pairs.data[there]
-        if self.affinity.euclidean:
-            weights = self.weights(weights)
+        weights = np.maximum(self.affinity.edge_weights(pairs.data[there]), TINY)
         return pairs.row[there], pairs.col[there], weights
 
 

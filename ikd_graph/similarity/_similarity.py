@@ -1,98 +1,26 @@
-"""Affinities by name, and what every similarity offers to graphs, strategies and placement."""
+"""What similarities offer to graphs, strategies and placement, and what those of rows share."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._base import limits
-from .._base.format import setting
-from .._base.table import SparseTable, evenly_spaced
+from .._base.table import evenly_spaced
+from .._base.threads import batches, block_rows
 from .._base.types import Booleans, Floats, Indices, Integers, Reals
-from ..kernels import SquaredExponential, StationaryKernel
-from ._correlations import FLOOR, clip_correlations, column_units, symmetric_matrix
-from ._neighbors import block_neighbors
+from ..covariance._matrices import symmetric_matrix
+from ..kernels import StationaryKernel
+from ._affinity import Affinity
+from ._search import block_neighbors
 
 _SEARCHED = 25
 """Neighbors that are searched at once: a second graph of the same points asks for as many."""
 
-_TINY = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True)
-class Affinity:
-    """What a name of an affinity stands for.
-
-    Rows are compared by their inner products after each was scaled ("correlation", "cosine"), or by
-    Euclidean distance as 1 - |x_i - x_j|^2 / (2 sigma^2), with sigma^2 half the mean squared
-    distance.
-    """
-
-    name: str
-    summary: str  # what is compared, in words that end a sentence
-    euclidean: bool = False  # squared distances; else products of rows of unit length
-    centers_rows: bool = True  # the likelihood takes the mean of each row off first
-    square_roots: bool = False  # of counts
-    scales_columns: bool = False  # every column over its standard deviation
-    shared: bool = False  # edges weigh the fraction of common neighbors: named only
-
-    @property
-    def over_pairs(self) -> str:
-        """What is compared: "euclidean" distances, "correlation" or "cosine"."""
-        if self.euclidean:
-            return "euclidean"
-        return "correlation" if self.centers_rows else "cosine"
-
-    def modeled(self, X: Any, units: Floats | None = None) -> Any:
-        """Table whose columns the likelihood takes for samples of a Gaussian process."""
-        if self.square_roots:
-            sparse = isinstance(X, SparseTable)
-            # Missing values have no least.
-            least = float(np.fmin.reduce(X.stored.data if sparse else X, None, initial=0.0))
-            if least < 0.0:
-                raise ValueError(
-                    f"X must not be negative for {setting('affinity', self.name)}, which takes the "
-                    f"roots of counts, got {least:.3g}; use {setting('affinity', 'cosine')} for a "
-                    "table of measurements"
-                )
-            return X.map(np.sqrt) if sparse else np.sqrt(X)
-        if not self.scales_columns:
-            return X
-        units = column_units(X) if units is None else units
-        return np.asarray(X / units, dtype=X.dtype)
-
-
-_ALL = (
-    Affinity("correlation", "Pearson correlations between rows"),
-    Affinity("cosine", "cosines between rows, which are not centered", centers_rows=False),
-    Affinity("covariance", "covariances between rows over the standard deviations of both"),
-    Affinity("euclidean", "Euclidean distances between rows", euclidean=True),
-    Affinity(
-        "standardized_euclidean",
-        "Euclidean distances between rows, every column scaled to one variance",
-        euclidean=True,
-        scales_columns=True,
-    ),
-    Affinity(
-        "shared_neighbors",
-        "correlations between rows, weighted by the fraction of neighbors in common",
-        shared=True,
-    ),
-    Affinity(
-        "hellinger",
-        "cosines between the square roots of counts",
-        centers_rows=False,
-        square_roots=True,
-    ),
-)
-
-AFFINITIES = {affinity.name: affinity for affinity in _ALL}
-"""Every affinity between rows, by the name that `IKD` calls it."""
-
-GIVEN = ("precomputed", "precomputed_distance")
-"""Affinities whose values are X itself."""
+_FARTHEST = 1e100
+"""Units from the mean row beyond which squared distances are no numbers."""
 
 
 class Similarity(ABC):
@@ -114,33 +42,19 @@ class Similarity(ABC):
 
     def __init__(self, affinity: Affinity, n_samples: int, n_observed: int | None) -> None:
         self.affinity, self.n_samples, self.n_observed = affinity, n_samples, n_observed
-        self.centers_rows = affinity.centers_rows and not affinity.euclidean
+        self.centers_rows = affinity.over_pairs == "correlation"
 
     def inverse(self, kernel: StationaryKernel) -> StationaryKernel:
-        """Kernel that turns weights of edges into squared distances.
-
-        A distance is a distance: its weight ``exp(-d^2 / (2 sigma^2))`` gives it back in its own
-        unit, whatever the kernel of the model is.
-        """
-        return SquaredExponential(length_scale=self.unit) if self.affinity.euclidean else kernel
+        """Kernel that turns weights of edges into squared distances."""
+        return self.affinity.inverse(kernel, self.unit)
 
     def weights(self, values: Floats) -> Floats:
         """Weights of edges that are there whatever the similarities of their ends: positive."""
-        if self.affinity.euclidean:
-            return np.clip(np.exp(values - 1.0), _TINY, 1.0)
-        return np.clip(values, FLOOR, 1.0)
+        return np.clip(self.affinity.edge_weights(values), self.affinity.least_weight, 1.0)
 
     def sq_distances(self, kernel: StationaryKernel) -> Floats:
         """Squared distances of all pairs, (n, n), in the unit of the embedding."""
-        if self.affinity.euclidean:
-            return 2.0 * self.unit**2 * (1.0 - self.matrix())
-        return kernel.sq_distance(clip_correlations(self.matrix()))
-
-    def sq_distances_of_weights(self, weights: Floats) -> Floats:
-        """Squared distances that edges stand for, those of unit vectors where none are given."""
-        if self.affinity.euclidean:
-            return -2.0 * np.log(weights)
-        return np.maximum(2.0 - 2.0 * weights, 0.0)
+        return self.affinity.sq_distances(self.matrix(), kernel, self.unit)
 
     def modeled(self, X: Any) -> Any:
         """Rows as the likelihood takes them for samples of a Gaussian process."""
@@ -160,18 +74,19 @@ class Similarity(ABC):
 
     def edge_weights(self, start: int, stop: int) -> Reals:
         """Weights of points from ``start`` to ``stop`` with those from ``start`` on."""
-        block = self.block(np.arange(start, stop), start)
-        return np.exp(block - 1.0) if self.affinity.euclidean else block
+        return self.affinity.edge_weights(self.block(np.arange(start, stop), start))
 
     def least_edge(self, first: Integers, second: Integers, s0: float) -> float | Floats:
         """Weight that the edge between points must exceed where a threshold is ``s0``."""
         return s0
 
+    def sq_distances_of_weights(self, weights: Floats) -> Floats:
+        """Squared distances that edges stand for, those of unit vectors where none are given."""
+        return self.affinity.sq_distances_of_weights(weights)
+
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
-        return symmetric_matrix(
-            lambda start, stop: self.block(np.arange(start, stop), start), self.n_samples
-        )
+        return symmetric_matrix(self.block, self.n_samples)
 
     def neighbors(self, k: int) -> Indices:
         """Most similar points of every point, (n, k) int32; fewer where there are not so many."""
@@ -198,13 +113,17 @@ class Similarity(ABC):
 
     def sq_from_mean(self, X: Any) -> Floats:
         """Squared distances (b,) of new rows from the mean point, at most what points have."""
+        squares, typical = self._from_mean(X)
+        least = np.finfo(np.float64).eps
+        return np.clip(squares, least, max(typical, least))
+
+    def _from_mean(self, X: Any) -> tuple[Floats, float]:
+        """Return squared distances of new rows from the mean point, and the mean of points."""
         sample = evenly_spaced(self.n_samples, limits.SAMPLED)
         values = [self.factor_of(X), self.block(sample)]
         means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
         typical = 1.0 - float(means[1].mean())
-        squares = 2.0 * (1.0 - means[0]) - typical
-        least = np.finfo(np.float64).eps
-        return np.clip(squares, least, max(typical, least))
+        return 2.0 * (1.0 - means[0]) - typical, typical
 
     def comparable(self, X: Any) -> Booleans:
         """Whether new rows can be compared with the points, (b,)."""
@@ -217,3 +136,56 @@ class Similarity(ABC):
     def factor_of(self, X: Any) -> Floats:
         """Return such rows of new ones, (b, q), or their similarities with all points."""
         raise NotImplementedError
+
+
+class RowSimilarity(Similarity):
+    """An affinity on rows: inner products of scaled rows, or squared distances between them.
+
+    Rows are scaled once, in double precision up to 10 000 of them, beyond in that of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import similarity
+    >>> rows = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])
+    >>> similarity.compare(rows, "correlation").matrix().round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    sq_length: float = 1.0  # mean squared length of the rows as they are compared
+    least_size: float = 0.0  # largest absolute value that a row must have to be compared
+
+    def __init__(self, affinity: Affinity, rows: Any, *, model_based: bool = False) -> None:
+        super().__init__(affinity, *rows.shape)
+        self.rows, self.model_based = rows, model_based
+        self.centers_rows = model_based and affinity.centers_rows
+
+    def modeled(self, X: Any) -> Floats:
+        """Rows as the likelihood takes them for samples of a Gaussian process.
+
+        Samples of the model as they are; other rows as they are compared, each column less its
+        mean, which the similarities of rows do not see.
+        """
+        if self.model_based:
+            return np.asarray(X, dtype=np.float64)
+        return (self.factor_of(X) - self._mean) * np.sqrt(X.shape[1])
+
+    @cached_property
+    def _mean(self) -> Floats:
+        """Mean of the rows as they are compared, (p,)."""
+        return self.rows.mean(axis=0, dtype=np.float64)
+
+    def _from_mean(self, X: Any) -> tuple[Floats, float]:
+        """See `Similarity._from_mean`."""
+        squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
+        return squares, self.sq_length - float(self._mean @ self._mean)
+
+    def comparable(self, X: Any) -> Booleans:
+        """See `Similarity.comparable`."""
+        comparable = np.empty(len(X), dtype=np.bool_)
+        for batch in batches(len(X), block_rows(X.shape[1])):
+            with np.errstate(over="ignore", invalid="ignore"):
+                largest = np.abs(self.factor_of(np.asarray(X[batch]))).max(axis=1)
+            comparable[batch] = (largest >= self.least_size) & (largest < _FARTHEST)
+        return comparable

@@ -10,10 +10,9 @@ from .. import _jit
 from .._base import validation as check
 from .._base.rounding import rounding
 from .._base.table import SparseTable
-from .._base.threads import block_rows, map_blocks
+from .._base.threads import batches, block_rows, map_blocks
 from .._base.types import Booleans, Floats, Integers, Reals
 from .._base.warn import warn
-from ._correlations import column_moments
 
 
 class SparseRows(SparseTable):
@@ -61,6 +60,13 @@ class SparseRows(SparseTable):
         """Write products of pairs of rows to (m,), the same bits either way round."""
         rows, _, level = self._compiled
         _jit.sparse.pair_products(rows, level, first, second, np.zeros(self.shape[1]), out)
+
+
+def products(rows: Any, points: Integers, first: int = 0) -> Reals:
+    """Products of some rows, dense or sparse, with those from ``first`` on, (b, n - first)."""
+    if isinstance(rows, SparseRows):
+        return rows.products(np.asarray(points, np.int64))[:, first:]
+    return rows[points] @ rows[first:].T
 
 
 def _rows(name: str, value: Any) -> Any:
@@ -167,6 +173,54 @@ def _kept_flat(spread: Floats, affinity: str, allow_flat: bool) -> Booleans:
     return flat
 
 
+@check.validate(X=check.quantities)
+def column_units(X: Reals) -> Floats:
+    """Compute the standard deviation of what is known of columns, infinite for one value.
+
+    Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
+    as any.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) ndarray of float
+        Points in rows.
+
+    Returns
+    -------
+    (n_features,) ndarray of float64
+        Standard deviations, in the units of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ikd_graph import covariance
+    >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([ 1., inf])
+    """
+    _, deviation, largest = column_moments(X)
+    return np.where(deviation > rounding(largest), deviation, np.inf)
+
+
+def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
+    """Mean, standard deviation and largest absolute value of what is known of columns, (p,) each.
+
+    Summed in double precision over blocks of rows, in units of the largest value.
+    """
+    blocks, largest = batches(X.shape[0], block_rows(X.shape[1])), np.zeros(X.shape[1])
+    for rows in blocks:
+        largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
+    unit = np.where(largest > 0.0, largest, 1.0)
+    total, count, squares = np.zeros((3, largest.size))
+    for rows in blocks:
+        total += np.nansum(X[rows] / unit, axis=0)
+        count += np.isfinite(X[rows]).sum(axis=0)
+    count = np.maximum(count, 1.0)
+    mean = total / count
+    for rows in blocks:
+        squares += np.nansum((X[rows] / unit - mean) ** 2, axis=0)
+    return mean * unit, np.sqrt(squares / count) * unit, largest
+
+
 class EuclideanRows(NamedTuple):
     """Rows in units of sigma, and what it takes to make more of them.
 
@@ -182,6 +236,14 @@ class EuclideanRows(NamedTuple):
     def scaled(self, X: Reals) -> Floats:
         """Other rows, (b, p), on the same scale."""
         return (X - self.origin) / self.units / self.scale
+
+    def block(self, points: Integers, first: int = 0) -> Reals:
+        """1 - |x_i - x_j|^2 / (2 sigma^2) of some rows with those from ``first`` on."""
+        values = products(self.points, points, first)
+        half = self.half.astype(values.dtype, copy=False)
+        values -= half[first:]
+        values += 1.0 - half[points][:, None]
+        return np.minimum(values, 1.0, out=values)
 
 
 @check.validate(X=_rows, standardized=check.flag)

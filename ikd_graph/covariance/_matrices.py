@@ -1,6 +1,7 @@
-"""Covariances on the scale where the variance is 1, and what sampling makes of them."""
+"""Matrices of all pairs: covariances of rows, and these on the scale where the variance is 1."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from .._base import validation as check
 from .._base.format import setting
-from .._base.rounding import SINGLE, rounding
-from .._base.threads import batches, block_rows, map_blocks
-from .._base.types import Floats, Reals
+from .._base.rounding import SINGLE
+from .._base.threads import block_rows, map_blocks
+from .._base.types import Floats, Integers, Reals
 from .._base.warn import warn
+from ._scaled import euclidean_rows, products, unit_rows
 
 FLOOR = 1e-3
 """Smallest correlation that is inverted; what lies below says "far apart" and no more."""
@@ -172,54 +174,6 @@ def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     return (1.0 - np.asarray(corr, dtype=np.float64) ** 2) ** 2 / np.asarray(n_observed)
 
 
-@check.validate(X=check.quantities)
-def column_units(X: Reals) -> Floats:
-    """Compute the standard deviation of what is known of columns, infinite for one value.
-
-    Columns divided by it have a variance of one, or are zero. Values of 1e-200 or 1e200 are as good
-    as any.
-
-    Parameters
-    ----------
-    X : (n_samples, n_features) ndarray of float
-        Points in rows.
-
-    Returns
-    -------
-    (n_features,) ndarray of float64
-        Standard deviations, in the units of the columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ikd_graph import covariance
-    >>> covariance.column_units(np.array([[1.0, 5.0], [3.0, 5.0]]))
-    array([ 1., inf])
-    """
-    _, deviation, largest = column_moments(X)
-    return np.where(deviation > rounding(largest), deviation, np.inf)
-
-
-def column_moments(X: Any) -> tuple[Floats, Floats, Floats]:
-    """Mean, standard deviation and largest absolute value of what is known of columns, (p,) each.
-
-    Summed in double precision over blocks of rows, in units of the largest value.
-    """
-    blocks, largest = batches(X.shape[0], block_rows(X.shape[1])), np.zeros(X.shape[1])
-    for rows in blocks:
-        largest = np.fmax(largest, np.fmax.reduce(np.abs(X[rows]), axis=0))
-    unit = np.where(largest > 0.0, largest, 1.0)
-    total, count, squares = np.zeros((3, largest.size))
-    for rows in blocks:
-        total += np.nansum(X[rows] / unit, axis=0)
-        count += np.isfinite(X[rows]).sum(axis=0)
-    count = np.maximum(count, 1.0)
-    mean = total / count
-    for rows in blocks:
-        squares += np.nansum((X[rows] / unit - mean) ** 2, axis=0)
-    return mean * unit, np.sqrt(squares / count) * unit, largest
-
-
 @check.validate(rows=check.table)
 def gram(rows: Reals) -> Floats:
     """All inner products of rows, in fixed blocks so that the result is the same for any n_jobs.
@@ -234,16 +188,21 @@ def gram(rows: Reals) -> Floats:
     (n, n) ndarray of float64
         ``rows @ rows.T``, exactly symmetric.
     """
-    return symmetric_matrix(lambda start, stop: rows[start:stop] @ rows[start:].T, len(rows))
+    return symmetric_matrix(
+        lambda points, first: rows[first : first + points.size] @ rows[first:].T, len(rows)
+    )
 
 
-def symmetric_matrix(block_of: Callable[[int, int], Reals], n: int) -> Floats:
-    """Return a matrix (n, n), exactly symmetric, from blocks of rows from the diagonal on."""
+def symmetric_matrix(block_of: Callable[[Integers, int], Reals], n: int) -> Floats:
+    """Return a matrix (n, n), exactly symmetric, from blocks of rows from the diagonal on.
+
+    ``block_of`` maps consecutive points (b,) and the first of them to their (b, n - first) values.
+    """
     out = np.empty((n, n))
 
     def fill(start: int, stop: int) -> None:
         # From the diagonal on: the mirror image makes the rest, and the symmetry exact.
-        block = block_of(start, stop)
+        block = block_of(np.arange(start, stop), start)
         square = block[:, : stop - start]
         block[:, : stop - start] = np.tril(square) + np.tril(square, -1).T
         out[start:stop, start:] = block
@@ -281,3 +240,103 @@ def covariance(X: ArrayLike, *, centered: bool = True) -> Floats:
     if centered:
         rows -= rows.mean(axis=1, keepdims=True)
     return gram(rows) / max(rows.shape[1] - centered, 1)
+
+
+@check.validate(X=check.table)
+def correlation(X: ArrayLike) -> Floats:
+    """Pearson correlation between rows.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Points in rows.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Correlations in [-1, 1], ones on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a row is constant.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.correlation([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    return _cosines(unit_rows(X, "correlation"))
+
+
+@check.validate(X=check.table)
+def cosine(X: ArrayLike) -> Floats:
+    """Cosine between rows: the correlation of a process whose mean is known to be zero.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like of float64
+        Rows to compare.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Cosines, as bounded as correlations are.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.cosine([[1.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    """
+    return _cosines(unit_rows(X, "cosine"))
+
+
+def _cosines(rows: Floats) -> Floats:
+    """Products of unit rows, (n, n), in [-1, 1] and with ones for equal rows, whatever rounding."""
+    similarity = symmetric_matrix(partial(products, rows), len(rows))
+    np.clip(similarity, -1.0, 1.0, out=similarity)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
+
+
+@check.validate(X=check.table)
+def euclidean(X: ArrayLike) -> Floats:
+    r"""Euclidean similarity between rows, 1 - \|x_i - x_j\|² / (2 σ²), see `euclidean_rows`.
+
+    Parameters
+    ----------
+    X : (n_samples, n_features) array_like
+        Rows to compare.
+
+    Returns
+    -------
+    (n_samples, n_samples) ndarray of float64
+        Similarities, at most 1 (on the diagonal); negative between rows that are further apart than
+        two rows are in the mean.
+
+    Raises
+    ------
+    ValueError
+        If all rows of X are equal.
+
+    Examples
+    --------
+    >>> from ikd_graph import covariance
+    >>> covariance.euclidean([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]).round(3)
+    array([[ 1.  , -0.5 ,  0.25],
+           [-0.5 ,  1.  ,  0.25],
+           [ 0.25,  0.25,  1.  ]])
+    """
+    rows = euclidean_rows(X)
+    similarity = symmetric_matrix(rows.block, len(rows.half))
+    np.fill_diagonal(similarity, 1.0)
+    return similarity

@@ -11,7 +11,9 @@ from ._scaled import centered_rows
 
 _MOST_ROWS = 1000
 _ERRORS = 4.0  # standard errors by which columns must follow one another to count as fewer
-_TRACY_WIDOM = 3.27  # what the law of the first order exceeds in one of a thousand tables
+ONE_IN_TWENTY, ONE_IN_A_THOUSAND = 0.9793, 3.27
+"""What the law of Tracy and Widom of the first order exceeds in so many tables."""
+
 _GRID = 2000  # points of the density of Marchenko and Pastur
 _PASSES = 2  # after which units of columns that differ by a hundred make no rows correlate
 
@@ -281,14 +283,23 @@ def _noise_of_table(table: Floats, effective: float) -> tuple[float, int]:
         return 0.0, 0
     # So many independent columns of the same variance have the same products of rows.
     values = np.linalg.svd(centered, compute_uv=False)[:size] ** 2 * (effective / width)
-    roots = np.sqrt([size - 0.5, longer - 0.5])
-    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
     # Of noise that differs between rows, or between columns, too.
     alike = np.linalg.norm(doubly_centered_rows(table, scaled=True), 2) ** 2 / n
-    if alike * size * longer <= roots.sum() ** 2 + _TRACY_WIDOM * spread:
+    if alike * size * longer <= largest_eigenvalue_of_noise(size, longer, ONE_IN_A_THOUSAND):
         return float(values.sum()) / (size * longer), 0
     noise, outside = _bulk_variance(values, longer)
     return noise, max(outside, 1)
+
+
+def largest_eigenvalue_of_noise(rows: float, columns: float, exceeded: float) -> float:
+    """Largest eigenvalue of products of rows of unit noise that is exceeded by chance.
+
+    By the law of Tracy and Widom (Johnstone, Annals of Statistics 2001) for so many independent
+    rows and columns; ``exceeded`` is what the law itself exceeds as often.
+    """
+    roots = np.sqrt([rows - 0.5, columns - 0.5])
+    spread = roots.sum() * (1.0 / roots).sum() ** (1.0 / 3.0)
+    return float(roots.sum() ** 2 + exceeded * spread)
 
 
 def _bulk_variance(values: Floats, longer: float) -> tuple[float, int]:

@@ -23,7 +23,7 @@ from .._base.threads import PAIRS, block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Indices, Integers, Reals
 from .._base.validation import Rule, finite, one_of, table, validate, whole
 from .._base.warn import warn
-from ._scaled import SparseRows
+from ..covariance import SparseRows
 
 SEARCHES = ("auto", "exact", "approximate")
 

@@ -1,22 +1,29 @@
 """Rows of X to the covariance between points and its precision.
 
 Points are rows; each column is one sample of the process, so the covariance between two
-ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2). The functions
-belong to `similarity`, where rows are compared.
+ROWS estimates the kernel between their latents (Li & Wu 2024, Eq. 1 and Section 2.2). Here are
+functions of arrays; `similarity` has the objects that compare rows block by block.
 """
 
-from .similarity._correlations import (
+from ._matrices import (
     FLOOR,
     clip_correlations,
-    column_units,
+    correlation,
+    cosine,
     covariance,
+    euclidean,
     gram,
     sampling_variance,
     standard_deviations,
     to_correlation,
 )
-from .similarity._holes import PairwiseMoments, pairwise
-from .similarity._noise import (
+
+# Named as themselves: for the layers above, not for users.
+from ._matrices import VARIANCES as VARIANCES
+from ._noise import ONE_IN_TWENTY as ONE_IN_TWENTY
+from ._noise import are_ordered as are_ordered
+from ._noise import doubly_centered_rows as doubly_centered_rows
+from ._noise import (
     effective_columns,
     noise_fraction,
     noise_variance,
@@ -24,8 +31,11 @@ from .similarity._noise import (
     remove_mean_row,
     spectral_noise,
 )
-from .similarity._rows import correlation, cosine, euclidean
-from .similarity._scaled import EuclideanRows, euclidean_rows, unit_rows
+from ._noise import largest_eigenvalue_of_noise as largest_eigenvalue_of_noise
+from ._pairwise import PairwiseMoments, pairwise
+from ._scaled import EuclideanRows, column_units, euclidean_rows, unit_rows
+from ._scaled import SparseRows as SparseRows
+from ._scaled import column_moments as column_moments
 
 __all__ = [
     "FLOOR",
