@@ -202,7 +202,8 @@ def _connected_graph(
         if rule.prune:
             given = isinstance(similarity, Precomputed)
             support = None if given else graph.neighbor_graph(similarity, _N_SUPPORT)
-            g, removed = graph.prune(g, support, sq_distance=similarity.sq_distances_of_weights)
+            affinity = similarity.affinity
+            g, removed = graph.prune(g, support, sq_distance=affinity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)
     if not labels.any():
         return g, labels, removed

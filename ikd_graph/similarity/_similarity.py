@@ -80,10 +80,6 @@ class Similarity(ABC):
         """Weight that the edge between points must exceed where a threshold is ``s0``."""
         return s0
 
-    def sq_distances_of_weights(self, weights: Floats) -> Floats:
-        """Squared distances that edges stand for, those of unit vectors where none are given."""
-        return self.affinity.sq_distances_of_weights(weights)
-
     def matrix(self) -> Floats:
         """Similarity of every pair, (n, n)."""
         return symmetric_matrix(self.block, self.n_samples)
