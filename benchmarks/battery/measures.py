@@ -13,14 +13,6 @@ from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD
 
-CORRELATIONS = {
-    "squared_exponential": lambda d: np.exp(-0.5 * d),
-    "matern": lambda d: (1.0 + np.sqrt(3.0 * d)) * np.exp(-np.sqrt(3.0 * d)),
-    "rational_quadratic": lambda d: 1.0 / (1.0 + 0.5 * d),
-}
-"""Kernels of squared distances: Matern of order 3/2, rational quadratic of alpha 1."""
-
-
 def affine_r2(truth, Z):
     """Mean over the true coordinates of the R2 of a linear regression on Z, with intercept."""
     design = np.column_stack([np.ones(len(Z)), Z])
@@ -37,28 +29,6 @@ def rigid_r2(A, B):
     A, B = A - A.mean(axis=0), B - B.mean(axis=0)
     singular = np.linalg.svd(A.T @ B, compute_uv=False)
     return float(singular.sum() ** 2 / ((A**2).sum() * (B**2).sum()))
-
-
-def process_columns(rng, latent, n_features, kernel, length_scale, noise):
-    """Gaussian processes over a latent (n, m), one a column, with noise of a standard deviation."""
-    n = len(latent)
-    sq_dist = ((latent[:, None] - latent) ** 2).sum(axis=2) / length_scale**2
-    root = np.linalg.cholesky(CORRELATIONS[kernel](sq_dist) + 1e-8 * np.eye(n))
-    return root @ rng.normal(size=(n, n_features)) + noise * rng.normal(size=(n, n_features))
-
-
-def medium_latent(n):
-    """The swirl of the paper's Fig. 3, (n, 3)."""
-    theta, z = np.linspace(-4.0 * np.pi, 4.0 * np.pi, n), np.linspace(-0.5, 0.5, n)
-    return np.column_stack([(z**2 + 1) * np.sin(1.3 * theta), (z**2 + 1) * np.cos(theta), z])
-
-
-def rotated_into(rng, shape, n_features, noise):
-    """A shape (n, m) of unit spread, rotated into more columns, with a fraction of noise."""
-    axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
-    centered = shape - shape.mean(axis=0)
-    clean = centered @ axes.T / np.sqrt((centered**2).sum(axis=1).mean())
-    return clean + noise * rng.normal(size=clean.shape) / np.sqrt(n_features)
 
 
 def peer(name, X, M):

@@ -1,21 +1,21 @@
 """What moves the agreement of halves, and how it goes with the R² with the truth.
 
-    OMP_NUM_THREADS=1 python benchmarks/agreement.py nudges SEED NAME NAME ...
-    OMP_NUM_THREADS=1 python benchmarks/agreement.py truth SEED
+    OMP_NUM_THREADS=1 python benchmarks/battery/agreement.py nudges SEED NAME NAME ...
+    OMP_NUM_THREADS=1 python benchmarks/battery/agreement.py truth SEED
 
-"nudges": sets of the battery (`benchmarks/battery`), 120 rows of each; prints how far the agreement
-moves with 1e-4 standard deviations of noise (twice) and with another order of the columns (twice),
-and for six random columns, each dropped once, how often another refinement is taken, and how often
-without the word that it was close. "truth": all simulators, 250 rows, `IKD` by default with as many
-coordinates as the truth has, two or three; prints agreement, affine R² and their Spearman
-correlation.
+"nudges": tables of `first_tables`, 120 rows of each; prints how far the agreement moves with 1e-4
+standard deviations of noise (twice) and with another order of the columns (twice), and for six
+random columns, each dropped once, how often another refinement is taken, and how often without the
+word that it was close. "truth": all simulated tables with coordinates, 250 rows, `IKD` by default
+with as many coordinates as the truth has, two or three; prints agreement, affine R² and their
+Spearman correlation.
 """
 
 import sys
 import warnings
 
+import first_tables
 import numpy as np
-from battery import sets
 from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
@@ -24,15 +24,10 @@ from ikd_graph.metrics import affine_r2
 
 
 def table(name, seed, most):
-    """Rows of a set, at most so many, and the truth as coordinates."""
-    points = sets.make(name, seed)
-    n = len(points.X)
-    rows = np.random.default_rng(1).choice(n, most, replace=False) if n > most else np.arange(n)
-    X, truth = np.asarray(points.X, float)[rows], np.asarray(points.truth, float)[rows]
-    truth = truth.reshape(len(X), -1)
-    if points.kind == "circular":
-        truth = np.column_stack([np.cos(truth), np.sin(truth)])
-    return X[:, X.std(axis=0) > 0.0], truth, points.kind
+    """At most so many rows of a table without constant columns, and the truth."""
+    X, truth, kind = first_tables.make(name, seed)
+    X, truth = X[:most], truth[:most]
+    return X[:, X.std(axis=0) > 0.0], truth, kind
 
 
 def fit(X, n_components=2):
@@ -66,7 +61,8 @@ def nudges(name, seed):
 def truth(seed):
     """Print the agreement beside the R² with the truth."""
     found = []
-    for name in sets.SIMULATED:
+    simulated = [name for group in first_tables.SIMULATED.values() for name in group]
+    for name in simulated:
         X, Z, kind = table(name, seed, 250)
         if kind == "classes":
             continue
@@ -74,7 +70,7 @@ def truth(seed):
         found.append((model.agreement_, affine_r2(Z, model.embedding_)))
         print(f"{name} {refine} agreement {found[-1][0]:.2f}, R² {found[-1][1]:.2f}", flush=True)
     known = np.array([pair for pair in found if np.isfinite(pair[0])])
-    print(f"{len(known)} simulators, Spearman {spearmanr(*known.T)[0]:.2f}")
+    print(f"{len(known)} tables, Spearman {spearmanr(*known.T)[0]:.2f}")
 
 
 if __name__ == "__main__":
