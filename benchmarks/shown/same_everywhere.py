@@ -1,6 +1,6 @@
 """Measure how far an embedding moves on another processor, or under other versions.
 
-    python benchmarks/same_everywhere.py [--quick] [--python NAME=PATH ...] [--output FOLDER]
+    python benchmarks/shown/same_everywhere.py [--quick] [--python NAME=PATH ...] [--output FOLDER]
 
 The same tables, drawn once, are embedded by one process for each machine: processors are imitated
 by the settings of OpenBLAS (which code for which processor it runs), of NumPy and of Numba, and

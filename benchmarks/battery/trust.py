@@ -1,6 +1,6 @@
 """What each number of `IKD.trust_` is worth: beside the R² with the truth, and on nothing.
 
-    OMP_NUM_THREADS=1 python benchmarks/trust.py [--seed 3] [--tables 120] [--nulls 2000] \
+    OMP_NUM_THREADS=1 python benchmarks/battery/trust.py [--seed 3] [--tables 120] [--nulls 2000] \
         [--out FILE]
 
 A table has 60 to 300 rows over a shape of `calibration.py` and 30 to 1000 columns. In turn they are

@@ -1,4 +1,4 @@
-"""Next to other packages: `python -m benchmarks.peers` writes one table and one chart.
+"""Next to other packages: `python -m benchmarks.shown.peers` writes one table and one chart.
 
 Embeddings against UMAP, openTSNE and PaCMAP; the default on samples of the model against the GPLVM
 of GPy; maximal cliques against igraph, NetworKit and networkx. A package that is not installed is
@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     tasks,
     draw,
     minutes=6.0,
-    command="python -m benchmarks.peers",
+    command="python -m benchmarks.shown.peers",
     notes=(
         "embed images: Fashion-MNIST in the plane, size is the number of images, mean is the 5-NN "
         "accuracy; a second fit, one thread; peers by their default and by the cosine of rows",
@@ -159,9 +159,9 @@ EXPERIMENT = Experiment(
 
 def main(argv=None):
     """Run, and write the table and the chart."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.shown.peers", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, in seconds")
-    parser.add_argument("--output", "-o", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--output", "-o", type=Path, default=Path(__file__).parent )
     args = parser.parse_args(argv)
     args.output.mkdir(parents=True, exist_ok=True)
     print("wrote", *run("peers", EXPERIMENT, quick=args.quick).write(args.output))

@@ -1,10 +1,10 @@
 """Derivatives of columns along a map: against known ones, against local regressions, and time.
 
-    OMP_NUM_THREADS=1 python benchmarks/loadings.py samples [--seeds 0 30] [--out FILE]
-    OMP_NUM_THREADS=1 python benchmarks/loadings.py real
-    OMP_NUM_THREADS=1 python benchmarks/loadings.py kernels
-    OMP_NUM_THREADS=1 python benchmarks/loadings.py halves
-    OMP_NUM_THREADS=1 python benchmarks/loadings.py cost
+    OMP_NUM_THREADS=1 python benchmarks/battery/loadings.py samples [--seeds 0 30] [--out FILE]
+    OMP_NUM_THREADS=1 python benchmarks/battery/loadings.py real
+    OMP_NUM_THREADS=1 python benchmarks/battery/loadings.py kernels
+    OMP_NUM_THREADS=1 python benchmarks/battery/loadings.py halves
+    OMP_NUM_THREADS=1 python benchmarks/battery/loadings.py cost
 
 Samples: every column is drawn together with its gradient at all points from one Gaussian process
 over Z, and noise is added. `IKD(M, kernel=the true one)` is fitted, the truth is turned onto the

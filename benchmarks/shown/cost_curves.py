@@ -1,7 +1,7 @@
 """Cost of every strategy: seconds and peak memory against the number of points.
 
-    python benchmarks/cost_curves.py                    # 500 to 100 000 points, where it fits
-    python benchmarks/cost_curves.py --largest 5000     # a minute or two
+    python benchmarks/shown/cost_curves.py                    # 500 to 100 000 points, where it fits
+    python benchmarks/shown/cost_curves.py --largest 5000     # a minute or two
 
 Writes cost_curves.csv, cost_curves.md and cost_curves.png beside this file. Each fit has a process
 of its own, so that peaks are its own; a small fit first takes compilation out of the time. A
@@ -112,7 +112,7 @@ def page(rows, ends, n_jobs):
     lines = [
         "# Cost of every strategy",
         "",
-        "Wall time of `fit` and peak memory of its process, written by `python cost_curves.py` on "
+        "Wall time of `fit` and peak memory of its process, written by `python benchmarks/shown/cost_curves.py` on "
         f"{datetime.date.today():%d %B %Y}. Points of a surface, 100 measurements of each, two "
         "coordinates, graph of 10 neighbors, no refinement.",
         "",

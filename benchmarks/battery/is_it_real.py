@@ -1,6 +1,6 @@
 """How often tables of nothing get a small p value, and tables with an embedding a large one.
 
-    OMP_NUM_THREADS=1 python benchmarks/is_it_real.py [--seed 1] [--nulls 2000] [--latents 240]
+    OMP_NUM_THREADS=1 python benchmarks/battery/is_it_real.py [--seed 1] [--nulls 2000] [--latents 240]
 
 Null tables have 40 to 100 rows and 20 to 80 columns unless they say so, of the kinds of NULLS in
 turn: white; autoregressive (0.3 to 0.9, 0.97, or a coefficient of 0 to 0.95 for each series) or

@@ -1,4 +1,4 @@
-"""Grids of what a parameter does: ``python benchmarks/parameter_grids.py [--quick]``.
+"""Grids of what a parameter does: ``python benchmarks/shown/parameter_grids.py [--quick]``.
 
 Writes into docs/static/grids: threshold x neighbors and strategy x noise, a figure of eight each.
 """
@@ -15,7 +15,7 @@ from readme_pictures import LOOK, WIDTH, around, figure_eight, save, scatter, su
 
 from ikd_graph import IKD, graph, metrics
 
-FOLDER = Path(__file__).parents[1] / "docs" / "static" / "grids"
+FOLDER = Path(__file__).parents[2] / "docs" / "static" / "grids"
 
 
 def grid(rows, columns, fit):

@@ -1,6 +1,6 @@
 """Measure how often error bars hold the truth, against how often they should.
 
-    OMP_NUM_THREADS=1 python benchmarks/calibration.py [--seed 2] [--tables 110] [--kernel auto] \
+    OMP_NUM_THREADS=1 python benchmarks/battery/calibration.py [--seed 2] [--tables 110] [--kernel auto] \
         [--shapes confirm] [--out FILE] [--picture FILE]
 
 A table is drawn from the model over a shape: T of 60 to 300 points, N of 30 to 1000 columns, noise

@@ -1,4 +1,4 @@
-"""Pictures and numbers of the README: ``python benchmarks/readme_pictures.py [--quick]``.
+"""Pictures and numbers of the README: ``python benchmarks/shown/readme_pictures.py [--quick]``.
 
 Writes into docs/static/readme: the pictures, and numbers.json with every figure that the README
 names. ``--quick`` draws small versions of all of them, as a test does; ``--only hero`` makes one
@@ -42,8 +42,7 @@ from ikd_graph import IKD, cliques, covariance, graph, metrics
 from ikd_graph.datasets import figure_eight
 from ikd_graph.plotting import colors
 
-HERE = Path(__file__).parent
-FOLDER = HERE.parent / "docs" / "static" / "readme"
+FOLDER = Path(__file__).parents[2] / "docs" / "static" / "readme"
 WIDTH = 7.0  # inches of every picture; with DPI and sizes of text it can be read on a phone
 DPI = 150
 LOOK = {

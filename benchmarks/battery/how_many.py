@@ -1,6 +1,6 @@
 """How often the number of dimensions is right, beside parallel analysis, TwoNN and a spectral gap.
 
-    OMP_NUM_THREADS=1 python benchmarks/how_many.py [--seed 1] [--tables 60] [--jobs 1]
+    OMP_NUM_THREADS=1 python benchmarks/battery/how_many.py [--seed 1] [--tables 60] [--jobs 1]
 
 120 points, 100, 200 or 500 columns, noise of standard deviation 0 to 1 (that of the signal is 1).
 

@@ -1,7 +1,7 @@
 """Cost of fits in units of scikit-learn's Isomap, in one run, beside the committed ones.
 
-    python benchmarks/gate.py            # ends with 1 where one is beyond twice the committed one
-    python benchmarks/gate.py --write    # commits them to gate.csv
+    python benchmarks/battery/gate.py            # ends with 1 where one is beyond twice the committed one
+    python benchmarks/battery/gate.py --write    # commits them to gate.csv
 
 Processor seconds of second calls on one thread, the least of three; Isomap embeds the same rows,
 and 1 000 rows beside samples of the model.
