@@ -1,7 +1,7 @@
 """Measure how often error bars hold the truth, against how often they should.
 
-    OMP_NUM_THREADS=1 python benchmarks/battery/calibration.py [--seed 2] [--tables 110] [--kernel auto] \
-        [--shapes confirm] [--out FILE] [--picture FILE]
+    OMP_NUM_THREADS=1 python benchmarks/battery/calibration.py [--seed 2] [--tables 110]
+        [--kernel auto] [--shapes confirm] [--out FILE] [--picture FILE]
 
 A table is drawn from the model over a shape: T of 60 to 300 points, N of 30 to 1000 columns, noise
 of standard deviation 0 to 1.5 (0.001 for 0, the least that the model knows), one of four kernels,
@@ -16,22 +16,14 @@ The truth is aligned by a rotation or reflection and a shift, in units of the le
 0.1 below that of a descent from the truth.
 """
 
-import argparse
-import json
-import time
-import warnings
-from pathlib import Path
-
 import numpy as np
-from scipy.linalg import orthogonal_procrustes
+from measures import LEVELS, aligned, fitted, head, options, resumed, row
 from scipy.spatial.distance import cdist
 from scipy.stats import norm, spearmanr
-from threadpoolctl import threadpool_limits
 
-from ikd_graph import IKD, gplvm, kernels, refine
+from ikd_graph import gplvm, kernels, refine
 from ikd_graph.metrics import affine_r2
 
-LEVELS = (0.5, 0.8, 0.9, 0.95)
 SHAPES = {
     "develop": ("cloud", "sheet", "tree", "spiral", "eight", "arcs"),
     "confirm": ("torus", "helix", "star", "walk", "clusters"),
@@ -101,14 +93,6 @@ def draw(seed, index, shapes):
     return facts, latent, rows + facts["sd"] * rng.normal(size=rows.shape)
 
 
-def aligned(truth, estimate, points, *, scale):
-    """Points in the frame of an estimate, from a rigid motion (and a scale) of its truth."""
-    middle, frame = truth.mean(axis=0), estimate.mean(axis=0)
-    rotation, trace = orthogonal_procrustes(truth - middle, estimate - frame)
-    factor = trace / np.sum((truth - middle) ** 2) if scale else 1.0
-    return factor * (points - middle) @ rotation + frame
-
-
 def measure(seed, index, shapes, choice):
     """A line for a table: facts, coverage of fit and new rows, R2, reliability, seconds."""
     facts, latent, rows = draw(seed, index, shapes)
@@ -117,59 +101,55 @@ def measure(seed, index, shapes, choice):
     if kernel is None:
         others = [name for name in kernels.KERNELS if name != facts["kernel"]]
         kernel = others[index % 3]
-    model = IKD(M, affinity="correlation", strategy="geodesic", kernel=kernel,
-                refine="likelihood", random_state=0)  # fmt: skip
-    begin = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(rows[:T])
-    seconds = time.process_time() - begin
+    asked = {"affinity": "correlation", "strategy": "geodesic", "refine": "likelihood"}
+    model, seconds = fitted(rows[:T], M, kernel=kernel, **asked)
     stages = model.stage_times_
     placed, std = model.transform(rows[T:], return_std=True)
     same = type(model.kernel_) is kernels.KERNELS[facts["kernel"]]
     frame = latent[:T], model.embedding_
-    away = np.abs(aligned(*frame, latent[:T], scale=not same) - frame[1])
-    away_new = np.abs(aligned(*frame, latent[T:], scale=not same) - placed)
     noise = model.noise_model()
     cov = gplvm.sample_covariance(rows[:T])
     best = refine.likelihood(cov, facts["N"], noise.kernel, init=latent[:T])
+
+    def held(points, found, errors):
+        away = np.abs(aligned(*frame, points, scale=not same) - found)
+        return [float(np.mean(away < norm.ppf(0.5 + 0.5 * p) * errors)) for p in LEVELS]
+
     return facts | {
         "choice": choice,
         "same": same,
-        "held": [float(np.mean(away < norm.ppf(0.5 + 0.5 * p) * model.standard_errors_))
-                 for p in LEVELS],
-        "held_new": [float(np.mean(away_new < norm.ppf(0.5 + 0.5 * p) * std)) for p in LEVELS],
+        "held": held(latent[:T], model.embedding_, model.standard_errors_),
+        "held_new": held(latent[T:], placed, std),
         "r2": affine_r2(*frame),
         "r2_from_truth": affine_r2(latent[:T], best.latent),
         "reliability": model.reliability_,
         "bars": stages["error bars"] / (sum(stages.values()) - stages["error bars"]),
         "seconds": seconds,
-    }  # fmt: skip
+    }
+
+
+def groups(lines):
+    """Lines of every stratum by its name."""
+    yield "all", lines
+    yield "at the right optimum", [x for x in lines if x["r2_from_truth"] - x["r2"] <= 0.1]
+    yield "at a wrong optimum", [x for x in lines if x["r2_from_truth"] - x["r2"] > 0.1]
+    for key in ("N", "sd", "T", "kernel", "shape"):
+        for value in sorted({line[key] for line in lines}):
+            yield f"{key} {value}", [x for x in lines if x[key] == value]
+    yield "another kernel chosen", [x for x in lines if not x["same"]]
+    yield "right kernel chosen", [x for x in lines if x["same"]]
 
 
 def table(lines):
-    """Coverage pooled and by stratum, and what the reliability tells, as Markdown."""
+    """Print coverage pooled and by stratum, and what the reliability tells."""
     told = [line for line in lines if np.isnan(line["reliability"])]
     lines = [line for line in lines if line not in told]
-    out = ["| | tables | 50 % | 80 % | 90 % | 95 % | new rows, 50 % | 95 % | R2 |",
-           "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-
-    def add(name, group):
-        if not group:
-            return
-        held = np.mean([line["held"] for line in group], axis=0)
-        new = np.mean([line["held_new"] for line in group], axis=0)
-        r2 = np.mean([line["r2"] for line in group])
-        cells = [*held, new[0], new[-1], r2]
-        out.append(f"| {name} | {len(group)} | " + " | ".join(f"{v:.3f}" for v in cells) + " |")
-
-    add("all", lines)
-    add("at the right optimum", [x for x in lines if x["r2_from_truth"] - x["r2"] <= 0.1])
-    add("at a wrong optimum", [x for x in lines if x["r2_from_truth"] - x["r2"] > 0.1])
-    for key in ("N", "sd", "T", "kernel", "shape", "same"):
-        for value in sorted({line[key] for line in lines}):
-            name = {"same": ("another kernel chosen", "right kernel chosen")[int(bool(value))]}
-            add(name.get(key, f"{key} {value}"), [x for x in lines if x[key] == value])
+    print(head("", "tables", "50 %", "80 %", "90 %", "95 %", "new rows, 50 %", "95 %", "R2"))
+    for name, group in groups(lines):
+        if group:
+            held, new = (np.mean([x[key] for x in group], axis=0) for key in ("held", "held_new"))
+            r2 = float(np.mean([x["r2"] for x in group]))
+            print(row(name, len(group), *held.tolist(), float(new[0]), float(new[-1]), r2))
     r2, best, reliability = (
         np.array([x[k] for x in lines]) for k in ("r2", "r2_from_truth", "reliability")
     )
@@ -178,18 +158,16 @@ def table(lines):
     def fraction(what, of):
         return f"{np.mean(what[of]):.2f} of {of.sum()}" if of.any() else "of none"
 
-    return "\n".join([
-        *out, "",
-        f"{len(told)} more tables have no error bars, as `checks_` tells that the model does not "
-        f"fit; R2 {[round(line['r2'], 2) for line in told]}.",
+    print(
+        f"\n{len(told)} more tables have no error bars, as `checks_` tells that the model does not "
+        f"fit; R2 {[round(line['r2'], 2) for line in told]}.\n"
         f"Reliability: Spearman correlation with R2 {spearmanr(reliability, r2)[0]:.3f}; below "
-        f"{gplvm.TRUSTED}: "
-        f"{fraction(low, r2 < 0.6)} fits with R2 below 0.6, {fraction(low, r2 > 0.9)} above 0.9; "
-        f"{fraction(low, wrong)} at a wrong optimum, {fraction(low, ~wrong)} others, "
-        f"{fraction(low, ~wrong & (r2 > 0.8))} of these with R2 above 0.8.",
-        f"Error bars took {np.median([x['bars'] for x in lines]):.2f} of the time of the fit "
-        f"(median; T = 200: {np.median([x['bars'] for x in lines if x['T'] == 200] or [0]):.2f}).",
-    ])  # fmt: skip
+        f"{gplvm.TRUSTED}: {fraction(low, r2 < 0.6)} fits with R2 below 0.6, "
+        f"{fraction(low, r2 > 0.9)} above 0.9; {fraction(low, wrong)} at a wrong optimum, "
+        f"{fraction(low, ~wrong)} others, {fraction(low, ~wrong & (r2 > 0.8))} of these with R2 "
+        f"above 0.8.\nError bars took {np.median([x['bars'] for x in lines]):.2f} of the time of "
+        f"the fit (median)."
+    )
 
 
 def picture(lines, path):
@@ -215,28 +193,22 @@ def picture(lines, path):
 
 def main():
     """Print the table of coverage."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--tables", type=int, default=110)
     parser.add_argument("--kernel", choices=("auto", "true", "wrong"), default="auto")
     parser.add_argument("--shapes", choices=tuple(SHAPES), default="confirm")
     parser.add_argument("--out", help="jsonl file that every table is appended to")
     parser.add_argument("--picture", help="file to draw coverage against nominal to")
-    options = parser.parse_args()
-    lines = []
-    if options.out and Path(options.out).exists():
-        lines = [json.loads(text) for text in Path(options.out).read_text().splitlines()]
-    with threadpool_limits(limits=1):
-        for index in range(len(lines), options.tables):
-            lines.append(measure(options.seed, index, SHAPES[options.shapes], options.kernel))
-            if options.out:
-                with open(options.out, "a") as file:
-                    file.write(json.dumps(lines[-1]) + "\n")
-    print(table(lines))
-    if options.picture:
-        picture(lines, options.picture)
+    given = parser.parse_args()
+
+    def line(index):
+        return measure(given.seed, index, SHAPES[given.shapes], given.kernel)
+
+    lines = resumed(given.out, given.tables, line)
+    table(lines)
+    if given.picture:
+        picture(lines, given.picture)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def print_row(name, lines, methods):
         of = {kind: [ln["r2"] for ln in lines if (ln["method"], ln["left_out"]) == (method, kind)]
               for kind in ("column", "rows")}  # fmt: skip
         middle = " ".join(f"{np.median(r2):.3f}" for r2 in of.values())
-        cells.append(f"{method} {middle} {min(sum(of.values(), [])):.3f}")
+        cells.append(f"{method} {middle} {min(map(min, of.values())):.3f}")
     print(f"{name:16s} {' | '.join(cells)}  {lines[0]['affinity']}", flush=True)
 
 

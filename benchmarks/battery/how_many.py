@@ -16,11 +16,11 @@ two nearest rows; the gap is the last wide one in the spectrum of the closed for
 `eigen.eigengap`.
 """
 
-import argparse
 import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
+from measures import head, options, row
 from scipy.spatial import KDTree
 
 from ikd_graph import IKD, dimension, eigen, kernels
@@ -168,40 +168,41 @@ def trial(seed, source, number):
     }
 
 
+JUDGES = ("held-out columns", "parallel analysis", "TwoNN", "spectral gap")
+
+
+def groups(trials):
+    """Trials of every group by its name."""
+    real = [t for t in trials if t["source"] != "noise"]
+    yield "samples and surfaces", real
+    for source in SOURCES:
+        yield source.__name__, [t for t in trials if t["source"] == source.__name__]
+    for m in range(1, 5):
+        yield f"surfaces, M = {m}", [t for t in real if (t["source"], t["M"]) == ("surfaces", m)]
+    for kind in sorted({t["kind"] for t in trials}):
+        yield kind, [t for t in trials if t["kind"] == kind]
+    for n in (100, 200, 500):
+        yield f"N = {n}", [t for t in real if t["N"] == n]
+    for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):
+        yield f"noise {low} to {high}", [t for t in real if low <= t["noise"] < high]
+
+
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    options = parser.parse_args()
-    numbers = [(s, k) for s in SOURCES for k in range(options.tables // (1 + (s is noise)))]
-    trials = Parallel(options.jobs)(delayed(trial)(options.seed, *each) for each in numbers)
-    judges = ("held-out columns", "parallel analysis", "TwoNN", "spectral gap")
-    groups = {"samples and surfaces": lambda t: t["source"] != "noise"}
-    groups |= {s.__name__: lambda t, s=s.__name__: t["source"] == s for s in SOURCES}
-    groups |= {
-        f"surfaces, M = {m}": lambda t, m=m: t["source"] == "surfaces" and t["M"] == m
-        for m in range(1, 5)
-    }
-    groups |= {
-        kind: lambda t, k=kind: t["kind"] == k for kind in sorted({t["kind"] for t in trials})
-    }
-    groups |= {f"N = {n}": lambda t, n=n: t["M"] and t["N"] == n for n in (100, 200, 500)}
-    for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):
-        groups[f"noise {low} to {high}"] = lambda t, a=low, b=high: t["M"] and a <= t["noise"] < b
-    print(f"| tables | number | {' | '.join(judges)} | interval covers | its length | found |")
-    print("|---" * (len(judges) + 5) + "|")
-    for name, belongs in groups.items():
-        group = [t for t in trials if belongs(t)]
+    given = parser.parse_args()
+    numbers = [(s, k) for s in SOURCES for k in range(given.tables // (1 + (s is noise)))]
+    trials = Parallel(given.jobs)(delayed(trial)(given.seed, *each) for each in numbers)
+    print(head("tables", "number", *JUDGES, "interval covers", "its length", "found"))
+    for name, group in groups(trials):
         if group:
-            right = [f"{np.mean([t[judge] == t['M'] for t in group]):.1%}" for judge in judges]
+            right = [f"{np.mean([t[judge] == t['M'] for t in group]):.1%}" for judge in JUDGES]
             covered, width = (np.mean([t[key] for t in group]) for key in ("covered", "width"))
             found = " ".join(f"{t['M']}:{t['held-out columns']}" for t in group[:12])
-            cells = " | ".join([*right, f"{covered:.1%}", f"{width:.2f}", found])
-            print(f"| {name} | {len(group)} | {cells} |")
+            print(row(name, len(group), *right, f"{covered:.1%}", f"{width:.2f}", found))
 
 
 if __name__ == "__main__":

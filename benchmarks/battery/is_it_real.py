@@ -1,6 +1,7 @@
 """How often tables of nothing get a small p value, and tables with an embedding a large one.
 
-    OMP_NUM_THREADS=1 python benchmarks/battery/is_it_real.py [--seed 1] [--nulls 2000] [--latents 240]
+    OMP_NUM_THREADS=1 python benchmarks/battery/is_it_real.py [--seed 1] [--nulls 2000]
+        [--latents 240]
 
 Null tables have 40 to 100 rows and 20 to 80 columns unless they say so, of the kinds of NULLS in
 turn: white; autoregressive (0.3 to 0.9, 0.97, or a coefficient of 0 to 0.95 for each series) or
@@ -14,10 +15,11 @@ and a smooth closed curve, of 60 to 120 rows and columns, or one factor whose lo
 have one sign.
 """
 
-import argparse
+import itertools
 import warnings
 
 import numpy as np
+from measures import head, options, row
 from scipy.signal import lfilter
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
@@ -144,36 +146,38 @@ def with_signal(seed, number, kind, fraction):
     return chance_test(X, random_state=number).p_value
 
 
+def rejected(p_values, level=0.05):
+    """Fraction of p values up to a level, in percent."""
+    return f"{np.mean(np.array(p_values) <= level):.1%}"
+
+
 def main():
     """Print the three tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nulls", type=int, default=2000, help="null tables of all kinds together")
     parser.add_argument("--latents", type=int, default=240, help="tables with an embedding")
-    options = parser.parse_args()
-    by_kind = null_p_values(options.seed, options.nulls)
+    given = parser.parse_args()
+    by_kind = null_p_values(given.seed, given.nulls)
     by_kind["all"] = [p for values in by_kind.values() for p in values]
-    print("| null tables | number | rejected at 1 % | 5 % | 20 % |\n|---|---|---|---|---|")
+    print(head("null tables", "number", "rejected at 1 %", "5 %", "20 %"))
     for name, p_values in by_kind.items():
-        fractions = [f"{np.mean(np.array(p_values) <= level):.1%}" for level in (0.01, 0.05, 0.2)]
-        print(f"| {name} | {len(p_values)} | {' | '.join(fractions)} |")
-    print("\n| latent | fraction of signal | tables | rejected at 5 % |\n|---|---|---|---|")
+        fractions = [rejected(p_values, level) for level in (0.01, 0.05, 0.2)]
+        print(row(name, len(p_values), *fractions))
+    print("\n" + head("latent", "fraction of signal", "tables", "rejected at 5 %"))
     for kind in ("cloud", "path", "path, autoregressive noise", "closed curve", "one factor"):
         for fraction in (0.1, 0.2, 0.5):
-            count = options.latents // 4
-            found = [with_signal(options.seed, k, kind, fraction) <= 0.05 for k in range(count)]
-            print(f"| {kind} | {fraction:.0%} | {count} | {np.mean(found):.1%} |")
-    trials = [with_latent(options.seed, number) for number in range(options.latents)]
+            found = [with_signal(given.seed, k, kind, fraction) for k in range(given.latents // 4)]
+            print(row(kind, f"{fraction:.0%}", len(found), rejected(found)))
+    trials = [with_latent(given.seed, number) for number in range(given.latents)]
     kinds, r2, p_values = (np.array(column) for column in zip(*trials, strict=True))
-    print("\n| latent | R2 of the default fit | tables | rejected at 5 % |\n|---|---|---|---|")
+    print("\n" + head("latent", "R2 of the default fit", "tables", "rejected at 5 %"))
     for kind in ("cloud", "path"):
-        for low, high in ((-1.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0)):
+        for low, high in itertools.pairwise((-1.0, 0.1, 0.3, 0.5, 0.7, 1.0)):
             chosen = (kinds == kind) & (r2 > low) & (r2 <= high)
             if chosen.any():
-                rejected = f"{np.mean(p_values[chosen] <= 0.05):.1%}"
-                print(f"| {kind} | {max(low, 0)} to {high} | {chosen.sum()} | {rejected} |")
+                found = rejected(p_values[chosen])
+                print(row(kind, f"{max(low, 0)} to {high}", chosen.sum(), found))
 
 
 if __name__ == "__main__":

@@ -245,7 +245,9 @@ REAL = {
     },
     "real spectra": {
         "meat_sparse": partial(part_of, "meat_spectra", slice(1, 100, 3)),
-        "meats": partial(numbers_of_r, "modeldata", "meats", ["water", "fat", "protein"], "position"),
+        "meats": partial(
+            numbers_of_r, "modeldata", "meats", ["water", "fat", "protein"], "position"
+        ),
     },
     "countries": {"births": partial(countries, True), "wealth": partial(countries, False)},
     "measures": {

@@ -10,24 +10,19 @@ truth has. Lines that FILE has already are not computed again. The R² is that o
 tables are those of `is_it_real.py`.
 """
 
-import argparse
 import itertools
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 from calibration import SHAPES, draw, shape_points
 from is_it_real import null_p_values
+from measures import head, options, resumed, row
 from scipy.stats import spearmanr
-from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD
 from ikd_graph.metrics import affine_r2
 
-HEAD = """
-| {} | tables | R² with the truth: median | a quarter is below | least |
-|---|---|---|---|---|"""
+R2 = ("tables", "R² with the truth: median", "a quarter is below", "least")
 SHAPES = [*SHAPES["develop"], *SHAPES["confirm"]]
 
 
@@ -65,55 +60,41 @@ def measure(seed, index):
     }
 
 
+def show(name, r2):
+    """Print the R² of the tables of a bin, if there are any."""
+    if len(r2):
+        print(row(name, len(r2), *(f"{np.quantile(r2, q):.2f}" for q in (0.5, 0.25, 0.0))))
+
+
 def bins(lines, name, edges):
     """Print the R² of tables whose number is in each bin."""
-    print(HEAD.format(name))
+    print(f"\n{head(name, *R2)}")
     values, r2 = (np.array([line[key] for line in lines]) for key in (name, "r2"))
     for low, high in itertools.pairwise(edges):
-        told = r2[(values > low) & (values <= high)]
-        if told.size:
-            text = " | ".join(f"{np.quantile(told, q):.2f}" for q in (0.5, 0.25, 0.0))
-            print(f"| {max(low, 0.0):.2g} to {high:.2g} | {told.size} | {text} |")
-    told = r2[np.isnan(values)]
-    if told.size:
-        text = " | ".join(f"{np.quantile(told, q):.2f}" for q in (0.5, 0.25, 0.0))
-        print(f"| not known | {told.size} | {text} |")
+        show(f"{max(low, 0.0):.2g} to {high:.2g}", r2[(values > low) & (values <= high)])
     known = np.isfinite(values)
+    show("not known", r2[~known])
     print(f"\nSpearman {spearmanr(values[known], r2[known])[0]:.2f} of {known.sum()} tables")
 
 
 def main():
     """Print the tables of docs/trust.md."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--tables", type=int, default=120)
     parser.add_argument("--nulls", type=int, default=2000)
-    parser.add_argument("--out", type=Path, default=Path("trust.jsonl"))
-    options = parser.parse_args()
-    done = options.out.read_text().splitlines() if options.out.exists() else []
-    with threadpool_limits(limits=1), options.out.open("a") as out:
-        for index in range(len(done), options.tables):
-            done.append(json.dumps(measure(options.seed, index)))
-            print(done[-1], file=out, flush=True)
-    lines = [json.loads(line) for line in done[: options.tables]]
+    parser.add_argument("--out", default="trust.jsonl", metavar="FILE")
+    given = parser.parse_args()
+    lines = resumed(given.out, given.tables, lambda index: measure(given.seed, index))
     bins(lines, "agreement", [-0.1, 0.2, 0.4, 0.6, 0.8, 1.0])
     bins(lines, "reliability", [-0.1, 0.5, 0.7, 0.85, 0.95, 1.0])
-    print(
-        "\n| what can be read | tables | R² with the truth: median | a quarter is below | least |"
-    )
-    print("|---|---|---|---|---|")
+    print(f"\n{head('what can be read', *R2)}")
     for verdict in sorted({line["verdict"] for line in lines}):
-        told = [line["r2"] for line in lines if line["verdict"] == verdict]
-        text = " | ".join(f"{np.quantile(told, q):.2f}" for q in (0.5, 0.25, 0.0))
-        print(f"| {verdict} | {len(told)} | {text} |")
-    if options.nulls:
-        print("\n| tables of nothing | p value at most .05 |\n|---|---|")
-    for kind, p_values in (
-        null_p_values(options.seed, options.nulls).items() if options.nulls else ()
-    ):
-        print(f"| {kind} | {np.mean(np.array(p_values) <= 0.05):.3f} |")
+        show(verdict, [line["r2"] for line in lines if line["verdict"] == verdict])
+    if given.nulls:
+        print(f"\n{head('tables of nothing', 'p value at most .05')}")
+        for kind, p_values in null_p_values(given.seed, given.nulls).items():
+            print(row(kind, float(np.mean(np.array(p_values) <= 0.05))))
 
 
 if __name__ == "__main__":

@@ -112,7 +112,8 @@ def page(rows, ends, n_jobs):
     lines = [
         "# Cost of every strategy",
         "",
-        "Wall time of `fit` and peak memory of its process, written by `python benchmarks/shown/cost_curves.py` on "
+        "Wall time of `fit` and peak memory of its process, written by "
+        "`python benchmarks/shown/cost_curves.py` on "
         f"{datetime.date.today():%d %B %Y}. Points of a surface, 100 measurements of each, two "
         "coordinates, graph of 10 neighbors, no refinement.",
         "",

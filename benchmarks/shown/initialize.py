@@ -1,7 +1,8 @@
 """t-SNE, openTSNE and UMAP from their own initial embedding and from that of IKD.
 
-`python -m benchmarks.shown.initialize` from the root of the sources, with the data of examples/paper, or
-`python -m benchmarks.shown.initialize roll`. benchmarks/shown/initialize.md has what was printed.
+`python -m benchmarks.shown.initialize` from the root of the sources, with the data of
+examples/paper, or `python -m benchmarks.shown.initialize roll`. initialize.md beside this file has
+what was printed.
 
 For a Swiss roll: R2 of the sheet after an affine alignment, and the divergence of t-SNE.
 

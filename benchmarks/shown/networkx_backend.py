@@ -1,6 +1,7 @@
 """Functions of networkx by the backend, by networkx itself and by igraph, for kinds of graphs.
 
-``python benchmarks/shown/networkx_backend.py`` writes networkx_backend.md, which docs/networkx.md shows.
+``python benchmarks/shown/networkx_backend.py`` writes networkx_backend.md, which docs/networkx.md
+shows.
 """
 
 import itertools
@@ -152,8 +153,8 @@ def main():
     nx.config.warnings_to_ignore.add("cache")
     lines = [
         "# Functions of networkx by ikd_graph, by networkx and by igraph\n",
-        "`python benchmarks/shown/networkx_backend.py`; one thread, medians of paired rounds, time of",
-        "one processor of a machine that other work shared. How many times as fast as networkx:",
+        "`python benchmarks/shown/networkx_backend.py`; one thread, medians of paired rounds,",
+        "time of one processor of a machine that other work shared. How many times as fast as networkx:",
         "ours with the conversion of the graph and with one that networkx kept, igraph with",
         "`Graph.from_networkx` and on its own graph, its nodes without names.\n",
     ]

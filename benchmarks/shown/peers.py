@@ -161,7 +161,7 @@ def main(argv=None):
     """Run, and write the table and the chart."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shown.peers", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, in seconds")
-    parser.add_argument("--output", "-o", type=Path, default=Path(__file__).parent )
+    parser.add_argument("--output", "-o", type=Path, default=Path(__file__).parent)
     args = parser.parse_args(argv)
     args.output.mkdir(parents=True, exist_ok=True)
     print("wrote", *run("peers", EXPERIMENT, quick=args.quick).write(args.output))
