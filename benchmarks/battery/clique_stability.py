@@ -1,15 +1,17 @@
-"""Which cliques stay: calibration on fresh columns, false cliques of null tables, time.
+"""Which cliques stay: calibration on fresh columns, and false cliques of null tables.
 
-``python clique_stability.py --tables 60 --seed 0`` prints the tables of
-docs/decisions/017-cliques-that-stay.md, ``--kinds --tables 30`` that of unrelated tables.
+    python benchmarks/battery/clique_stability.py --tables 60 --seed 0
+    python benchmarks/battery/clique_stability.py --tables 30 --seed 7 --kinds
+
+print the tables of docs/decisions/017-cliques-that-stay.md: how often what was said of edges and
+cliques of tables with modules came on fresh columns, and cliques of unrelated tables of many kinds.
 """
 
-import argparse
 import itertools
-import time
 import warnings
 
 import numpy as np
+from measures import head, options, row
 from scipy.signal import lfilter
 
 from ikd_graph import cliques, graph, inspect_cliques
@@ -17,13 +19,12 @@ from ikd_graph import cliques, graph, inspect_cliques
 BINS = np.linspace(0.0, 1.0, 11)
 
 
-def modules(rng, n_columns, related=True):
+def modules(rng, n_columns):
     """Rows in modules whose members correlate by .3 to .6: how to draw columns of them."""
     n = int(rng.integers(60, 160))
     module = rng.integers(0, max(n // 12, 2), n)
     module[rng.random(n) < 0.3] = -1
     strength = np.where(module < 0, 0.0, rng.uniform(0.3, 0.6, module.max() + 1)[module])
-    strength = strength if related else np.zeros(n)
 
     def draw():
         shared = rng.normal(size=(module.max() + 1, n_columns))
@@ -64,16 +65,6 @@ def show(name, said, came):
                 f"  {a:.1f} to {b:.1f}: {inside.sum():6d}  said {said[inside].mean():.2f}"
                 f"  came {came[inside].mean():.2f}"
             )
-
-
-def false_cliques(seed):
-    """Cliques of a null table, and how many were expected, for sizes 2, 3 and 4."""
-    rng = np.random.default_rng(seed)
-    n_columns = int(np.exp(rng.uniform(np.log(50), np.log(500))))
-    s0 = float(rng.uniform(1.5, 3.0) / np.sqrt(n_columns))
-    found = cliques.stability(modules(rng, n_columns, related=False)(), s0, n_resamples=20)
-    sizes = found.cliques.sizes
-    return [(int((sizes >= k).sum()), found.expected(k)) for k in (2, 3, 4)]
 
 
 def following(rng, past=0.8):
@@ -126,35 +117,33 @@ def unrelated(draw, seeds, **settings):
     return found.mean(), said.mean(), (found - said).std() / len(counts) ** 0.5
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kinds", action="store_true", help="unrelated tables of many kinds alone")
-    arguments = parser.parse_args()
-    seeds = range(1000 * arguments.seed, 1000 * arguments.seed + arguments.tables)
-    if arguments.kinds:
-        warnings.simplefilter("ignore")
-        print("| unrelated tables | by default: found; said (se) | above .25: found; said (se) |")
-        print("|---|---|---|")
-        for kind, draw in UNRELATED.items():
-            both = [unrelated(draw, seeds, **given) for given in ({}, {"graph": 0.25})]
-            texts = [f"{found:.2f}; {said:.2f} ({se:.2f})" for found, said, se in both]
-            print(f"| {kind} | {' | '.join(texts)} |", flush=True)
-        raise SystemExit
+def of_kinds(seeds):
+    """Print cliques found and said of unrelated tables of many kinds."""
+    print(head("unrelated tables", "by default: found; said (se)", "above .25: found; said (se)"))
+    for kind, draw in UNRELATED.items():
+        both = [unrelated(draw, seeds, **given) for given in ({}, {"graph": 0.25})]
+        texts = [f"{found:.2f}; {said:.2f} ({se:.2f})" for found, said, se in both]
+        print(row(kind, *texts), flush=True)
+
+
+def of_modules(seeds):
+    """Print how often what was said of tables with modules came."""
     parts = [calibration(seed) for seed in seeds]
     for k, name in enumerate(("edges", "cliques of three points or more")):
         show(name, *(np.concatenate([part[k][j] for part in parts]) for j in range(2)))
-    counts = np.array([false_cliques(seed) for seed in seeds])
-    for k, size in enumerate((2, 3, 4)):
-        observed, expected = counts[:, k].T
-        beyond = (observed > expected).mean()
-        print(f"null tables, cliques of {size} or more: {observed.mean():.2f} found, ", end="")
-        print(f"{expected.mean():.2f} expected; more than expected in {beyond:.2f}")
-    X = modules(np.random.default_rng(0), 250)()
-    X = np.vstack([X, np.random.default_rng(1).normal(size=(200, 250))])[:200]
-    for _ in range(2):
-        start = time.perf_counter()
-        cliques.stability(X, 0.3)
-        seconds = time.perf_counter() - start
-    print(f"200 x 250, 200 resamples: {seconds:.2f} s")
+
+
+def main():
+    """Print one of the two tables."""
+    parser = options(__doc__)
+    parser.add_argument("--tables", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", action="store_true", help="unrelated tables of many kinds alone")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    seeds = range(1000 * given.seed, 1000 * given.seed + given.tables)
+    (of_kinds if given.kinds else of_modules)(seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Cost of fits in units of scikit-learn's Isomap, in one run, beside the committed ones.
 
-    python benchmarks/battery/gate.py            # ends with 1 where one is beyond twice the committed
+    python benchmarks/battery/gate.py            # ends with 1 where one is beyond twice that
     python benchmarks/battery/gate.py --write    # commits them to gate.csv
 
 Processor seconds of second calls on one thread, the least of three; Isomap embeds the same rows,
