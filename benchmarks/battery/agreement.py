@@ -73,10 +73,15 @@ def truth(seed):
     print(f"{len(known)} tables, Spearman {spearmanr(*known.T)[0]:.2f}")
 
 
-if __name__ == "__main__":
+def main(what, seed, *names):
+    """Print what was asked for."""
     warnings.simplefilter("ignore")
-    with threadpool_limits(limits=1):
-        if sys.argv[1] == "truth":
-            truth(int(sys.argv[2]))
-        for set_name in sys.argv[3:]:
-            nudges(set_name, int(sys.argv[2]))
+    threadpool_limits(limits=1)
+    if what == "truth":
+        truth(int(seed))
+    for name in names:
+        nudges(name, int(seed))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,7 +1,7 @@
 """Measure how often error bars hold the truth, against how often they should.
 
     OMP_NUM_THREADS=1 python benchmarks/battery/calibration.py [--seed 2] [--tables 110]
-        [--kernel auto] [--shapes confirm] [--out FILE] [--picture FILE]
+        [--shapes confirm] [--out FILE] [--picture FILE]
 
 A table is drawn from the model over a shape: T of 60 to 300 points, N of 30 to 1000 columns, noise
 of standard deviation 0 to 1.5 (0.001 for 0, the least that the model knows), one of four kernels,
@@ -11,9 +11,8 @@ points are placed by `transform`. The committed table and picture are those of s
 FILE has already are not computed again.
 
 The truth is aligned by a rotation or reflection and a shift, in units of the length-scale. Where
-"auto" took another kernel than that of the table its unit is another, and a scale is fitted too.
-"wrong" fits one of the three other kernels. A fit is at a wrong optimum where its R2 is more than
-0.1 below that of a descent from the truth.
+"auto" took another kernel than that of the table its unit is another, and a scale is fitted too. A
+fit is at a wrong optimum where its R2 is more than 0.1 below that of a descent from the truth.
 """
 
 import numpy as np
@@ -93,16 +92,12 @@ def draw(seed, index, shapes):
     return facts, latent, rows + facts["sd"] * rng.normal(size=rows.shape)
 
 
-def measure(seed, index, shapes, choice):
+def measure(seed, index, shapes):
     """A line for a table: facts, coverage of fit and new rows, R2, reliability, seconds."""
     facts, latent, rows = draw(seed, index, shapes)
-    T, M = facts["T"], latent.shape[1]
-    kernel = {"auto": "auto", "true": facts["kernel"]}.get(choice)
-    if kernel is None:
-        others = [name for name in kernels.KERNELS if name != facts["kernel"]]
-        kernel = others[index % 3]
+    T = facts["T"]
     asked = {"affinity": "correlation", "strategy": "geodesic", "refine": "likelihood"}
-    model, seconds = fitted(rows[:T], M, kernel=kernel, **asked)
+    model, seconds = fitted(rows[:T], latent.shape[1], **asked)
     stages = model.stage_times_
     placed, std = model.transform(rows[T:], return_std=True)
     same = type(model.kernel_) is kernels.KERNELS[facts["kernel"]]
@@ -116,7 +111,6 @@ def measure(seed, index, shapes, choice):
         return [float(np.mean(away < norm.ppf(0.5 + 0.5 * p) * errors)) for p in LEVELS]
 
     return facts | {
-        "choice": choice,
         "same": same,
         "held": held(latent[:T], model.embedding_, model.standard_errors_),
         "held_new": held(latent[T:], placed, std),
@@ -196,14 +190,13 @@ def main():
     parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--tables", type=int, default=110)
-    parser.add_argument("--kernel", choices=("auto", "true", "wrong"), default="auto")
     parser.add_argument("--shapes", choices=tuple(SHAPES), default="confirm")
     parser.add_argument("--out", help="jsonl file that every table is appended to")
     parser.add_argument("--picture", help="file to draw coverage against nominal to")
     given = parser.parse_args()
 
     def line(index):
-        return measure(given.seed, index, SHAPES[given.shapes], given.kernel)
+        return measure(given.seed, index, SHAPES[given.shapes])
 
     lines = resumed(given.out, given.tables, line)
     table(lines)
