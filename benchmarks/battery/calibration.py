@@ -16,13 +16,14 @@ fit is at a wrong optimum where its R2 is more than 0.1 below that of a descent 
 """
 
 import numpy as np
-from measures import LEVELS, aligned, fitted, head, options, resumed, row
+from measures import aligned, fitted, head, options, resumed, row
 from scipy.spatial.distance import cdist
 from scipy.stats import norm, spearmanr
 
 from ikd_graph import gplvm, kernels, refine
 from ikd_graph.metrics import affine_r2
 
+LEVELS = (0.5, 0.8, 0.9, 0.95)
 SHAPES = {
     "develop": ("cloud", "sheet", "tree", "spiral", "eight", "arcs"),
     "confirm": ("torus", "helix", "star", "walk", "clusters"),

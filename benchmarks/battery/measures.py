@@ -17,9 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD
 
-LEVELS = (0.5, 0.8, 0.9, 0.95)
-"""Levels of the intervals whose coverage is measured."""
-
 
 def options(doc):
     """Parser of a script that its docstring describes; BLAS stays on one thread from here on."""

@@ -153,9 +153,10 @@ def main():
     nx.config.warnings_to_ignore.add("cache")
     lines = [
         "# Functions of networkx by ikd_graph, by networkx and by igraph\n",
-        "`python benchmarks/shown/networkx_backend.py`; one thread, medians of paired rounds,",
-        "time of one processor of a machine that other work shared. How many times as fast as",
-        "networkx: ours with the conversion of the graph and with one that networkx kept, igraph with",
+        "`python benchmarks/shown/networkx_backend.py`; one thread, medians of paired rounds, "
+        "time of",
+        "one processor of a machine that other work shared. How many times as fast as networkx:",
+        "ours with the conversion of the graph and with one that networkx kept, igraph with",
         "`Graph.from_networkx` and on its own graph, its nodes without names.\n",
     ]
     small = nx.gnm_random_graph(30, 90, seed=0)

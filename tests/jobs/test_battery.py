@@ -16,7 +16,7 @@ SIMULATED = [name for group in first_tables.SIMULATED.values() for name in group
 
 def test_every_table_is_in_one_half_and_both_halves_have_tables_of_every_group():
     halves = [first_tables.half(name) for name in first_tables.HALVES]
-    assert sorted(sum(halves, [])) == sorted(first_tables.TABLES)
+    assert sorted(name for half in halves for name in half) == sorted(first_tables.TABLES)
     for half in halves:
         groups = {first_tables.GROUP_OF[name] for name in half}
         lonely = {name for name, many in first_tables.SIMULATED.items() if len(many) == 1}
