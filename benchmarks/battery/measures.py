@@ -1,119 +1,36 @@
-"""What the measuring scripts of this folder share: scores, samples of the model, peers, settings.
+"""What the measuring scripts share: options, lines that are kept, fits, peers, alignments, tables.
 
-Nothing but `IKD` is imported from the package, so that two trees can be compared with PYTHONPATH.
+Nothing but what every release has is imported from the package, so that two trees can be compared
+with PYTHONPATH.
 """
 
+import argparse
 import json
 import re
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 from threadpoolctl import threadpool_limits
 
 from ikd_graph import IKD
 
-CORRELATIONS = {
-    "squared_exponential": lambda d: np.exp(-0.5 * d),
-    "matern": lambda d: (1.0 + np.sqrt(3.0 * d)) * np.exp(-np.sqrt(3.0 * d)),
-    "rational_quadratic": lambda d: 1.0 / (1.0 + 0.5 * d),
-}
-"""Kernels of squared distances: Matern of order 3/2, rational quadratic of alpha 1."""
 
-
-def affine_r2(truth, Z):
-    """Mean over the true coordinates of the R2 of a linear regression on Z, with intercept."""
-    design = np.column_stack([np.ones(len(Z)), Z])
-    residual = truth - design @ np.linalg.lstsq(design, truth, rcond=None)[0]
-    total = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
-    return float(np.mean(1.0 - (residual**2).sum(axis=0) / total))
-
-
-def rigid_r2(A, B):
-    """Procrustes R2 of two embeddings (n, m): rotation or reflection, translation and one scale.
-
-    The fraction of the sum of squares of one that the other explains; the same both ways.
-    """
-    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
-    singular = np.linalg.svd(A.T @ B, compute_uv=False)
-    return float(singular.sum() ** 2 / ((A**2).sum() * (B**2).sum()))
-
-
-def process_columns(rng, latent, n_features, kernel, length_scale, noise):
-    """Gaussian processes over a latent (n, m), one a column, with noise of a standard deviation."""
-    n = len(latent)
-    sq_dist = ((latent[:, None] - latent) ** 2).sum(axis=2) / length_scale**2
-    root = np.linalg.cholesky(CORRELATIONS[kernel](sq_dist) + 1e-8 * np.eye(n))
-    return root @ rng.normal(size=(n, n_features)) + noise * rng.normal(size=(n, n_features))
-
-
-def medium_latent(n):
-    """The swirl of the paper's Fig. 3, (n, 3)."""
-    theta, z = np.linspace(-4.0 * np.pi, 4.0 * np.pi, n), np.linspace(-0.5, 0.5, n)
-    return np.column_stack([(z**2 + 1) * np.sin(1.3 * theta), (z**2 + 1) * np.cos(theta), z])
-
-
-def rotated_into(rng, shape, n_features, noise):
-    """A shape (n, m) of unit spread, rotated into more columns, with a fraction of noise."""
-    axes = np.linalg.qr(rng.normal(size=(n_features, shape.shape[1])))[0]
-    centered = shape - shape.mean(axis=0)
-    clean = centered @ axes.T / np.sqrt((centered**2).sum(axis=1).mean())
-    return clean + noise * rng.normal(size=clean.shape) / np.sqrt(n_features)
-
-
-def peer(name, X, M):
-    """Embedding of a peer: pca, scaled_pca, isomap (10 neighbors) or umap (its defaults)."""
-    from sklearn.decomposition import PCA
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if name == "pca":
-            return PCA(M, svd_solver="full").fit_transform(X)
-        if name == "scaled_pca":
-            spread = X.std(axis=0)
-            return PCA(M, svd_solver="full").fit_transform(X[:, spread > 0] / spread[spread > 0])
-        if name == "isomap":
-            from sklearn.manifold import Isomap
-
-            return Isomap(n_components=M, n_neighbors=10).fit_transform(X)
-        import umap
-
-        return umap.UMAP(n_components=M, random_state=0, n_jobs=1).fit_transform(X)
-
-
-def fitted(X, M, **settings):
-    """A fitted `IKD` and the processor seconds of the fit."""
-    model = IKD(M, random_state=0, **settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        begin = time.process_time()
-        model.fit(X)
-        return model, time.process_time() - begin
-
-
-def one_thread():
-    """Keep BLAS of this process on one thread."""
+def options(doc):
+    """Parser of a script that its docstring describes; BLAS stays on one thread from here on."""
     threadpool_limits(limits=1)
+    return argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
-def settings_of(model):
-    """What a fitted model chose, as text, by affinity, strategy, refine and graph.
-
-    Numbers with a point are left out of the graph: a threshold follows the number of columns.
-    """
-    settings = getattr(model, "settings_", None)
-    chosen = {}
-    for name in ("affinity", "strategy", "refine", "graph"):
-        value = settings.get(name) if isinstance(settings, dict) else getattr(settings, name, None)
-        if settings is None:
-            value = getattr(model, f"{name}_", None)
-        if settings is None and name == "graph":
-            value = (
-                f"threshold={model.threshold_ is not None}, k={model.n_neighbors_}, "
-                f"mutual={model.mutual_}"
-            )
-        chosen[name] = re.sub(r"\d*\.\d+(e-?\d+)?", "*", str(value))
-    return chosen
+def read(path):
+    """Lines of a jsonl file, none where there is no file or no path."""
+    if path is None or not Path(path).exists():
+        return []
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
 def append(path, line):
@@ -121,3 +38,67 @@ def append(path, line):
     if path is not None:
         with open(path, "a") as file:
             file.write(json.dumps(line) + "\n")
+
+
+def resumed(path, count, measure):
+    """Lines of the tables 0 to ``count``: those that a file has, then what ``measure`` gives."""
+    lines = read(path)[:count]
+    for index in range(len(lines), count):
+        lines.append(measure(index))
+        append(path, lines[-1])
+    return lines
+
+
+def row(*cells):
+    """A row of a table in Markdown; numbers with three digits."""
+    texts = (f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in cells)
+    return f"| {' | '.join(texts)} |"
+
+
+def head(*cells):
+    """Head of a table in Markdown."""
+    return row(*cells) + "\n" + "|---" * len(cells) + "|"
+
+
+def fitted(X, M, **settings):
+    """A fitted `IKD` and the processor seconds of the fit."""
+    model = IKD(M, random_state=0, **settings)
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X)
+    return model, time.process_time() - begin
+
+
+def peer(name, X, M):
+    """Embedding of a peer: pca, isomap (10 neighbors) or umap (its defaults)."""
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import Isomap
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name == "pca":
+            return PCA(M, svd_solver="full").fit_transform(X)
+        if name == "isomap":
+            return Isomap(n_components=M, n_neighbors=10).fit_transform(X)
+        import umap
+
+        return umap.UMAP(n_components=M, random_state=0, n_jobs=1).fit_transform(X)
+
+
+def settings_of(model):
+    """What a fitted model chose, as text, by affinity, strategy, refine and graph.
+
+    Numbers with a point are left out of the graph: a threshold follows the number of columns.
+    """
+    names = ("affinity", "strategy", "refine", "graph")
+    chosen = {name: str(getattr(model.settings_, name)) for name in names}
+    return {name: re.sub(r"\d*\.\d+(e-?\d+)?", "*", text) for name, text in chosen.items()}
+
+
+def aligned(truth, estimate, points, *, scale):
+    """Points in the frame of an estimate, from a rigid motion (and a scale) of its truth."""
+    middle, frame = truth.mean(axis=0), estimate.mean(axis=0)
+    rotation, trace = orthogonal_procrustes(truth - middle, estimate - frame)
+    factor = trace / np.sum((truth - middle) ** 2) if scale else 1.0
+    return factor * (points - middle) @ rotation + frame

@@ -9,17 +9,14 @@ of the root mean square radius; "rough" has the paper's three latents, no noise,
 those of the processor, error bars included. Seeds 0, 20 and 30 were used to choose.
 """
 
-import argparse
-import time
-import warnings
-
 import numpy as np
-from measures import append, one_thread
-from scipy.linalg import orthogonal_procrustes
+from measures import aligned, append, fitted, options
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
-from ikd_graph import IKD, kernels
+from ikd_graph import kernels
+from ikd_graph.datasets import fixed_latent, gp_mapping
+from ikd_graph.metrics import affine_r2
 
 SHAPES = ("lissajous", "moons", "cloud", "sheet", "walk", "cross", "spiral", "bell")
 SETS = {
@@ -64,8 +61,6 @@ def shape_points(name, n, rng):
 def draw(which, seed, index):
     """Facts, latent and rows of a cell."""
     if which == "rough":
-        from ikd_graph.datasets import fixed_latent, gp_mapping
-
         facts = {
             "shape": ("hard", "medium", "easy")[index % 3],
             "kernel": "gamma_exponential",
@@ -92,37 +87,20 @@ def draw(which, seed, index):
     return facts, latent, rows + facts["sd"] * rng.normal(size=rows.shape)
 
 
-def affine_r2(truth, Z):
-    """Fraction of the truth's variance that a linear regression on Z explains."""
-    design = np.column_stack([np.ones(len(Z)), Z])
-    residual = truth - design @ np.linalg.lstsq(design, truth, rcond=None)[0]
-    return float(1.0 - (residual**2).sum() / ((truth - truth.mean(axis=0)) ** 2).sum())
-
-
-def aligned(truth, Z, *, scale):
-    """The truth moved rigidly (and scaled) onto an embedding."""
-    centered, middle = truth - truth.mean(axis=0), Z.mean(axis=0)
-    rotation, trace = orthogonal_procrustes(centered, Z - middle)
-    return centered @ rotation * (trace / (centered**2).sum() if scale else 1.0) + middle
-
-
 def measure(which, seed, index):
     """A line for a cell."""
     facts, latent, X = draw(which, seed, index)
-    model = IKD(latent.shape[1], affinity="correlation", refine="likelihood", random_state=0)
-    begin = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X)
-    seconds = time.process_time() - begin
+    asked = {"affinity": "correlation", "refine": "likelihood"}
+    model, seconds = fitted(X, latent.shape[1], **asked)
     right = type(model.kernel_) is type(kernels.get(facts["kernel"]))
     noise = model.noise_model()
     # The units are those of the kernel: under another one they are others.
-    gaps = np.abs(aligned(latent, model.embedding_, scale=not right) - model.embedding_)
+    found = model.embedding_
+    gaps = np.abs(aligned(latent, found, latent, scale=not right) - found)
     return facts | {
         "seed": seed,
         "cell": index,
-        "r2": affine_r2(latent, model.embedding_),
+        "r2": affine_r2(latent, found),
         "seconds": seconds,
         "right": right,
         "reliability": model.reliability_,
@@ -133,15 +111,12 @@ def measure(which, seed, index):
 
 def main():
     """Print a line a cell, then means."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cells", type=int, default=60)
     parser.add_argument("--set", default="noisy", choices=(*SETS, "rough"))
     parser.add_argument("--out", help="jsonl file to append every fit to")
     given = parser.parse_args()
-    one_thread()
     measure("noisy", 99, 1)  # compiles
     lines = []
     for index in range(given.cells):

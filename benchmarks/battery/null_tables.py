@@ -9,9 +9,8 @@ effective number of columns. Planted tables: 100 rows with cliques of rows that 
 (r = 0.4), white or autoregressive (0.8165), 200 effective columns either way.
 """
 
-import argparse
-
 import numpy as np
+from measures import head, options, row
 from scipy.signal import lfilter
 
 from ikd_graph import covariance, graph
@@ -70,36 +69,28 @@ def found_and_false(X, clique, fdr):
 
 def main():
     """Print two tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--tables", type=int, default=60, help="null tables of all kinds together")
     parser.add_argument("--seed", type=int, default=1000, help="of the first table")
     parser.add_argument("--fdr", type=float, default=0.01, help="false discovery rate")
     given = parser.parse_args()
     n, with_edge = given.tables // len(KINDS), 0
-    print("| null tables | effective columns | tables with an edge | above 5 se | above 2 se |")
-    print("|---|---|---|---|---|")
+    print(head("null tables", "effective columns", "tables with an edge", "above 5 se", "2 se"))
     for number, (kind, draw) in enumerate(KINDS.items()):
         seeds = [[given.seed, number, k] for k in range(n)]
         found = [null_table(draw(np.random.default_rng(seed)), given.fdr) for seed in seeds]
         effective, edges, five, two = np.transpose(found)
-        with_edge += np.count_nonzero(edges)
-        print(
-            f"| {kind} | {effective.mean():.0f} ± {effective.std():.1f} | "
-            f"{np.count_nonzero(edges)} of {n} | {five.sum():.0f} pairs | {two.mean():.2%} |"
-        )
+        columns, some = f"{effective.mean():.0f} ± {effective.std():.1f}", np.count_nonzero(edges)
+        with_edge += some
+        print(row(kind, columns, f"{some} of {n}", f"{five.sum():.0f} pairs", f"{two.mean():.2%}"))
     print(f"\ntables with an edge: {with_edge} of {n * len(KINDS)}\n")
-    print("| planted cliques (r = 0.4) | columns | edges found | false among them |")
-    print("|---|---|---|---|")
-    for number, (words, (count, size)) in enumerate(CLIQUES.items()):
+    print(head("planted cliques (r = 0.4)", "columns", "edges found", "false among them"))
+    for number, (words, planted) in enumerate(CLIQUES.items()):
         for kind in ("white", "autoregressive"):
-            scores = []
-            for k in range(n):
-                rng = np.random.default_rng([given.seed, 100 + number, k])
-                scores.append(found_and_false(*planted_table(rng, kind, count, size), given.fdr))
-            power, false = np.mean(scores, axis=0)
-            print(f"| {words} | {kind} | {power:.1%} | {false:.2%} |")
+            seeds = [[given.seed, 100 + number, k] for k in range(n)]
+            tables = [planted_table(np.random.default_rng(s), kind, *planted) for s in seeds]
+            power, false = np.mean([found_and_false(*t, given.fdr) for t in tables], axis=0)
+            print(row(words, kind, f"{power:.1%}", f"{false:.2%}"))
 
 
 if __name__ == "__main__":

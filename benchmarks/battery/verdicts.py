@@ -85,10 +85,9 @@ def tell(rows):
 
 def main(half):
     """Run one half."""
+    warnings.simplefilter("ignore", UserWarning)
     begin = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        rows = [row for seed in HALVES[half] for row in judged(seed)]
+    rows = [row for seed in HALVES[half] for row in judged(seed)]
     for level in LEVELS:
         for name in ("all", *(pair[0] for pair in PAIRS)):
             print(f"noise added {level}: {name}")

@@ -103,7 +103,7 @@ def test_the_default_is_fitted_without_the_kernel_that_others_are_given(monkeypa
 
 @pytest.mark.slow
 def test_peers_run_from_a_checkout(tmp_path):
-    command = [sys.executable, "-m", "benchmarks.peers", "--quick", "-o", str(tmp_path)]
+    command = [sys.executable, "-m", "benchmarks.shown.peers", "--quick", "-o", str(tmp_path)]
     subprocess.run(command, cwd=EXAMPLES.parent, check=True)
     counted = _lab.Table.read("peers", paper.load("fig3"), tmp_path).trials
     cliques = {t["score"] for t in counted if t["task"] == "maximal cliques"}

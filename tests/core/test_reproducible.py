@@ -49,7 +49,7 @@ def test_a_saved_model_is_fitted_again_and_compared(tmp_path):
 
 @pytest.mark.slow
 def test_other_processors_move_no_point(tmp_path):
-    script = ROOT / "benchmarks" / "same_everywhere.py"
+    script = ROOT / "benchmarks" / "shown" / "same_everywhere.py"
     if not script.exists():
         pytest.skip("needs the sources")
     subprocess.run([sys.executable, script, "--quick", "--output", tmp_path], check=True)

@@ -18,10 +18,11 @@ DOCS = ROOT / "docs"
 MEASURED = {
     "columns": {"docs/decisions/016-columns-of-a-map.md": "3 10"},
     "peers": {
-        "benchmarks/peers/results/peers.md": "2.6 0.649 "
+        "benchmarks/shown/peers.md": "2.6 0.649 "
         "4.0 0.639 1.0 0.731 21.2 0.739 15.9 0.785 "
         "0.991 0.9 0.3 0.686 0.003 0.008 0.008 0.039",
-        "benchmarks/initialize.md": "0.161 0.160 0.210 0.212 0.879 0.436 0.487 0.562 0.456 0.909",
+        "benchmarks/shown/initialize.md": "0.161 0.160 0.210 0.212 0.879 0.436 0.487 0.562 "
+        "0.456 0.909",
     },
     "mathematics": {
         "docs/decisions/018-one-variance.md": ".738 .844",
@@ -29,14 +30,14 @@ MEASURED = {
     },
     "large": {
         "docs/decisions/005-neighbor-search.md": "0.97",
-        "benchmarks/same_everywhere.md": "0.9",
+        "benchmarks/shown/same_everywhere.md": "0.9",
     },
     "trust": {
         "docs/decisions/009-error-bars.md": "95.6 65.7 90.7 93.2",
         "docs/decisions/023-rivals.md": "0.3",
         "docs/decisions/010-is-it-real.md": "5.3 2.0 8.5 14.0",
-        "benchmarks/trust.md": "0.19 0.2 0.34 0.39 0.4 0.43 0.45 0.49 0.5 0.54 0.55 0.6 0.60 0.62 "
-        "0.64 0.66 0.7 0.71 0.74 0.8 0.80 0.83 0.84 0.85 0.87 0.90 0.94 0.95 0.98 0.99",
+        "benchmarks/battery/trust.md": "0.19 0.2 0.34 0.39 0.4 0.43 0.45 0.49 0.5 0.54 0.55 0.6 "
+        "0.60 0.62 0.64 0.66 0.7 0.71 0.74 0.8 0.80 0.83 0.84 0.85 0.87 0.90 0.94 0.95 0.98 0.99",
     },
 }
 """Figures of a page by the file that they come from, which names its command."""
@@ -109,7 +110,7 @@ def test_the_source_of_a_figure_has_it_and_names_a_command(page, source):
 
 
 def test_what_is_said_of_other_computers_is_in_the_table():
-    with open(ROOT / "benchmarks" / "same_everywhere.csv", newline="") as file:
+    with open(ROOT / "benchmarks" / "shown" / "same_everywhere.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     moves: dict[bool, list[float]] = {True: [], False: []}
     for row in rows:
@@ -121,7 +122,7 @@ def test_what_is_said_of_other_computers_is_in_the_table():
 
 
 def test_what_is_said_of_networkx_is_in_the_tables():
-    text = (ROOT / "benchmarks" / "networkx_backend.md").read_text(encoding="utf-8")
+    text = (ROOT / "benchmarks" / "shown" / "networkx_backend.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| [\w ,%]+ \| \d+ \| (\d+) \| [^|]+ \| ([\d.]+) \|", text, re.MULTILINE)
     assert len(rows) == 6 * 7
     many, few = (

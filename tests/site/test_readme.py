@@ -94,7 +94,7 @@ def test_the_tables_are_those_of_the_numbers():
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["readme_pictures", "parameter_grids"])
 def test_pictures_can_be_drawn(script, tmp_path):
-    path = ROOT / "benchmarks" / f"{script}.py"
+    path = ROOT / "benchmarks" / "shown" / f"{script}.py"
     if not path.exists():
         pytest.skip("needs the sources")
     subprocess.run([sys.executable, path, "--quick", "--output", tmp_path], check=True)

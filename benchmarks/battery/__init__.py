@@ -1,1 +1,0 @@
-"""A battery of data sets: one half to develop on, the other to confirm; see ``__main__``."""
