@@ -1,7 +1,8 @@
-"""Models in files: rows, what was learnt from them and parameters; nothing that runs when read.
+"""Models in files: rows, parameters and what was learnt from them; nothing that runs when read.
 
 A file is a zip archive of named arrays (`numpy.savez`), one of which is a text of JSON, with a
-digest of them all. What follows from rows and learnt arrays, such as how rows are compared, is made
+digest of them all. Records are read by the types of their fields: nothing in a file says what
+becomes of it. What follows from rows and learnt arrays, such as how rows are compared, is made
 again by the constructors that the fit uses, which check what they are given.
 """
 
@@ -10,64 +11,84 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, NamedTuple
+from dataclasses import fields
+from types import UnionType
+from typing import Any, BinaryIO, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import gplvm, graph, kernels, missing
+from . import gplvm, graph, missing
 from ._base import limits
+from ._base.format import listed
 from ._base.table import SparseTable
+from ._base.types import Floats
 from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
-from .blockwise import SolvedBlocks
 from .chance import ChanceTest
-from .cliques import Blocks, check_blocks
-from .eigen import Embedding
+from .cliques import check_blocks
+from .fit import Result
+from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
-from .settings import CLASSES, Candidate, Settings
+from .settings import CLASSES, Settings
 from .similarity import AFFINITIES, GIVEN
-from .strategies import Solution, Strategy
+from .strategies import Strategy
 
-_FORMAT = "ikd_graph model, format 6"
+_FORMAT = "ikd_graph model, format 7"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
-_PLAN = (
-    "n_components", "affinity", "n_landmarks", "random_state", "model_based",
-    "strategy", "graph", "kernel", "refine",
+_AXES = {
+    "n": "keys inverse scale",
+    "u": "result.labels",
+    "um": "result.coordinates result.core.latent result.solution.embedding.coordinates "
+    "computed.standard errors",
+    "m": "result.solution.embedding.eigenvalues result.solution.embedding.explained_variance_ratio",
+    "tm": "result.solution.solved.coordinates",
+    "t": "result.solution.solved.precision",
+    "bm": "result.solution.solved.eigenvalues",
+    "b": "result.solution.solved.negative_mass",
+    "ku": "result.sessions.parts",
+    "k": "result.sessions.gaps result.sessions.misfits",
+    "c": "result.core.core",
+    "cm": "result.core.fit.latent",
+    "amm": "computed.error bars.covariances",
+    "qq": "computed.error bars.answers",
+    "p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
+}
+"""Axes of learnt arrays: n rows, u of them distinct, m coordinates, p columns, and others."""
+
+_AXES_OF = {name: axes for axes, names in _AXES.items() for name in names.split(" ")}
+
+_MAY_BE_UNKNOWN = ("result.sessions.gaps", "result.sessions.misfits", "computed.error bars.answers")
+
+_OF_POINTS = ("inverse", "result.labels", "result.solution.landmarks", "result.core.core")
+"""Arrays of numbers of distinct rows."""
+
+_RECORDS = (Settings, RowSteps)
+"""Records that are no tuples."""
+
+_SPARSE = ("data", "indices", "indptr", "shape")
+
+_COMPUTED: Mapping[str, Any] = {
+    "chance": ChanceTest | None,
+    "error bars": gplvm.LatentPosterior | None,
+    "standard errors": Floats | None,
+    "agreements": tuple[float, ...] | None,
+    "noise model": gplvm.NoiseModel | None,
+}
+"""What took seconds and is kept."""
+
+_SHORT = {kind: short for kinds in CLASSES.values() for short, kind in kinds.items()}
+"""Short names of the objects that parameters are."""
+
+_KINDS: Mapping[str, Any] = {short: kind for kind, short in _SHORT.items()}
+
+_PARAMETER = (
+    Strategy | graph.Rule | graph.CsrGraph | StationaryKernel | Stress | Likelihood | missing.Rule
+    | str | bool | int | float | None
 )  # fmt: skip
-"""Resolved settings that are kept as JSON."""
-
-_KINDS = {
-    "i n": "digests inverse", "f n": "scale", "i u": "labels",
-    "f um": "points errors closed.coordinates",
-    "f m": "closed.eigenvalues closed.explained_variance_ratio",
-    "f ": "fit.variance fit.noise fit.log_likelihood noise.variance noise.noise bars.factor",
-    "f tm": "solved.coordinates", "f t": "solved.precision", "f bm": "solved.eigenvalues",
-    "f b": "solved.negative_mass", "b ku": "sessions.parts",
-    "F k": "sessions.gaps sessions.misfits", "i c": "core", "f cm": "fit.latent",
-    "U ": "fit.start", "U o": "optima.start",
-    "f o": "optima.log_likelihood optima.distance optima.z optima.weight",
-    "f ocm": "optima.latent", "f amm": "bars.covariances", "F qq": "bars.answers",
-    "F s": "agreements",
-    "f p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
-}  # fmt: skip
-"""Kind (F: floats that may be unknown) and axes of learnt arrays: n rows, u of them distinct, m
-coordinates, p columns, and others. Arrays without a kind are numbers that nothing relies on, or
-checked as they are made into a table or a graph."""
-
-_KIND_OF = {name: kind.split(" ") for kind, names in _KINDS.items() for name in names.split()}
-
-_LEARNT_OF_COLUMNS = ("fill", "center", "unit", "mean_row")
-
-
-class _Sparse(NamedTuple):
-    data: Any
-    indices: Any
-    indptr: Any
-    shape: Any
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -75,88 +96,64 @@ class _Sparse(NamedTuple):
 
 def write(model: Any, file: BinaryIO) -> None:
     """Write a fitted estimator to a file that is open."""
-    fitted, settings = model.model_, model.settings_
-    result, computed = fitted.result, fitted.computed
-    solution, core, noise = result.solution, result.core, computed.get("noise model")
-    given = result.similarity if fitted.rows is None else None
-    own = getattr(model, "preprocessor_", None)
-    arrays: dict[str, Any] = {}
-    learnt = {
-        "rows": given._values if given else fitted.rows,
-        "scale": given and np.broadcast_to(given._scale, given.n_samples),
-        "digests": fitted.keys, "inverse": fitted.inverse,
-        "points": fitted.points, "labels": result.labels, "removed": result.removed,
-        "closed": solution.embedding, "spectrum": settings.spectrum,
-        "landmarks": solution.landmarks, "residuals": solution.residuals,
-        "start_weight": solution.start_weight, "n_iter": result.n_iter, "graph": result.graph,
-        "solved": solution.solved,
-        "sessions": result.sessions,
-        "core": core and core.core, "fit": core and core.fit._replace(kernel=None, optima=None),
-        "optima": core
-        and gplvm.OptimumRecord._make(map(np.array, zip(*core.fit.optima, strict=True))),
-        "agreements": np.array(computed["agreements"]) if "agreements" in computed else None,
-        "chance": computed.get("chance"),
-        "bars": computed.get("error bars"), "errors": computed.get("standard errors"),
-        "noise": noise and noise._replace(kernel=None),
-        **{f"preprocessor.{name}": getattr(own, name, None) for name in _LEARNT_OF_COLUMNS},
-    }  # fmt: skip
-    for name, value in learnt.items():
-        _put(arrays, name, value)
+    fitted, arrays = model.model_, dict[str, Any]()
+    result, given = fitted.result, None if fitted.asked.has_rows else fitted.similarity
     # What was fitted, whatever the parameters were set to since.
     parameters = dict(model._parameters)
     if not isinstance(parameters["graph"], (str, int, float, np.number, graph.Rule)):
-        parameters["graph"] = settings.graph or "auto"
-    head = {
+        parameters["graph"] = model.settings_.graph or "auto"
+    if isinstance(parameters["random_state"], np.random.RandomState):
+        parameters["random_state"] = None
+    learnt = {field.name: getattr(result, field.name) for field in fields(result)}
+    tree = {
         "format": _FORMAT,
         "version": __version__,
-        "dtype": model.embedding_.dtype.name,
-        "parameters": {name: _plain(name, value, arrays) for name, value in parameters.items()},
-        "settings": {name: _plain(name, getattr(settings, name), arrays) for name in _PLAN},
-        "candidates": settings.candidates,
-        "warnings": settings.warnings,
-        "reasons": dict(settings.reasons),
-        "noise kernel": noise and _plain("kernel", noise.kernel, arrays),
+        "dtype": np.dtype(fitted.dtype).name,
+        "rows": given._values if given else fitted.rows,
+        "scale": given and np.array(np.broadcast_to(given._scale, given.n_samples)),
+        "keys": fitted.keys,
+        "inverse": fitted.inverse,
+        "parameters": parameters,
+        "result": learnt | {"settings": model.settings_, "similarity": None},
+        "computed": {name: fitted.computed.get(name) for name in _COMPUTED},
         "stage_times": model.stage_times_,
         "names": list(map(str, getattr(model, "feature_names_in_", ()))),
-        "preprocessor": own
-        and {name: value for name, value in vars(own).items() if name not in _LEARNT_OF_COLUMNS},
+        "preprocessor": getattr(model, "preprocessor_", None),
     }
-    text = json.dumps(head, default=lambda value: value.item())  # numbers of numpy
+    text = json.dumps(_plain(tree, "", arrays))
     members = {"head": np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     members["digest"] = np.array(_digest(members))
     np.savez(file, **members)
 
 
-def _put(arrays: dict[str, Any], name: str, value: Any) -> None:
-    """Put a table, a number or the parts of a record to the arrays; nothing of None."""
+def _plain(value: Any, name: str, arrays: dict[str, Any]) -> Any:
+    """Return a value as JSON holds it; its arrays are put to others under its name."""
     value = value.stored if isinstance(value, SparseTable) else value
     if sp.issparse(value):
         csr = sp.csr_array(value)
-        value = _Sparse(csr.data, csr.indices, csr.indptr, np.array(csr.shape))
-    if isinstance(value, tuple):
-        for part, own in value._asdict().items():  # type: ignore[attr-defined]
-            _put(arrays, f"{name}.{part}", own)
-    elif value is not None:
-        arrays[name] = np.asarray(value)
-
-
-def _plain(name: str, value: Any, arrays: dict[str, Any]) -> Any:
-    """Return a parameter as JSON holds it: an object by its short name, with its parameters."""
-    if isinstance(value, np.random.RandomState):
+        value = {part: np.array(getattr(csr, part)) for part in _SPARSE}
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
         return None
-    if value is None or isinstance(value, (bool, int, float, str, np.generic)):
+    if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    for short, kind in CLASSES.get(name, {}).items():
-        if type(value) is kind:
-            return {short: {n: _plain(n, v, arrays) for n, v in value.get_params().items()}}
-    if name == "noise" or isinstance(value, graph.CsrGraph):
-        place = f"given {len(arrays)}"
-        _put(arrays, place, value)
-        return {"given": place}
-    raise TypeError(
-        "a model must be made of classes of ikd_graph to be saved, got a "
-        f"{type(value).__module__}.{type(value).__name__}; use a kernel from ikd_graph.kernels"
-    )
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return [_plain(each, f"{name}.{at}", arrays) for at, each in enumerate(value)]
+    short = _SHORT.get(type(value))
+    if hasattr(value, "_fields"):
+        value = value._asdict()
+    elif short or isinstance(value, _RECORDS):
+        value = vars(value)
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            "a model must be made of classes of ikd_graph to be saved, got a "
+            f"{type(value).__module__}.{type(value).__name__}; use a kernel from ikd_graph.kernels"
+        )
+    before = f"{name}." if name else ""
+    plain = {each: _plain(own, f"{before}{each}", arrays) for each, own in value.items()}
+    return {short: plain} if short else plain
 
 
 def _digest(arrays: Mapping[str, Any]) -> str:
@@ -210,8 +207,8 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
     if head["format"] != _FORMAT:
         raise ValueError(f"{head['format']!r}, written by ikd_graph {head['version']}")
     _check_arrays(arrays)
-    parameters, rows = head["parameters"], _table(arrays, "rows")
-    model = make(**{name: _object(name, value, arrays) for name, value in parameters.items()})
+    rows, asked = _table("rows", arrays), head["parameters"]
+    model = make(**{n: _made(_PARAMETER, v, f"parameters.{n}", arrays) for n, v in asked.items()})
     # Blocks of dense rows, and what is known of each pair.
     n, p = rows.shape
     pairwise = isinstance(missing.get(model.missing), missing.Pairwise)
@@ -220,152 +217,127 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
         raise ValueError(f"comparing its rows takes {needed:.3g} bytes")
     if n != len(arrays["inverse"]):
         raise ValueError("rows has another size than what belongs to it")
-    scale = arrays.get("scale")
+    scale, names = arrays.get("scale"), _made(tuple[str, ...], head["names"], "names", arrays)
     if scale is not None:
         positive("scale", scale.min())
         scale = scale if model.affinity == "precomputed" else float(scale[0])
-    dtype = {"float32": np.float32, "float64": np.float64}[head["dtype"]]
-    learnt = _result(arrays, _report(head, arrays))
     model._restore(
-        rows, keys=arrays["digests"], inverse=arrays["inverse"], dtype=dtype, scale=scale,
-        learnt=learnt,
+        rows, keys=arrays["keys"], inverse=arrays["inverse"], scale=scale,
+        dtype={"float32": np.float32, "float64": np.float64}[head["dtype"]],
+        learnt=_result(head["result"], arrays),
     )  # fmt: skip
-    model.stage_times_ = {name: float(time) for name, time in head["stage_times"].items()}
-    if head["names"]:
-        model.feature_names_in_ = np.array([str(name) for name in head["names"]], dtype=object)
-    if len(head["names"]) not in (0, p):
+    model.stage_times_ = _made(dict[str, float], head["stage_times"], "stage_times", arrays)
+    if names:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    if len(names) not in (0, p):
         raise ValueError("its names are of another number than its columns")
-    if head["preprocessor"]:
-        model.preprocessor_ = _preprocessor(head["preprocessor"], arrays, p)
-    kernel = _object("kernel", head["noise kernel"], arrays)
-    computed = {
-        "chance": _record(arrays, ChanceTest, "chance"),
-        "error bars": _record(arrays, gplvm.LatentPosterior, "bars"),
-        "standard errors": arrays.get("errors"),
-        "agreements": tuple(arrays["agreements"].tolist()) if "agreements" in arrays else None,
-        "noise model": kernel and _record(arrays, gplvm.NoiseModel, "noise", kernel=kernel),
-    }
-    bars = computed["error bars"]
+    steps = _made(RowSteps | None, head["preprocessor"], "preprocessor", arrays)
+    if steps is not None:
+        model.preprocessor_ = steps
+    for name, kind in _COMPUTED.items():
+        if (own := _made(kind, head["computed"][name], f"computed.{name}", arrays)) is not None:
+            model.model_.computed[name] = own
+    bars = model.model_.computed.get("error bars")
     if bars and len(bars.covariances) != model.model_.sample.size:
         raise ValueError("its error bars have another size than its points")
-    model.model_.computed.update({name: own for name, own in computed.items() if own is not None})
     return model
 
 
 def _check_arrays(arrays: Mapping[str, Any]) -> None:
-    """Raise unless arrays are of their kinds, belong together, and point to what is there."""
+    """Raise unless arrays hold numbers, belong together, and point to what is there."""
     sizes: dict[str, int] = {}
     for name, array in arrays.items():
-        kind, axes = _KIND_OF.get(name, ("biuf", "?" * array.ndim))
-        if array.dtype.kind not in {"i": "iu", "F": "f"}.get(kind, kind):
+        if array.dtype.kind not in "biuf":
             raise ValueError(f"{name} holds {array.dtype}")
+        axes = _AXES_OF.get(name, "?" * array.ndim)
         for axis, size in zip(axes, array.shape, strict=True):
             if axis != "?" and sizes.setdefault(axis, size) != size:
                 raise ValueError(f"{name} has another size than what belongs to it")
         if array.dtype.kind == "f":
-            known = array if kind == "f" else array[np.isfinite(array)]
+            may_be_unknown = name not in _AXES_OF or name in _MAY_BE_UNKNOWN
+            known = array[np.isfinite(array)] if may_be_unknown else array
             if not float(np.abs(known).max(initial=0.0)) < _LARGEST:
                 raise ValueError(f"{name} holds values that are too large, or not finite")
     u = sizes["u"]
-    for name in {"inverse", "labels", "landmarks", "core"} & arrays.keys():
+    for name in {*_OF_POINTS} & arrays.keys():
         nodes_of(u)(name, arrays[name])
     if np.unique(arrays["inverse"]).size != u:
         raise ValueError("its distinct rows are not those of its points")
 
 
-def _table(arrays: Mapping[str, Any], name: str) -> Any:
-    """Return the table or the matrix that `_put` was given."""
-    if name in arrays:
+def _table(name: str, arrays: Mapping[str, Any]) -> Any:
+    """Return the table or the matrix that `_plain` was given."""
+    if f"{name}.indptr" not in arrays:
         return arrays[name]
-    parts = _record(arrays, _Sparse, name)
-    matrix = sp.csr_array(parts[:3], shape=tuple(parts.shape.tolist()))
+    data, indices, indptr, shape = (arrays[f"{name}.{part}"] for part in _SPARSE)
+    matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
     well_formed(name, matrix)
     return matrix
 
 
-def _record(arrays: Mapping[str, Any], kind: Any, name: str, **others: Any) -> Any:
-    """Return a record of the arrays and numbers that `_put` has made of one; None without them."""
-    own = [field for field in kind._fields if field not in others]
-    if f"{name}.{own[-1]}" not in arrays:
-        return None
-    fields = {field: arrays[f"{name}.{field}"] for field in own}
-    return kind(**{key: v if v.ndim else v.item() for key, v in fields.items()}, **others)
+def _made(kind: Any, value: Any, name: str, arrays: Mapping[str, Any]) -> Any:
+    """Return what `_plain` was given, which must be of a type."""
+    options = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if Any in options and (name in arrays or f"{name}.indptr" in arrays):
+        return _table(name, arrays)
+    for option in options:
+        origin, parts = get_origin(option) or option, get_args(option)
+        if name in arrays:
+            of_type = origin is np.ndarray and np.dtype(*get_args(parts[1]))
+            if of_type and of_type.kind == arrays[name].dtype.kind:
+                return arrays[name]
+        elif isinstance(value, dict):
+            if origin in (dict, Mapping):
+                return {k: _made(parts[1], v, f"{name}.{k}", arrays) for k, v in value.items()}
+            short = next(iter(value), "")
+            if short in _KINDS and isinstance(origin, type) and issubclass(_KINDS[short], origin):
+                return _object(_KINDS[short], value[short], name, arrays)
+            if short not in _KINDS and (hasattr(origin, "_fields") or origin in _RECORDS):
+                return _record(origin, value, name, arrays)
+        elif isinstance(value, list) and origin is tuple:
+            each = enumerate(value)
+            return tuple(_made(parts[0], own, f"{name}.{at}", arrays) for at, own in each)
+        elif origin in (type(value), Any) or (origin is float and type(value) is int):
+            return value
+    raise ValueError(f"its {name} is of another kind")
 
 
-def _object(name: str, value: Any, arrays: Mapping[str, Any]) -> Any:
-    """Return the parameter that `_plain` was given."""
-    if not isinstance(value, dict):
-        if name in CLASSES and not isinstance(value, str | float | int | None):
-            raise ValueError(f"its {name} is of another kind")
-        return value
-    ((short, own),) = value.items()
-    if short == "given" and name == "noise":
-        return _table(arrays, own)
-    if short == "given" and name == "graph":
-        return _record(arrays, graph.CsrGraph, own)
-    made = CLASSES[name][short](**{key: _object(key, own[key], arrays) for key in own})
-    if name != "kernel":
+def _record(kind: Any, value: Any, name: str, arrays: Mapping[str, Any]) -> Any:
+    """Return a record whose fields, by their types, are what `_plain` was given."""
+    names = getattr(kind, "_fields", None) or [field.name for field in fields(kind)]
+    if not isinstance(value, dict) or value.keys() != {*names}:
+        raise ValueError(f"its {name} has other parts than {listed(names)}, got {value!r:.200}")
+    hints = get_type_hints(kind)
+    return kind(**{n: _made(hints[n], value[n], f"{name}.{n}", arrays) for n in names})
+
+
+def _object(kind: Any, value: Any, name: str, arrays: Mapping[str, Any]) -> Any:
+    """Return a parameter of a class of the package, with its own parameters checked."""
+    made = _record(kind, value, name, arrays)
+    if not isinstance(made, StationaryKernel):
         # A resolved threshold of 0 takes all that is stored.
         is_zero = isinstance(made, graph.Threshold) and made.s0 == 0.0
         (made.replace(s0="auto") if is_zero else made).check()
     return made
 
 
-def _report(head: Mapping[str, Any], arrays: Mapping[str, Any]) -> Settings:
-    """Return the plan of the fit and its reasons."""
-    own = {name: _object(name, head["settings"][name], arrays) for name in _PLAN}
-    own["kernel"] = kernels.get(own["kernel"])
-    kinds = {"n_components": int, "model_based": bool}
-    own |= {name: kind(own[name]) for name, kind in kinds.items()}
-    resolved = {
-        "strategy": Strategy, "graph": graph.Rule | graph.CsrGraph | None,
-        "refine": Stress | Likelihood | None,
-    }  # fmt: skip
-    wrong = [name for name, kind in resolved.items() if not isinstance(own[name], kind)]
-    if wrong or own["affinity"] not in (*AFFINITIES, *GIVEN):
-        raise ValueError(f"its {(*wrong, 'affinity')[0]} is of another kind")
-    return Settings(
-        **own, candidates=tuple(Candidate(*row) for row in head["candidates"]),
-        warnings=tuple(map(str, head["warnings"])), spectrum=arrays.get("spectrum"),
-        reasons={str(name): str(text) for name, text in head["reasons"].items()},
-    )  # fmt: skip
-
-
-def _result(arrays: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def _result(value: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a result, the similarity aside."""
-    points, numbers, core = arrays["points"], ("n_iter", "start_weight"), None
-    n_iter, start_weight = (arrays[name].item() if name in arrays else None for name in numbers)
-    g, blocks = _record(arrays, graph.CsrGraph, "graph"), _record(arrays, Blocks, "solved.blocks")
+    hints = get_type_hints(Result)
+    made = {
+        name: _made(hint, value[name], f"result.{name}", arrays)
+        for name, hint in hints.items()
+        if name != "similarity"
+    }
+    points, g, core, solved = (made[name] for name in ("coordinates", "graph", "core", "solution"))
+    if made["settings"].affinity not in (*AFFINITIES, *GIVEN):
+        raise ValueError("its affinity is of another kind")
+    if points.shape[1] != made["settings"].n_components:
+        raise ValueError("its points have another number of coordinates than were asked for")
     if g is not None and g.n_nodes != len(points):
         raise ValueError("its graph has another size than its points")
-    if points.shape[1] != settings.n_components:
-        raise ValueError("its points have another number of coordinates than were asked for")
-    if "core" in arrays:
-        found = _record(arrays, gplvm.OptimumRecord, "optima")
-        parts = (part if part.ndim > 1 else part.tolist() for part in found)
-        records = tuple(gplvm.OptimumRecord(*each) for each in zip(*parts, strict=True))
-        own = {"kernel": settings.kernel, "optima": records}
-        likelihood = _record(arrays, gplvm.LikelihoodFit, "fit", **own)
-        core = gplvm.CoreFit(points, arrays["core"], likelihood)
+    if core is not None:
         positive("variance", core.fit.variance)
-    if blocks:
-        blocks = check_blocks("blocks", blocks, len(points))
-    solution = Solution(
-        _record(arrays, Embedding, "closed"),
-        _record(arrays, SolvedBlocks, "solved", blocks=blocks),
-        arrays.get("residuals"), start_weight, landmarks=arrays.get("landmarks"),
-    )  # fmt: skip
-    return {
-        "coordinates": points, "settings": settings, "solution": solution,
-        "kernel": settings.kernel, "graph": g, "labels": arrays.get("labels"),
-        "removed": arrays.get("removed"), "n_iter": n_iter, "core": core,
-        "sessions": _record(arrays, gplvm.SessionJoints, "sessions"),
-    }  # fmt: skip
-
-
-def _preprocessor(own: Mapping[str, Any], arrays: Mapping[str, Any], p: int) -> RowSteps:
-    """Return what a command did to rows of so many columns."""
-    learnt: dict[str, Any] = {n: arrays.get(f"preprocessor.{n}") for n in _LEARNT_OF_COLUMNS}
-    if any(array is not None and array.shape != (p,) for array in learnt.values()):
-        raise ValueError("what was done to its rows is of another size than these")
-    return RowSteps(**{**own, "na": tuple(own["na"])}, **learnt)
+    if solved.solved is not None:
+        check_blocks("blocks", solved.solved.blocks, len(points))
+    return made

@@ -195,12 +195,12 @@ def deflated(saved, path):
 
 def pickled(saved, path):
     with path.open("wb") as file, np.load(saved) as members:
-        np.savez(file, **{**members, "points": np.array([Path.touch], dtype=object)})
+        np.savez(file, **{**members, "result.coordinates": np.array([Path.touch], dtype=object)})
 
 
 def with_one_byte_more(saved, path):
     with np.load(saved) as file, path.open("wb") as new:
-        np.savez(new, **{**file, "points": file["points"] + 1e-9})
+        np.savez(new, **{**file, "result.coordinates": file["result.coordinates"] + 1e-9})
 
 
 FILES = {
@@ -215,12 +215,12 @@ FILES = {
     "more than it holds": (deflated, "unpacks to more"),
     "a changed number": (with_one_byte_more, "content was changed"),
     "a graph that leads outside": (
-        changed("graph.indices", with_first(10**9)),
+        changed("result.graph.indices", with_first(10**9)),
         "must lie from 0 to 11",
     ),
-    "fewer points": (changed("points", lambda a: a[:-1]), "another size"),
+    "fewer points": (changed("result.coordinates", lambda a: a[:-1]), "another size"),
     "more eigenvalues": (
-        changed("closed.eigenvalues", lambda a: np.append(a, 1.0)),
+        changed("result.solution.embedding.eigenvalues", lambda a: np.append(a, 1.0)),
         "another size",
     ),
     "rows that are not there": (changed("inverse", lambda a: a + 99), "inverse must lie"),
@@ -229,18 +229,18 @@ FILES = {
     "rows without a number": (changed("rows", lambda a: a * np.nan), "NaN"),
 }
 HEADS = {
-    "a newer format": (("format 6", "format 9"), r"format 9', written by ikd_graph \d"),
-    "another class": (('"strategy": {"geodesic"', '"strategy": {"subprocess"'), "subprocess"),
+    "a newer format": (("format 7", "format 9"), r"format 9', written by ikd_graph \d"),
+    "another class": (('"strategy": {"geodesic"', '"strategy": {"subprocess"'), "strategy is of another kind"),
     "another parameter": (('"path": ', '"__class__": '), "__class__"),
     "an array for a kernel": (
         ('{"squared_exponential": {"length_scale": 1.0}}', '{"given": "points"}'),
-        "given",
+        "kernel is of another kind",
     ),
     "no strategy": (('"strategy": {', '"other": {'), "strategy"),
     "another strategy": (('"geodesic": {', '"linear": {'), "'path'"),
     "words for a number": (
-        ('"settings": {"n_components": ', '"settings": {"n_components": "x", "n": '),
-        "invalid literal for int",
+        ('"settings": {"n_components": 1', '"settings": {"n_components": "x"'),
+        "n_components is of another kind",
     ),
 }
 
