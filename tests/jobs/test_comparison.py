@@ -328,7 +328,7 @@ def test_rows_are_compared_as_embed_compares_them_whatever_is_refined(refine, em
 
 
 def test_a_truth_of_more_dimensions_than_the_comparison_is_said_once():
-    data = datasets.gplvm_data(datasets.fixed_latent("medium", 30), 60, seed=0)
+    data = datasets.gplvm_data(datasets.fixed_latent("medium", 20), 60, seed=0)
     said = "The truth has 3 dimensions, the comparison 2: pass n_components=3."
     texts = {m: str(compare(data, n_components=m, noise=0, refine=None)) for m in (2, 3)}
     assert texts[2].count(said) == 1
