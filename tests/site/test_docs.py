@@ -132,6 +132,10 @@ def shell_lines():
 @pytest.mark.slow
 @pytest.mark.parametrize("line", shell_lines())
 def test_the_commands_in_blocks_run_on_files_of_those_names(line, folder, capsys):
+    if "paper_blockwise" in line:
+        # It refines many noisy tables: of 320 rows that takes minutes.
+        table = folder / "mydata.csv"
+        table.write_text("".join(table.read_text().splitlines(keepends=True)[:81]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
