@@ -355,9 +355,9 @@ def test_rounds_reach_the_fixed_point_of_the_naive_round():
 def test_a_start_counts_by_the_square_of_the_noise():
     latent, sets, views, solved, weights = noisy_blocks(0.1)
     start = latent + 0.05 * np.random.default_rng(1).normal(size=latent.shape)
-    alone = start
-    for _ in range(2000):
-        loss, alone = naive_round(sets, views, weights, alone)
+    before, (loss, alone) = np.inf, naive_round(sets, views, weights, start)
+    while before - loss > 1e-15 * loss:
+        before, (loss, alone) = loss, naive_round(sets, views, weights, alone)
     # Places of 25 points and motions of 15 blocks are fitted to the coordinates of all members.
     entries = sum(map(len, sets))
     noise = loss / (1.0 - (25 * 2 + 15 * 3) / (2 * entries))

@@ -184,7 +184,8 @@ HEAVY = ("numba", "networkx", "matplotlib", "plotly", "jinja2", "umap", "torch",
 
 
 def test_importing_the_package_loads_and_compiles_nothing_heavy():
-    code = f"import sys, ikd_graph; print([m for m in {HEAVY} if m in sys.modules])"
+    code = "import sys; from ikd_graph import IKD, blockwise, cliques; "
+    code += f"print([m for m in {HEAVY} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
 
@@ -202,3 +203,28 @@ def test_modules_without_an_underscore_are_public_and_in_the_reference():
     for name in public:
         module = importlib.import_module(f"ikd_graph.{name}")
         assert set(module.__all__) <= set(dir(module))
+
+
+def rows_of_tests(text):
+    """Test files that the tables of a page name, by their folder."""
+    rows, folder = [], None
+    for line in text.splitlines():
+        if head := re.match(r"^\| `(tests/\w+/)` \|", line):
+            folder = head[1]
+        elif folder and (row := re.match(r"^\| `(test_\w+\.py)` \| [^ |]", line)):
+            rows.append(folder + row[1])
+        elif not line.startswith("|"):
+            folder = None
+    return rows
+
+
+def test_every_test_file_is_in_the_table_of_promises_once():
+    rows = rows_of_tests((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(rows) == sorted(files)
+
+
+def test_the_guard_of_the_table_of_promises_reads_it():
+    table = "| `tests/a/` | what |\n|---|---|\n| `test_b.py` | that |\n| `test_c.py` |  |\n\n"
+    assert rows_of_tests(table) == ["tests/a/test_b.py"]
+    assert rows_of_tests(table + "| `test_d.py` | that |\n") == ["tests/a/test_b.py"]

@@ -171,10 +171,3 @@ def test_nothing_is_left_to_compile_after_warm(tmp_path):
     for strategy in ("auto", "geodesic", "blockwise"):
         done = run("-c", FIRST_FIT.format(strategy=strategy), NUMBA_CACHE_DIR=str(tmp_path))
         assert done.stdout == "0\n", done.stderr
-
-
-def test_importing_the_package_loads_no_compiler():
-    code = (
-        "import sys; from ikd_graph import IKD, blockwise, cliques; print('numba' in sys.modules)"
-    )
-    assert run("-c", code).stdout == "False\n"

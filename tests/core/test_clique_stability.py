@@ -300,7 +300,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
 
 @pytest.fixture
 def table(tmp_path):
-    frame = pd.DataFrame(modules(200, strength=0.6)).add_prefix("c")
+    frame = pd.DataFrame(modules(96, strength=0.6)).add_prefix("c")
     frame.insert(0, "row", [f"gene {k}" for k in range(40)])
     frame["kind"] = [f"m{k // 6}" if k < 18 else "none" for k in range(40)]
     frame.to_csv(tmp_path / "genes.csv", index=False)

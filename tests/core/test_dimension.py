@@ -36,10 +36,10 @@ def test_a_bent_surface_has_no_more_dimensions_than_a_flat_one(size):
 def test_noise_has_no_dimension_and_its_embedding_one(kind):
     rng = np.random.default_rng(1)
     X = {
-        "white": rng.normal(size=(60, 100)),
-        "heavy": rng.standard_t(2, size=(60, 100)),
-        "counts": rng.poisson(2.0, size=(60, 100)),
-        "levels": rng.normal(size=(60, 100)) + 2.0 * rng.normal(size=(60, 1)),
+        "white": rng.normal(size=(40, 80)),
+        "heavy": rng.standard_t(2, size=(40, 80)),
+        "counts": rng.poisson(2.0, size=(40, 80)),
+        "levels": rng.normal(size=(40, 80)) + 2.0 * rng.normal(size=(40, 1)),
     }[kind]
     result = dimension.estimate(X)
     assert result.dimension == result.interval[0] == 0
@@ -48,8 +48,8 @@ def test_noise_has_no_dimension_and_its_embedding_one(kind):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_without_a_dimension_the_embedding_has_one_coordinate():
-    model = IKD("auto", refine=None).fit(np.random.default_rng(1).normal(size=(60, 100)))
-    assert model.embedding_.shape == (60, 1)
+    model = IKD("auto", refine=None).fit(np.random.default_rng(1).normal(size=(40, 80)))
+    assert model.embedding_.shape == (40, 1)
     assert "0 dimensions" in model.settings_.reasons["n_components"]
 
 
@@ -100,7 +100,7 @@ def test_columns_that_follow_one_another_are_held_out_in_runs():
 
 
 def test_the_estimator_takes_the_number_and_says_why():
-    X = drawn(2, 150, 0.2, n_points=60)
+    X = drawn(2, 120, 0.2, n_points=40)
     model = IKD("auto", refine=None).fit(X)
     assert model.n_components_ == model.settings_.n_components == 2
     assert "held-out columns" in model.settings_.reasons["n_components"]

@@ -559,7 +559,7 @@ def test_rows_are_placed_independently(strategy, affinity):
 @pytest.mark.parametrize("step", [None, "stress", "likelihood"])
 @pytest.mark.parametrize("affinity", ["correlation", "cosine"])
 def test_rows_come_back_from_their_coordinates(step, affinity):
-    X, _ = curve(n=60, n_columns=200, noise=0.1)
+    X, _ = curve(n=40, n_columns=120, noise=0.1)
     X += 5.0 if affinity == "correlation" else 0.0
     model = IKD(2, refine=step, affinity=affinity, graph=graph.Threshold(0.3, n_neighbors=6)).fit(X)
     back, std = model.inverse_transform(model.transform(X), return_std=True)
@@ -600,7 +600,7 @@ def test_the_likelihood_finds_the_latent_and_its_noise():
 
 @pytest.mark.parametrize("strategy", NAMES)
 def test_a_named_strategy_is_where_the_likelihood_starts(strategy):
-    X, _ = curve(1, n=40, n_columns=120)
+    X, _ = curve(1, n=25, n_columns=120)
     model, plain = (
         quiet(IKD(2, strategy=strategy, affinity="correlation", refine=step), X)
         for step in ("likelihood", None)

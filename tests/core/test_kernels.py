@@ -121,10 +121,10 @@ def test_exact_covariances_of_any_matern_kernel_give_their_latent(nu, strategy):
 
 def test_a_matern_kernel_without_closed_form_maximizes_the_likelihood_and_places_rows(tmp_path):
     rng = np.random.default_rng(4)
-    z = np.sort(rng.uniform(0.0, 3.0, 40))
+    z = np.sort(rng.uniform(0.0, 3.0, 25))
     kernel = kernels.Matern(nu=1.0)
-    cov = kernel.covariance((z[:, None] - z) ** 2) + 0.01 * np.eye(40)
-    X = np.linalg.cholesky(cov) @ rng.normal(size=(40, 300))
+    cov = kernel.covariance((z[:, None] - z) ** 2) + 0.01 * np.eye(25)
+    X = np.linalg.cholesky(cov) @ rng.normal(size=(25, 300))
     model = IKD(1, kernel=kernel, affinity="correlation", refine="likelihood", random_state=0)
     model.fit(X)
     assert abs(np.corrcoef(model.embedding_[:, 0], z)[0, 1]) > 0.99

@@ -91,7 +91,7 @@ def test_rows_outside_the_core_are_as_right_as_those_in_it(images):
 
 
 def test_the_prior_holds_a_long_descent_back(images):
-    X, _, init = images
+    X, init = images[0][:150], images[2][:150]
     long = refine.local_likelihood(X, init, centered=False, max_iter=200)
     cov = gplvm.sample_covariance(X, centered=False)
     free = refine.likelihood(cov, 64, long.kernel, init=init)

@@ -9,6 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
 
 from ikd_graph import IKD, gplvm, graph, kernels, model_selection, refine, strategies
+from ikd_graph._base import limits
 from ikd_graph.datasets import fixed_latent, gp_mapping, gplvm_data
 from ikd_graph.metrics import affine_r2
 from ikd_graph.model_selection import has_significant_correlation, moments
@@ -397,7 +398,7 @@ def test_counts_are_compared_by_the_roots_of_their_proportions():
 
 
 def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
-    X = digits[0][:200]
+    X = digits[0][:100]
     model = quiet(IKD(2), X)
     assert model.agreement_ < model_selection.SUPPORTED
     assert isinstance(model.settings_.refine, refine.Likelihood)
@@ -497,8 +498,9 @@ def test_the_agreement_is_that_of_the_map_that_is_shown(noise, settings):
     assert model.held_out_r2_ == pytest.approx(np.mean(r2), abs=1e-6)
 
 
-@pytest.mark.parametrize("n", [400, 401])
-def test_a_reference_row_need_not_be_in_the_sample(n):
+@pytest.mark.parametrize("n", [100, 101])
+def test_a_reference_row_need_not_be_in_the_sample(n, monkeypatch):
+    monkeypatch.setattr(limits, "COMPARED", 100)
     X = tanh_features(0.3, n=n)
     last, center = (
         quiet(IKD(2, strategy=strategies.Eigen(reference=at)), X) for at in (n - 1, "center")
@@ -509,7 +511,7 @@ def test_a_reference_row_need_not_be_in_the_sample(n):
 
 @pytest.mark.parametrize("noise", [0.3, 1.0])
 def test_the_agreement_of_a_likelihood_is_that_of_likelihoods(noise):
-    X = tanh_features(noise, n=60)
+    X = tanh_features(noise, n=40)
     model = quiet(IKD(2, strategy="geodesic", affinity="correlation", refine="likelihood"), X)
     wanted = np.mean(list(refitted_halves(model, X)))
     assert model.agreement_ == pytest.approx(wanted, abs=0.1)
@@ -597,12 +599,13 @@ def test_everything_that_was_chosen_has_a_reason_and_is_printed(digits):
     assert set(quiet(named, digits[0][:80]).settings_.reasons) == {"standard errors"}
 
 
-def test_very_many_columns_are_compared_by_a_sample_of_them():
-    X = np.maximum(groups(n=45, p=25_000) - 4.0, 0.0)
+def test_very_many_columns_are_compared_by_a_sample_of_them(monkeypatch):
+    monkeypatch.setattr(limits, "COLUMNS_COMPARED", 4000)
+    X = np.maximum(groups(n=45, p=5000) - 4.0, 0.0)
     dense, stored = (IKD(2, refine="stress").fit(table) for table in (X, sp.csr_array(X)))
     assert dense.settings_.affinity == stored.settings_.affinity == "euclidean"
     np.testing.assert_allclose(dense.embedding_, stored.embedding_, atol=1e-6)
-    few = IKD(2, refine="stress").fit(X[:, :20_000])
+    few = IKD(2, refine="stress").fit(X[:, :4000])
     assert abs(few.agreement_ - dense.agreement_) < 0.1
 
 

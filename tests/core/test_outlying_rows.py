@@ -16,6 +16,7 @@ from sklearn.datasets import (
 from tables import sheet
 
 from ikd_graph import IKD, datasets, diagnose
+from ikd_graph._base import limits
 from ikd_graph.cli import main
 
 
@@ -55,13 +56,14 @@ def test_rows_that_differ_from_all_others_are_named_together_and_equal_ones_each
     assert "mostly tells rows 5, 9, 33 from" in said
 
 
-def test_a_diagnosis_of_a_part_of_the_rows_numbers_them_as_the_table_does():
-    X, names = saturated(1100, rows=(5, 1090, 1095))
+def test_a_diagnosis_of_a_part_of_the_rows_numbers_them_as_the_table_does(monkeypatch):
+    monkeypatch.setattr(limits, "DIAGNOSED", 100)
+    X, names = saturated(110, rows=(5, 103, 107))
     pandas = pytest.importorskip("pandas")
     for table, mark in ((X, ""), (pandas.DataFrame(X, index=names), "s")):
         with pytest.warns(UserWarning, match="mostly tells"):
             diagnosis = diagnose(table)
-        there = [f"{mark}{row}" for row in (5, 1090, 1095) if row in diagnosis.rows]
+        there = [f"{mark}{row}" for row in (5, 103, 107) if row in diagnosis.rows]
         (said,) = [text for text in diagnosis.warnings if "mostly tells" in text]
         assert f" {', '.join(there)} from all others" in said
 

@@ -32,10 +32,18 @@ ELSEWHERE = {
 }  # need data or packages that do not come with this one
 
 
+def trials_of(name, folder):
+    """Trials of an experiment in a folder, each of which is there once."""
+    trials = _lab.Table.read(name, paper.load(name), folder).trials
+    assert len(trials) == len({tuple(map(str, trial.values())) for trial in trials})
+    return trials
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in paper.NAMES if n not in ELSEWHERE])
-def test_an_experiment_runs_small_and_writes_three_files(name, tmp_path):
-    runner.main([name, "--quick", "-o", str(tmp_path)])
+def test_an_experiment_runs_small_and_one_method_of_it_again(name, tmp_path):
+    small = [name, "--quick", "-o", str(tmp_path)]
+    runner.main(small)
     expected = {f"{name}.{end}" for end in ("csv", "md", "png")}
     if paper.load(name).across:
         expected.add(f"{name}_cells.csv")
@@ -44,20 +52,26 @@ def test_an_experiment_runs_small_and_writes_three_files(name, tmp_path):
     assert not any(t["failure"] for t in table.trials)
     assert all(np.isfinite(row["mean"]) for row in table.summary() if "n" in row)
     assert (tmp_path / f"{name}.md").read_text() == table.to_markdown()
+    method, before = paper.load(name).methods(True)[-1], trials_of(name, tmp_path)
+    runner.main([*small, "--methods", method])
+    after = trials_of(name, tmp_path)
+    assert len(after) == len(before)
+    others = [
+        [trial for trial in trials if trial["method"] != method] for trials in (before, after)
+    ]
+    assert sorted(map(str, others[0])) == sorted(map(str, others[1]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", paper.NAMES)
+@pytest.mark.parametrize("name", sorted(ELSEWHERE))
 def test_one_method_of_an_experiment_runs_alone(name, tmp_path, capsys):
     method = paper.load(name).methods(True)[-1]
     for _ in range(2):
         runner.main([name, "--quick", "--methods", method, "-o", str(tmp_path)])
-    if name in ELSEWHERE and not (tmp_path / f"{name}.csv").exists():
+    if not (tmp_path / f"{name}.csv").exists():
         assert f"{name}: left out" in capsys.readouterr().out
         return
-    table = _lab.Table.read(name, paper.load(name), tmp_path)
-    assert {trial["method"] for trial in table.trials} == {method}
-    assert len(table.trials) == len({tuple(map(str, t.values())) for t in table.trials})
+    assert {trial["method"] for trial in trials_of(name, tmp_path)} == {method}
 
 
 @pytest.mark.parametrize("name", [*paper.NAMES, "all"])

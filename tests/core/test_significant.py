@@ -224,10 +224,10 @@ def test_thresholds_know_that_columns_follow():
     assert "count as 11" in model.settings_.reasons["columns"]
 
 
-def sectors():
+def sectors(n_days=300, noise=0.8):
     rng = np.random.default_rng(0)
-    shared = np.repeat(rng.normal(size=(4, 300)), 8, axis=0)
-    return shared + 0.8 * rng.normal(size=(32, 300))
+    shared = np.repeat(rng.normal(size=(4, n_days)), 8, axis=0)
+    return shared + noise * rng.normal(size=(32, n_days))
 
 
 @pytest.mark.filterwarnings("ignore:the graph has:UserWarning")
@@ -250,10 +250,11 @@ def test_the_graph_of_a_model_has_the_significant_pairs():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_flags_of_common_modes_and_significance(tmp_path, capsys):
-    market = 2.0 * np.random.default_rng(9).normal(size=300)
+    # Too few columns for samples of the model to be told: no likelihood is searched.
+    market = 2.0 * np.random.default_rng(9).normal(size=90)
     names = [f"S{k // 8}_{k}" for k in range(32)]
-    days = [f"d{k}" for k in range(300)]
-    table = pd.DataFrame(sectors() + market, pd.Index(names, name="stock"), days)
+    days = [f"d{k}" for k in range(90)]
+    table = pd.DataFrame(sectors(90, 0.4) + market, pd.Index(names, name="stock"), days)
     table.to_csv(tmp_path / "t.csv")
     read = (str(tmp_path / "t.csv"), "--index", "stock", "--output", str(tmp_path / "out"))
     assert main(["diagnose", *read]) == 0

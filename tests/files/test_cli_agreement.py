@@ -39,7 +39,7 @@ def pasted(text):
 def test_commands_agree_on_similarity_and_graph(name, tmp_path, capsys):
     latent = datasets.fixed_latent("medium", 30)
     data = (
-        datasets.gplvm_data(latent, 120, noise=0.1) if name == "model" else datasets.swiss_roll(120)
+        datasets.gplvm_data(latent, 120, noise=0.1) if name == "model" else datasets.swiss_roll(80)
     )
     path = tmp_path / "table.npy"
     np.save(path, data.X)
@@ -76,7 +76,7 @@ def test_commands_agree_on_similarity_and_graph(name, tmp_path, capsys):
     ],
 )
 def test_what_embed_prints_next_is_about_the_fit_that_was_typed(typed, tmp_path, capsys):
-    X = datasets.swiss_roll(80).X @ np.random.default_rng(0).normal(size=(3, 40))
+    X = datasets.swiss_roll(50).X @ np.random.default_rng(0).normal(size=(3, 40))
     if "--missing" in typed:
         X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     np.save(tmp_path / "table.npy", X)

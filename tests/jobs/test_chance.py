@@ -7,7 +7,7 @@ from scipy.signal import lfilter
 from ikd_graph import datasets
 from ikd_graph.chance import chance_test
 
-SIZES = [(40, 20), (60, 40), (100, 60), (90, 25), (30, 90), (50, 150), (120, 40), (45, 45)]
+SIZES = [(40, 20), (60, 40), (70, 60), (80, 25), (30, 90), (45, 120), (90, 40), (45, 45)]
 
 
 def following(rng, size, past, axis):

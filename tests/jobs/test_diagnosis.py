@@ -91,7 +91,7 @@ def test_less_noise_lets_halves_agree(strong, weak):
 
 
 def test_the_numbers_are_those_of_the_default_fit():
-    for X in (drawn(200, 0.3), datasets.swiss_roll(120).X):
+    for X in (drawn(200, 0.3, n_points=30), datasets.swiss_roll(120).X):
         found = quietly(X, 2)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -120,11 +120,11 @@ def test_a_common_mode_is_named_and_the_cure_shows_what_it_hid():
     rng = np.random.default_rng(0)
     sectors = np.repeat(rng.normal(size=(3, 800)), 8, axis=0)
     X = 2.0 * rng.normal(size=800) + sectors + rng.normal(size=(24, 800))
-    found = quietly(X, 2)
+    found = quietly(X, 2, refine=None)
     assert found.has_common_direction
     # What all rows share makes no pair significant, but hides in the fits that are compared.
     assert found.n_trusted == 3 * 28
-    cured = quietly(covariance.remove_mean_row(X), 2, n_removed=1)
+    cured = quietly(covariance.remove_mean_row(X), 2, n_removed=1, refine=None)
     assert not cured.has_common_direction
     assert cured.n_effective == 799
     assert {(a // 8, b // 8) for a, b in cured.trusted_pairs.tolist()} == {(0, 0), (1, 1), (2, 2)}
@@ -195,7 +195,8 @@ def test_steps_run_when_pasted_after_the_import_that_the_text_names():
     sectors = np.repeat(rng.normal(size=(6, 120)), 6, axis=0)
     X = rng.normal(size=120) * rng.uniform(0.5, 1.5, (36, 1)) + sectors + rng.normal(size=(36, 120))
     rest = covariance.remove_mean_row(X)
-    tables = ((X, quietly(X, 2)), (rest, quietly(rest, 2, n_removed=1)))
+    plain = {"strategy": "geodesic", "refine": None}
+    tables = ((X, quietly(X, 2, **plain)), (rest, quietly(rest, 2, n_removed=1, **plain)))
     for table, found in tables:
         names = {"X": table}
         assert "import ikd_graph" in str(found)
@@ -220,7 +221,7 @@ def periodic(seed=0):
 
 def test_noise_does_not_contradict_what_columns_say_of_one_another():
     rng = np.random.default_rng(0)
-    for X in (periodic(), ramps(rng)[0], place_cells(rng)[0][:60], drawn(60, 0.5)):
+    for X in (periodic(), ramps(rng)[0], place_cells(rng)[0][:60], drawn(60, 0.5, n_points=40)):
         found = quietly(X, 2)
         assert not found.noise_fraction > 1.0 - found.model.held_out_r2_
         assert ("independent noise" in str(found)) == np.isfinite(found.noise_fraction)
@@ -272,7 +273,7 @@ def test_words_say_the_numbers_and_steps_run_as_they_stand(strong, weak):
     # Each is said once, in the answer or as a warning.
     assert all(str(weak).lower().count(text.lower()) == 1 for text in weak.warnings)
     assert "warning" not in str(strong)
-    X = drawn(400, 0.1)
+    X = drawn(200, 0.1, n_points=25)
     latent = IKD(1, **strong.parameters).fit_transform(X)
     np.testing.assert_array_equal(latent, IKD(1).fit_transform(X))
     (step,) = strong.steps
@@ -302,9 +303,9 @@ def test_few_columns_are_not_halved():
 
 def test_steps_keep_what_was_asked_for_and_a_graph_is_no_rule():
     X, _ = ramps(np.random.default_rng(0))
-    found = quietly(X, 2, affinity="cosine", n_landmarks=None)
+    found = quietly(X, 2, affinity="cosine", refine=None)
     (_, step), *_ = found.tried
-    assert "affinity='cosine', n_landmarks=None, n_removed=1" in step.python
+    assert "affinity='cosine', refine=None, n_removed=1" in step.python
     assert found.model.affinity == "cosine"
     with pytest.raises(ValueError, match=r"graph must be a rule, .* got Graph; .*trust_ takes any"):
         ikd_graph.diagnose(X, graph=nx.path_graph(100))

@@ -165,7 +165,7 @@ def test_sessions_that_share_rows_are_merged_on_them():
 
 
 def test_the_same_rows_may_be_named_so():
-    z = points_of(2, 80)
+    z = points_of(2, 40)
     found = ikd_graph.align([process(z, 100, 0.1, 1), process(z, 100, 0.1, 2)], rows="same")
     assert np.array_equal(*found.coordinates)
     assert affine_r2(z, found.coordinates[0]) > 0.95

@@ -1,11 +1,12 @@
 """Tutorials run without a network, and print every figure that they speak of."""
 
+import contextlib
 import importlib.util
+import io
 import re
 import runpy
 import socket
 import warnings
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,20 +32,31 @@ def no_network(*args, **options):
     raise OSError("a story uses no network")
 
 
-@cache
-def computed_by(name):
-    """Run a tutorial; return what it computed."""
+@pytest.fixture(scope="module")
+def story(request):
+    """A tutorial that has run: what it computed, and what it printed."""
+    name = request.param
     package = PACKAGES[name]
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package}, which brings the table, is not installed")
     plt = pytest.importorskip("matplotlib.pyplot")
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+    printed = io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(printed),
+    ):
         patch.setattr(socket.socket, "connect", no_network)
         warnings.simplefilter("ignore")
         computed = runpy.run_path(str(TUTORIALS / f"{name}.py"))
     assert plt.get_fignums(), "a story ends in a figure"
     plt.close("all")
-    return computed
+    return name, computed, printed.getvalue()
+
+
+def of_story(name):
+    """What a finding is asked of; all tests of a story run one after the other."""
+    return pytest.mark.parametrize("story", [name], indirect=True)
 
 
 def decimals(text):
@@ -71,14 +83,12 @@ def stays(listed, members):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PACKAGES)
-def test_every_figure_of_a_story_is_printed_by_it(name, capsys):
-    computed_by.cache_clear()
-    computed_by(name)
+@pytest.mark.parametrize("story", PACKAGES, indirect=True)
+def test_every_figure_of_a_story_is_printed_by_it(story):
+    name, _, printed = story
     source = (TUTORIALS / f"{name}.py").read_text()
     comments = re.findall(r"^#(?! %%)(.*)$", source, re.MULTILINE)
     text = " ".join([source.split('"""')[1], *comments])
-    printed = capsys.readouterr().out
     assert len(decimals(text)) > 8
     assert unprinted(text, printed, [*GIVEN.get(name, ())]) == []
     assert unprinted(text.replace("0.", "7."), printed) != []
@@ -103,8 +113,9 @@ def test_the_site_leaves_out_stories_whose_package_is_absent():
 
 
 @pytest.mark.slow
-def test_the_findings_of_the_spikes():
-    story = computed_by("plot_1_spikes")
+@of_story("plot_1_spikes")
+def test_the_findings_of_the_spikes(story):
+    _, story, _ = story
     walk, maps = story["walk"][story["first"]], story["maps"]
     r2 = {name: metrics.affine_r2(walk, Z) for name, Z in maps.items()}
     assert r2["IKD"] > r2["PCA"]
@@ -114,8 +125,9 @@ def test_the_findings_of_the_spikes():
 
 
 @pytest.mark.slow
-def test_the_findings_of_the_sessions():
-    story = computed_by("plot_2_sessions")
+@of_story("plot_2_sessions")
+def test_the_findings_of_the_sessions(story):
+    _, story, _ = story
     mixing = story["every"].mixing
     assert mixing.loc["Friday", "found"] < 0.01
     assert (mixing["found"].drop("Friday") > 0.6).all()
@@ -124,8 +136,9 @@ def test_the_findings_of_the_sessions():
 
 
 @pytest.mark.slow
-def test_the_findings_of_the_states():
-    story = computed_by("plot_3_states")
+@of_story("plot_3_states")
+def test_the_findings_of_the_states(story):
+    _, story, _ = story
     growth, large = story["growth"], story["large"]
     most = {*growth["1935"].nlargest(4).index}
     assert most == {"North Dakota", "Nebraska", "Iowa", "South Dakota"}
@@ -142,8 +155,9 @@ def test_the_findings_of_the_states():
 
 
 @pytest.mark.slow
-def test_the_findings_of_the_tumors():
-    story = computed_by("plot_4_tumors")
+@of_story("plot_4_tumors")
+def test_the_findings_of_the_tumors(story):
+    _, story, _ = story
     table, listed = story["table"], story["listed"]
     large = listed[listed["size"] > 2]
     sure = large[large["stability"] == 1.0]
@@ -171,8 +185,9 @@ def test_the_reading_of_the_tumors_on_the_page_of_columns():
 
 
 @pytest.mark.slow
-def test_the_findings_of_the_brain_regions():
-    story = computed_by("plot_5_regions")
+@of_story("plot_5_regions")
+def test_the_findings_of_the_brain_regions(story):
+    _, story, _ = story
     listed = story["listed"]
     pairs = [stays(listed, each) for each in ("LFpol, RFpol", "LParaCing, RParaCing")]
     assert pairs == [1.0, 1.0]
@@ -183,8 +198,9 @@ def test_the_findings_of_the_brain_regions():
 
 
 @pytest.mark.slow
-def test_the_findings_of_the_genes():
-    story = computed_by("plot_6_genes")
+@of_story("plot_6_genes")
+def test_the_findings_of_the_genes(story):
+    _, story, _ = story
     along, inside = (story[name].set_index("column") for name in ("along", "inside"))
     assert {"FCER1A", "CLEC10A"} <= {*along.index[along["change"] > 0.0]}
     assert along.loc["FCGR3A", "change"] < 0.0
