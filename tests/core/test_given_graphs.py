@@ -312,3 +312,13 @@ def test_a_graph_of_neighbors_is_not_asked_about():
         warnings.simplefilter("always")
         IKD(refine=None).fit(np.maximum(X, X.T))
     assert not any("table of rows" in str(each.message) for each in heard)
+
+
+@pytest.mark.parametrize("form", [graph.to_networkx, graph.to_sparse])
+def test_what_is_read_on_a_map_does_not_hang_on_who_drew_its_graph(form):
+    X = smooth(60, 40)[1]
+    g = graph.threshold(np.corrcoef(X), 0.5)
+    settings = {"affinity": "correlation", "refine": "stress", "random_state": 0}
+    ours, theirs = (IKD(graph=each, **settings).fit(X) for each in (g, form(g)))
+    assert repr(theirs.trust_) == repr(ours.trust_)
+    np.testing.assert_array_equal(theirs.agreements_, ours.agreements_)

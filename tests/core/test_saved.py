@@ -237,7 +237,10 @@ FILES = {
 }
 HEADS = {
     "a newer format": (("format 7", "format 9"), r"format 9', written by ikd_graph \d"),
-    "another class": (('"strategy": {"geodesic"', '"strategy": {"subprocess"'), "strategy is of another kind"),
+    "another class": (
+        ('"strategy": {"geodesic"', '"strategy": {"subprocess"'),
+        "strategy is of another kind",
+    ),
     "another parameter": (('"path": ', '"__class__": '), "__class__"),
     "an array for a kernel": (
         ('{"squared_exponential": {"length_scale": 1.0}}', '{"given": "points"}'),
