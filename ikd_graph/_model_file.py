@@ -40,26 +40,33 @@ _FORMAT = "ikd_graph model, format 7"
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
 _AXES = {
-    "n": "keys inverse scale",
-    "u": "result.labels",
-    "um": "result.coordinates result.core.latent result.solution.embedding.coordinates "
-    "computed.standard errors",
-    "m": "result.solution.embedding.eigenvalues result.solution.embedding.explained_variance_ratio",
-    "tm": "result.solution.solved.coordinates",
-    "t": "result.solution.solved.precision",
-    "bm": "result.solution.solved.eigenvalues",
-    "b": "result.solution.solved.negative_mass",
-    "ku": "result.sessions.parts",
-    "k": "result.sessions.gaps result.sessions.misfits",
-    "c": "result.core.core",
-    "cm": "result.core.fit.latent",
-    "amm": "computed.error bars.covariances",
-    "qq": "computed.error bars.answers",
-    "p": "preprocessor.fill preprocessor.center preprocessor.unit preprocessor.mean_row",
-}
+    "n": ("keys", "inverse", "scale"),
+    "u": ("result.labels",),
+    "um": (
+        "result.coordinates", "result.core.latent", "result.solution.embedding.coordinates",
+        "computed.standard errors",
+    ),
+    "m": (
+        "result.solution.embedding.eigenvalues",
+        "result.solution.embedding.explained_variance_ratio",
+    ),
+    "tm": ("result.solution.solved.coordinates",),
+    "t": ("result.solution.solved.precision",),
+    "bm": ("result.solution.solved.eigenvalues",),
+    "b": ("result.solution.solved.negative_mass",),
+    "ku": ("result.sessions.parts",),
+    "k": ("result.sessions.gaps", "result.sessions.misfits"),
+    "c": ("result.core.core",),
+    "cm": ("result.core.fit.latent",),
+    "amm": ("computed.error bars.covariances",),
+    "qq": ("computed.error bars.answers",),
+    "p": (
+        "preprocessor.fill", "preprocessor.center", "preprocessor.unit", "preprocessor.mean_row",
+    ),
+}  # fmt: skip
 """Axes of learnt arrays: n rows, u of them distinct, m coordinates, p columns, and others."""
 
-_AXES_OF = {name: axes for axes, names in _AXES.items() for name in names.split(" ")}
+_AXES_OF = {name: axes for axes, names in _AXES.items() for name in names}
 
 _MAY_BE_UNKNOWN = ("result.sessions.gaps", "result.sessions.misfits", "computed.error bars.answers")
 

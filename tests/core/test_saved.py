@@ -422,3 +422,15 @@ def test_what_was_fitted_is_saved_whatever_the_parameters_were_set_to(changes, t
     assert str(again.get_params()) == asked
     for each in (model, again):
         np.testing.assert_array_equal(each.transform(ROWS[:5] + 0.1), expected)
+
+
+@pytest.mark.parametrize("name", ["standard errors", "error bars.covariances"])
+def test_what_was_computed_of_other_points_is_refused(name, tmp_path):
+    model = IKD(2, affinity="correlation", graph=6, refine="likelihood")
+    model.fit(process(n=30, width=60)[0])
+    assert np.isfinite(model.standard_errors_).all()
+    model.save(tmp_path / "model.ikd")
+    shorter = changed(f"computed.{name}", lambda array: array[:-1])
+    shorter(tmp_path / "model.ikd", tmp_path / "shorter.ikd")
+    with pytest.raises(ValueError, match=r"must be a file that IKD\.save wrote"):
+        IKD.load(tmp_path / "shorter.ikd")
