@@ -121,7 +121,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_landmarks : "auto", int, float or None
         Number or fraction of points that distances are measured from, so that memory grows with
         points times landmarks. None measures all; "auto" does so up to 2 000 points and takes 300
-        landmarks beyond. For "geodesic"; "eigen" measures all, the others need none.
+        landmarks, or 50 for each coordinate, beyond. For "geodesic"; "eigen" measures all, the
+        others need none.
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
@@ -622,7 +623,6 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import tempfile, numpy as np
         >>> from ikd_graph import IKD
         >>> X = np.random.default_rng(0).normal(size=(30, 5))

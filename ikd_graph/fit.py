@@ -47,7 +47,7 @@ class Result:
     notes: dict[str, str] = field(default_factory=dict)  # what happened on the way
 
 
-def fit(similarity: Similarity, rows: Any, plan: Settings, stages: Stages) -> Result:
+def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -> Result:
     """Find coordinates of the points of a similarity.
 
     Parameters
@@ -56,7 +56,7 @@ def fit(similarity: Similarity, rows: Any, plan: Settings, stages: Stages) -> Re
         How the points are compared.
     rows : (n, p) table or None
         Rows that were compared, None where only covariances or distances were given.
-    plan : Settings
+    settings : Settings
         What is done.
     stages : Stages
         Clock of the fit.
@@ -66,48 +66,51 @@ def fit(similarity: Similarity, rows: Any, plan: Settings, stages: Stages) -> Re
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    kernel = similarity.inverse(plan.closed_form_kernel)
-    if isinstance(plan.refine, Stress) and plan.refine.noise is not None:
-        _check_noise(similarity, plan)
+    kernel = similarity.inverse(settings.closed_form_kernel)
+    if isinstance(settings.refine, Stress) and settings.refine.noise is not None:
+        _check_noise(similarity, settings)
     g, labels, removed = None, None, None
-    if plan.graph is not None:
+    if settings.graph is not None:
         with stages("graph"):
-            g, labels, removed = _connected_graph(similarity, plan.graph)
+            g, labels, removed = _connected_graph(similarity, settings.graph)
     with stages("closed form"):
-        size, seed = plan.n_components, plan.random_state or 0
-        solution = plan.strategy.solve(Problem(similarity, g, kernel, size, plan.n_landmarks, seed))
+        size, seed = settings.n_components, settings.random_state or 0
+        problem = Problem(similarity, g, kernel, size, settings.n_landmarks, seed)
+        solution = settings.strategy.solve(problem)
     result = Result(
-        solution.embedding.coordinates, plan, similarity, solution, kernel, g, labels, removed
+        solution.embedding.coordinates, settings, similarity, solution, kernel, g, labels, removed
     )
     if g is not None and removed is not None and len(removed):
         result.notes["prune"] = (
             f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as short-circuit "
             "edges (removed_edges_); prune=False keeps them"
         )
-    if plan.refine is not None and (g is not None or plan.affinity == "precomputed_distance"):
+    knows_lengths = g is not None or settings.affinity == "precomputed_distance"
+    if settings.refine is not None and knows_lengths:
         with stages("stress"):
             result = _by_stress(result)
     # A result keeps no distances.
     result = replace(result, solution=solution._replace(paths=None))
-    if isinstance(plan.refine, Likelihood):
+    if isinstance(settings.refine, Likelihood):
         with stages("likelihood"):
-            result = _by_likelihood(result, rows, plan.refine)
-    return replace(result, settings=replace(plan, kernel=result.kernel))
+            result = _by_likelihood(result, rows, settings.refine)
+    return replace(result, settings=replace(settings, kernel=result.kernel))
 
 
 def _by_stress(result: Result) -> Result:
     """Return a result of less stress, over the edges of the graph or over all distances."""
-    plan, g, similarity, kernel = result.settings, result.graph, result.similarity, result.kernel
-    stress = plan.refine
+    settings, stress = result.settings, result.settings.refine
+    g, similarity, kernel = result.graph, result.similarity, result.kernel
     if not isinstance(stress, Stress):
-        stress = Stress("precision" if plan.model_based else "uniform")
+        # The likelihood starts from here.
+        stress = Stress("precision" if settings.model_based else "uniform")
     latent, noise = result.coordinates, stress.noise
     if g is not None:
         shared = similarity.shared_columns(g.rows, g.indices)
         paths = result.solution.paths
         if paths is None:
             count = geodesics.auto_landmarks(*latent.shape)
-            paths = geodesics.best_paths(g, kernel, plan.strategy.path, count)
+            paths = geodesics.best_paths(g, kernel, settings.strategy.path, count)
         refined = stresses.stress_of_paths(latent, g, kernel, shared, paths, stress.weights, noise)
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
@@ -131,7 +134,7 @@ def _by_stress(result: Result) -> Result:
 
 def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     """Return a result of largest likelihood of the rows, or of their known entries."""
-    plan, similarity = result.settings, result.similarity
+    settings, similarity = result.settings, result.similarity
     if isinstance(similarity, PairwiseSimilarity):
         annealed = not likelihood.fit_shape and likelihood.descent != "local"
         if annealed and not similarity.affinity.euclidean and gplvm.likelihood_of_entries(rows):
@@ -145,34 +148,35 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
                 "refine.Likelihood must have fit_shape=False and annealed descents where pairs of "
                 f"rows are unknown, got {likelihood!r}; {setting('missing', 'impute')} fills holes"
             )
-        rows, similarity = filled_rows(rows, plan.affinity, plan.model_based)
+        rows, similarity = filled_rows(rows, settings.affinity, settings.model_based)
     core = likelihood.run(
         result.coordinates / similarity.unit,
         MappedRows(rows, similarity.modeled),
-        "auto" if plan.is_auto("kernel") else plan.kernel,
+        "auto" if settings.is_auto("kernel") else settings.kernel,
         centered=similarity.centers_rows,
-        random_state=plan.random_state or 0,
+        random_state=settings.random_state or 0,
     )
     if told := core.fit.describe_rivals():
         result.notes["optima"] = told
-    if plan.is_auto("kernel"):
+    if settings.is_auto("kernel"):
         result.notes["kernel"] = f"the one of largest likelihood of {len(kernels.KERNELS)}"
     return replace(
         result, coordinates=core.latent, n_iter=core.fit.n_iter, kernel=core.fit.kernel, core=core
     )
 
 
-def _check_noise(similarity: Similarity, plan: Settings) -> None:
+def _check_noise(similarity: Similarity, settings: Settings) -> None:
     """Raise where a fit has no distances that a noise could be of."""
-    assert isinstance(plan.refine, Stress)
-    one = np.ndim(plan.refine.noise) == 0
-    between_rows = one and plan.graph is not None
+    assert isinstance(settings.refine, Stress)
+    one = np.ndim(settings.refine.noise) == 0
+    between_rows = one and settings.graph is not None
     if not similarity.affinity.euclidean or (similarity.rows is not None and not between_rows):
         kind = "a number" if one else "a matrix"
         raise ValueError(
             "noise must be one number for distances between rows on a graph, and one for each "
             f"pair only for {setting('affinity', 'precomputed_distance')}, got {kind} for "
-            f"{setting('affinity', plan.affinity)}, {setting('strategy', plan.strategy.name)}; "
+            f"{setting('affinity', settings.affinity)}, "
+            f"{setting('strategy', settings.strategy.name)}; "
             "leave it out: the errors of correlations are known"
         )
 

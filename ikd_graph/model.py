@@ -221,7 +221,7 @@ class Model:
         result, near = self.result, self._reconstruction
         if result.n_iter is None:
             return near if self.settings.strategy.uses_kernel else Projection.fitted(near)
-        settled = self.is_local or not self._why_unknown()
+        settled = self.is_local or self.knows_errors
         if not settled or self.has_holes or self.rows.shape[1] < limits.FEWEST_COLUMNS:
             return near
         if result.core is None and self.sample.size < self.first.size:
@@ -271,6 +271,11 @@ class Model:
         return self.once("own residuals", placed)
 
     # Error bars -----------------------------------------------------------------------------------
+
+    @property
+    def knows_errors(self) -> bool:
+        """Whether the likelihood tells standard errors, and where a new row is most likely."""
+        return not self._why_unknown()
 
     def why_no_errors(self) -> str:
         """Say why there are no standard errors, as far as is known; nothing where there are."""
@@ -329,7 +334,7 @@ class Model:
 
     def unchecked_bars(self) -> LatentPosterior | None:
         """Estimate the same, whether the model fits the rows or not."""
-        if self._why_unknown():
+        if not self.knows_errors:
             return None
         seed, core = self.settings.random_state, self.result.core
         optima = () if core is None else core.fit.optima
@@ -524,15 +529,14 @@ class Model:
 
     def _of_columns(self, measure: Callable[..., float]) -> float:
         """Return what parts of the columns, each embedded as the map was, say; NaN without any."""
-        plan, rows = self.settings, self.rows
+        settings, rows = self.settings, self.rows
         if rows is None:
             return np.nan
-        option = self.asked.filled(
-            n_components=plan.n_components, strategy=plan.strategy, affinity=plan.affinity
-        )
-        likely = isinstance(plan.refine, refine.Likelihood)
-        kernel = plan.kernel if likely else option.kernel
-        option = replace(option, refine=plan.refine, kernel=kernel, model_based=plan.model_based)
+        shown = ("n_components", "strategy", "affinity")
+        option = self.asked.filled(**{name: getattr(settings, name) for name in shown})
+        option = replace(option, refine=settings.refine, model_based=settings.model_based)
+        if isinstance(settings.refine, refine.Likelihood):
+            option = replace(option, kernel=settings.kernel)
         facts = Facts(some_rows(rows, self.first), True, _least_shared(rows, self.asked))
         return measure(facts, option)
 
@@ -587,15 +591,15 @@ class Model:
 
         The one function where distinct rows become all rows.
         """
-        result, report, first, inverse = self.result, self.settings, self.first, self.inverse
+        result, settings, first, inverse = self.result, self.settings, self.first, self.inverse
         solution, g, core = result.solution, result.graph, result.core
         closed_form, refined = solution.embedding, result.n_iter is not None
         eigenvalues = np.sum(self.points[inverse] ** 2, axis=0)
         ratio = closed_form.explained_variance_ratio
         if refined or first.size < inverse.size:
-            squares = eigenvalues ** (2 if report.strategy.uses_kernel else 1)
+            squares = eigenvalues ** (2 if settings.strategy.uses_kernel else 1)
             ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
-        spectrum = closed_form.eigenvalues if report.spectrum is None else report.spectrum
+        spectrum = closed_form.eigenvalues if settings.spectrum is None else settings.spectrum
         labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
         solved, residuals, marks = solution.solved, solution.residuals, solution.landmarks
         cliques = solved and Cliques.trusted(solved.blocks.renamed(first), inverse.size)
@@ -607,8 +611,8 @@ class Model:
             "negative_mass_": None if refined else closed_form.negative_mass,
             "spectrum_": spectrum.copy(),
             "kernel_": result.kernel,
-            "settings_": report,
-            "candidates_": report.candidates,
+            "settings_": settings,
+            "candidates_": settings.candidates,
             "n_iter_": result.n_iter or 0,
             "removed_edges_": deepcopy(result.removed),
             "graph_": None if g is None else _expand_graph(g, first, inverse),
@@ -626,10 +630,10 @@ class Model:
         notes = {**self.result.notes, **self._explained_components()}
         warned = self._warned_of_rows()
         notes |= self._explained_joints() | self._explained_errors()
-        report = self.settings.explain(notes)
-        report = replace(report, warnings=(*report.warnings, *warned))
-        self.result = replace(self.result, settings=report)
-        return report
+        settings = self.settings.explain(notes)
+        settings = replace(settings, warnings=(*settings.warnings, *warned))
+        self.result = replace(self.result, settings=settings)
+        return settings
 
     def _explained_components(self) -> dict[str, str]:
         """Return that the graph was joined, if it was; warn of a graph that was asked for."""

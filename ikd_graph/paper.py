@@ -63,7 +63,7 @@ def algorithm_1(
 
     Examples
     --------
-    >>> from ikd_graph import datasets, metrics, paper
+    >>> from ikd_graph import datasets, paper
     >>> data = datasets.gplvm_data("medium", 10_000, seed=0)
     >>> U = paper.algorithm_1(data.X, 3)
     >>> U.shape

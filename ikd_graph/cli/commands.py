@@ -27,7 +27,7 @@ from ..jobs.compare import STRATEGIES, Comparison, compare, sentences
 from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import FIGURE_SIZE, diagnose
 from ..jobs.label_scores import format_scores, score_labels
-from ..jobs.verdict import Fit
+from ..jobs.placed import Fit
 from ..maps.columns import ColumnRelevance
 from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions

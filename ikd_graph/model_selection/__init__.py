@@ -1,4 +1,4 @@
-"""What "auto" stands for: facts of a table, candidates, and the plan of a fit."""
+"""What "auto" stands for: facts of a table, candidates, and the settings of a fit."""
 
 from ..similarity import folds
 from ._candidates import candidates, compare_candidates
@@ -19,7 +19,7 @@ from ._facts import (
     moments,
     sampled,
 )
-from ._plan import describe_effective_columns
+from ._numbers import describe_effective_columns
 from ._resolve import SUPPORTED, resolve
 
 __all__ = [

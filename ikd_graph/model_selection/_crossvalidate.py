@@ -20,7 +20,7 @@ from ..settings import Settings
 from ..similarity import compare, folds
 from ..strategies import Blockwise, Geodesic
 from ._facts import Facts
-from ._plan import trial
+from ._numbers import trial
 
 SPLITS = 3
 """Splits of the columns in halves: each of three folds is once with the first."""

@@ -1,13 +1,13 @@
 """The one function that resolves every "auto" of a fit.
 
-A table that looks like samples of the model, and of which two halves of the columns agree, is
-compared by correlations and refined by the likelihood. Any other table is compared in one of three
-representations: as it is, columns standardized, or rows standardized; counts by the roots of their
-proportions. The one is taken whose closed form, made without a quarter of the columns, predicts
-these best. Its refinement is stress, or the likelihood where two halves of the columns, embedded
-separately, do not support the closed form. Of rows with holes a copy that was filled in is judged,
-and unknown pairs leave a method on a graph. Values between points that were given have no columns
-to hold out: what they are solved by follows from what is known of them.
+A table that looks like samples of the model is compared by correlations and refined by the
+likelihood, whether two halves of the columns agree or not. Any other table is compared in one of
+three representations: as it is, columns standardized, or rows standardized; counts by the roots of
+their proportions. The one is taken whose closed form, made without a quarter of the columns,
+predicts these best. Its refinement is stress, or the likelihood where two halves of the columns,
+embedded separately, do not support the closed form. Of rows with holes a copy that was filled in is
+judged, and unknown pairs leave a method on a graph. Values between points that were given have no
+columns to hold out: what they are solved by follows from what is known of them.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from ..strategies import Blockwise, Eigen, Geodesic
 from ._candidates import candidates, compare_candidates
 from ._crossvalidate import AGREED, SPLITS, agreement_of_halves, closed_form
 from ._facts import ENOUGH_COLUMNS, Facts, has_significant_correlation
-from ._plan import MIN_NEIGHBORS, trial, with_numbers
+from ._numbers import MIN_NEIGHBORS, trial, with_numbers
 
 SUPPORTED = 0.4
 """Agreement of two halves of the columns from which a closed form is worth keeping

@@ -1,4 +1,4 @@
-"""The plan of a fit: numbers of graph, weights, kernel and landmarks once the method is chosen."""
+"""Numbers of a fit once its method is chosen: of the graph, weights, kernel and landmarks."""
 
 from dataclasses import replace
 
