@@ -296,7 +296,7 @@ def _made(kind: Any, value: Any, name: str, arrays: Mapping[str, Any]) -> Any:
         elif isinstance(value, dict):
             if origin in (dict, Mapping):
                 return {k: _made(parts[1], v, f"{name}.{k}", arrays) for k, v in value.items()}
-            short = next(iter(value), "")
+            short = next(iter(value)) if len(value) == 1 else ""
             if short in _KINDS and isinstance(origin, type) and issubclass(_KINDS[short], origin):
                 return _object(_KINDS[short], value[short], name, arrays)
             if short not in _KINDS and (hasattr(origin, "_fields") or origin in _RECORDS):

@@ -358,7 +358,7 @@ def test_spoiled_content_under_a_new_digest_is_refused_or_answers_alike(tmp_path
 
 
 def test_the_folder_of_a_model_must_exist(tmp_path):
-    model = IKD(1, strategy="eigen", refine=None).fit(process()[0])
+    model = IKD(1, strategy="linear").fit(process()[0])
     with pytest.raises(FileNotFoundError, match=r"the folder to write to must exist: '.*missing'"):
         model.save(tmp_path / "missing" / "model.ikd")
 

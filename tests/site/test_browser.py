@@ -77,6 +77,8 @@ def made_page(fitted, n_points):
     errors = {"standard errors": rng.random((n_points, 3))}
     computed = {**fitted.model_.computed, **errors}
     model.model_ = replace(fitted.model_, inverse=np.arange(n_points), computed=computed)
+    # The page is of more points than were fitted.
+    vars(model.model_).update(first=fitted.model_.first, embedding=Z)
     model.stage_times_ = {"similarity": 0.5, "search": 2.0}
     data = Dataset(
         X=np.zeros((n_points, 2)), name="made", labels=(
