@@ -225,6 +225,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         made as a half is, the mean over four quarters: what the map predicts. NaN as `agreement_`.
     stage_times_ : dict of str to float
         Seconds per stage of the last fit.
+    model_ : Model
+        What all of this comes from: distinct rows, their similarity and points (`ikd_graph.model`).
     n_features_in_ : int
         Number of columns of X.
 
@@ -363,9 +365,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         Z : (n_new, n_components) ndarray of float64
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
-            other is a weighted mean of its nearest training rows, or at its most likely position
-            where a Gaussian process was fitted. A row that cannot be compared, such as one of
-            zeros under "cosine", gets NaN, with a warning.
+            other is a weighted mean of its nearest training rows, a projection where the fit is
+            linear, or at its most likely position where a refined fit is one of a Gaussian process.
+            A row that cannot be compared, such as one of zeros under "cosine", gets NaN, with a
+            warning.
         std : (n_new, n_components) ndarray of float64
             Only with ``return_std``; as `standard_errors_`.
 

@@ -121,13 +121,14 @@ class Model:
     ) -> Model:  # fmt: skip
         """Return the model that was saved: rows are compared again, the rest was learnt."""
         first = np.unique(inverse, return_index=True)[1]
-        learnt["settings"] = settings = replace(learnt["settings"], missing=asked.missing)
+        settings = replace(learnt["settings"], missing=asked.missing)
         if asked.has_rows:
             compared = _compare(some_rows(rows, first), settings, first)
         else:
             compared = similarity.compare(rows, asked.affinity, scale=scale)
             rows = None
-        return cls(rows, keys, inverse, asked, Result(similarity=compared, **learnt), dtype)
+        result = Result(similarity=compared, **{**learnt, "settings": settings})
+        return cls(rows, keys, inverse, asked, result, dtype)
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return what is kept under a name, computed when it is first asked for."""

@@ -109,6 +109,14 @@ def test_extras_refer_to_one_another_and_repeat_nothing():
     assert referred
 
 
+def test_style_and_types_are_asked_by_one_version_in_tests_and_before_a_commit():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    tests = SETUP["options.extras_require"]["test"].split()
+    for tool, repository in (("ruff", "ruff-pre-commit"), ("mypy", "mirrors-mypy")):
+        (version,) = re.findall(rf"/{repository}\n    rev: v(\S+)", hooks)
+        assert f"{tool}=={version}" in tests
+
+
 def test_the_conda_recipe_and_the_package_need_the_same():
     recipe = {name: [*map(without_blanks, lines)] for name, lines in RECIPE["requirements"].items()}
     options, extras = SETUP["options"], SETUP["options.extras_require"]
