@@ -28,6 +28,7 @@ from . import (
     kernels,
     missing,
     refine,
+    results,
     similarity,
 )
 from ._base import validation as check
@@ -477,7 +478,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         with self._learnt("noise_model") as model:
-            return model.noise_model()
+            return model.values.noise_model
 
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
@@ -563,7 +564,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
-            posteriors, spread = model.posteriors(chosen), model.spread()
+            posteriors, spread = model.values.posteriors(chosen), model.spread()
         rows = self._row_names if Z is None else row_names(Z)
         return Loadings(points, tuple(names[chosen]), posteriors, spread, rows)
 
@@ -853,7 +854,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with limit_threads(self.n_jobs):
             self._keep(Model.of(rows, asked, stages))
             with stages("error bars"):
-                self.settings_ = self.model_.explain()
+                self.settings_ = results.explain(self.model_)
 
     def _keep(self, model: Model) -> None:
         """Keep what was learnt, and show it."""
@@ -862,7 +863,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # What a command did to the rows of a saved model was not done to these.
         self.__dict__.pop("preprocessor_", None)
         self.model_ = model
-        self.__dict__.update(model.attributes())
+        self.__dict__.update(results.attributes(model))
 
     def _restore(self, rows: Any, **learnt: Any) -> None:
         """Become the model that was saved."""

@@ -8,13 +8,11 @@ computed when it is first asked for, kept in ``computed``, and saved with the mo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -28,29 +26,25 @@ from ._base.rounding import ROUNDING
 from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns, whole_multiples
 from ._base.types import Booleans, Floats, Integers
 from ._base.warn import no_warnings, warn
-from .cliques import Cliques
 from .fit import Result
 from .gplvm import (
     GaussianProcess,
     LatentPosterior,
-    NoiseModel,
     Prediction,
-    centered_known,
-    fit_noise_model,
     fit_variances,
     posterior,
     reliability,
     sample_covariance,
     supported_r2,
 )
-from .gplvm._likelihood import known_columns, known_log_likelihood, work_of
+from .gplvm._likelihood import known_columns
 from .gplvm._uncertainty import MAX_POINTS, place_variances, row_deviations
-from .maps._posterior import ColumnPosterior, column_posterior
 from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
 from .placement import MostLikely, Projection, Reconstruction
 from .settings import Settings
 from .similarity import AFFINITIES, PairwiseSimilarity, Similarity, find_rows, row_keys
 from .trust import chance_of
+from .values import Values
 
 __all__ = ["Model"]
 
@@ -388,62 +382,30 @@ class Model:
 
     # Values of X ----------------------------------------------------------------------------------
 
-    def noise_model(self) -> NoiseModel:
-        """Fit the noise model of the values of X, or take that of the likelihood."""
-        core = self.result.core
-        if core is not None and core.core.size == self.first.size and self.settings.model_based:
-            fit = core.fit
-            return NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
-
-        def fitted() -> NoiseModel:
-            sample = self._conditioned
-            table = self._centered(self.rows[self.first[sample]])
-            return fit_noise_model(self.points[sample], table, self.result.kernel)
-
-        return self.once("noise model", fitted)
+    @cached_property
+    def values(self) -> Values:
+        """Values of X as samples of a process of the points."""
+        rows, distinct = self.rows, some_rows(self.rows, self.first)
+        if self.has_holes:
+            mean = covariance.column_moments(dense_rows(rows))[0]
+        else:
+            mean = np.asarray(rows.mean(axis=0))
+        return Values(distinct, mean, self.result, self.computed)
 
     def predict(self, points: Floats, *, with_errors: bool = False) -> Prediction:
-        """Predict rows of X at points; ``with_errors`` adds what error bars leave open.
-
-        A column is predicted by the rows that have it; the error is the root mean square.
-        """
-        model, width = self.noise_model(), self.rows.shape[1]
-        predicted = np.zeros((len(points), width))
-        explained = np.zeros(len(points))
-        for columns, process in self._processes(np.arange(width)):
-            predicted[:, columns], std = process.predict(points)
-            explained += columns.size / width * (model.variance - std**2)
-        std = np.sqrt(np.maximum(model.variance - explained, 0.0))
-        bars = self.error_bars() if with_errors else None
-        if bars is not None and self.settings.model_based:
-            std = np.hypot(std, row_deviations(self.process, bars, points))
-            # Nothing is less certain than where nothing was measured.
-            std = np.minimum(std, np.sqrt(model.variance))
-        return Prediction(predicted + self._mean, std)
-
-    def posteriors(self, columns: Integers) -> list[ColumnPosterior]:
-        """Posteriors of some columns of X, together all; a column no row has is in none."""
-        mean = self._mean
-        return [
-            column_posterior(process, at, mean[columns[at]], alike=self.settings.model_based)
-            for at, process in self._processes(columns)
-        ]
+        """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
+        predicted = self.values.predict(points)
+        bars = self.error_bars() if with_errors and self.settings.model_based else None
+        if bars is None:
+            return predicted
+        std = np.hypot(predicted.std, row_deviations(self.process, bars, points))
+        # Nothing is less certain than where nothing was measured.
+        return predicted._replace(std=np.minimum(std, np.sqrt(self.values.noise_model.variance)))
 
     def spread(self) -> Floats | None:
         """Mean error covariance of the points, (m, m); None where it is not known."""
         bars = self.error_bars() if self.settings.model_based else None
         return None if bars is None else np.asarray(bars.covariances.mean(axis=0))
-
-    def _processes(self, columns: Integers) -> Iterator[tuple[Integers, GaussianProcess]]:
-        """Yield which of some columns of X are known in the same rows, and their process."""
-        sample, model = self._conditioned, self.noise_model()
-        rows = dense_rows(take_columns(some_rows(self.rows, self.first[sample]), columns))
-        for there, at in known_columns(rows):
-            if there.size:
-                points, known = self.points[sample[there]], rows[np.ix_(there, at)]
-                known = known - self._mean[columns[at]]
-                process = GaussianProcess(points, known, model.kernel, model.variance, model.noise)
-                yield at, process
 
     def score(self, rows: Any, *, verbose: int = 0) -> float:
         """Mean log likelihood of a column of rows of X, which lie where they are placed."""
@@ -456,37 +418,7 @@ class Model:
                 f"X must have a row that transform can place, got none of {len(rows)}; pass "
                 "rows like those of the fit"
             )
-        placed = placed[evenly_spaced(placed.size, limits.SAMPLED)]
-        points, table = latent[placed].astype(np.float64), self._centered(rows[placed])
-        model = self.noise_model()
-        value = known_log_likelihood(table, points, model.kernel, model.variance, model.noise)
-        return value / rows.shape[1]
-
-    @cached_property
-    def _conditioned(self) -> Integers:
-        """Distinct rows that predictions are conditioned on, fewer where there are many groups."""
-        sample = evenly_spaced(self.first.size, limits.SAMPLED)
-        while True:
-            known = np.isfinite(dense_rows(self.rows[self.first[sample]]))
-            if work_of(known) <= limits.SAMPLED**3 or sample.size <= limits.FEWEST_COLUMNS:
-                return sample
-            sample = evenly_spaced(self.first.size, sample.size // 2)
-
-    @cached_property
-    def _mean(self) -> Floats:
-        """Mean of what is known of every column of X, (p,)."""
-        if self.has_holes:
-            return covariance.column_moments(dense_rows(self.rows))[0]
-        return np.asarray(self.rows.mean(axis=0))
-
-    def _centered(self, rows: NDArray[np.floating]) -> Floats:
-        """Rows of X: of samples of the model about their means, else about those of X too."""
-        table = dense_rows(rows)
-        if not self.settings.model_based:
-            table = table - self._mean
-        if self.similarity.centers_rows:
-            return centered_known(table)
-        return np.asarray(table, dtype=np.float64)
+        return self.values.score(some_rows(rows, placed), latent[placed])
 
     def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""
@@ -587,120 +519,6 @@ class Model:
 
         return self.once("joints", found)
 
-    def attributes(self) -> dict[str, Any]:
-        """Return the results of all rows that `IKD` shows: copies, of which the model sees none.
-
-        The one function where distinct rows become all rows.
-        """
-        result, settings, first, inverse = self.result, self.settings, self.first, self.inverse
-        solution, g, core = result.solution, result.graph, result.core
-        closed_form, refined = solution.embedding, result.n_iter is not None
-        eigenvalues = np.sum(self.points[inverse] ** 2, axis=0)
-        ratio = closed_form.explained_variance_ratio
-        if refined or first.size < inverse.size:
-            squares = eigenvalues ** (2 if settings.strategy.uses_kernel else 1)
-            ratio = (1.0 if refined else ratio.sum()) * squares / (squares.sum() or 1.0)
-        spectrum = closed_form.eigenvalues if settings.spectrum is None else settings.spectrum
-        labels = np.zeros(first.size, dtype=np.int64) if result.labels is None else result.labels
-        solved, residuals, marks = solution.solved, solution.residuals, solution.landmarks
-        cliques = solved and Cliques.trusted(solved.blocks.renamed(first), inverse.size)
-        return {
-            "embedding_": self.embedding.copy(),
-            "n_components_": self.points.shape[1],
-            "eigenvalues_": eigenvalues,
-            "explained_variance_ratio_": ratio.copy(),
-            "negative_mass_": None if refined else closed_form.negative_mass,
-            "spectrum_": spectrum.copy(),
-            "kernel_": result.kernel,
-            "settings_": settings,
-            "candidates_": settings.candidates,
-            "n_iter_": result.n_iter or 0,
-            "removed_edges_": deepcopy(result.removed),
-            "graph_": None if g is None else _expand_graph(g, first, inverse),
-            # Numbered by their first row.
-            "component_labels_": pd.factorize(labels[inverse])[0].astype(np.int64),
-            "cliques_": cliques,
-            "merge_residuals_": None if residuals is None else residuals[inverse],
-            "merge_start_weight_": solution.start_weight,
-            "optima_": () if core is None else _expand_optima(core, self.points, inverse),
-            "landmarks_": None if marks is None else first[marks],
-        }
-
-    def explain(self) -> Settings:
-        """Add to the settings how to read the embedding; warn where that is likely to harm."""
-        notes = {**self.result.notes, **self._explained_components()}
-        warned = self._warned_of_rows()
-        notes |= self._explained_joints() | self._explained_errors()
-        settings = self.settings.explain(notes)
-        settings = replace(settings, warnings=(*settings.warnings, *warned))
-        self.result = replace(self.result, settings=settings)
-        return settings
-
-    def _explained_components(self) -> dict[str, str]:
-        """Return that the graph was joined, if it was; warn of a graph that was asked for."""
-        labels = self.result.labels
-        if labels is None or not labels.any():
-            return {}
-        sizes = np.bincount(labels[self.inverse])
-        text = (
-            f"the graph has {sizes.size} connected components (largest {int(sizes.max())} of "
-            f"{int(sizes.sum())} points); they were joined by links between their nearest "
-            "points, which alone fix their relative positions; more neighbors or a lower "
-            "threshold leaves fewer"
-        )
-        if not self.asked.is_auto("graph"):
-            warn(text)
-        return {"components": text}
-
-    def _warned_of_rows(self) -> list[str]:
-        """Warn of a coordinate that mostly tells a few rows from all others, and return that."""
-        points, axis, fraction = eigen.dominant_points(self.points)
-        if not points.size or self.rows is None:
-            return []
-        rows = np.flatnonzero(np.isin(self.inverse, points))
-        text = (
-            f"dimension {axis + 1} mostly tells row{'s' * (rows.size > 1)} "
-            f"{check.few_rows(rows)} from all others ({fraction:.0%} of the squared distances "
-            "from its median); look at the values, and drop an error"
-        )
-        warn(text)
-        return [text]
-
-    def _explained_joints(self) -> dict[str, str]:
-        """Return what joints leave open, with a warning, where pairs or distances were given."""
-        # Noisy cliques of one table leave much open, which the geodesic solution settles.
-        unknown = isinstance(self.asked.missing, missing.Pairwise)
-        if not unknown and self.asked.affinity != "precomputed_distance":
-            return {}
-        joints = self.joints()
-        text = joints and blockwise.describe_open(joints.fixed, joints.n_open)
-        if not text:
-            return {}
-        warn(text)
-        return {"joints": text}
-
-    def _explained_errors(self) -> dict[str, str]:
-        """Return what standard errors lead to expect, or why there are none; warn of large ones."""
-        likely, notes = self.result.core is not None, {}
-        value = self.reliability() if likely else 1.0
-        if why := self.why_no_errors():
-            notes["standard errors"] = f"there are no standard errors: {why}"
-        elif likely:
-            bars = self.unchecked_bars()
-            rows_in_no_order = bool(bars and np.isnan(bars.checks.order.value))
-            notes["standard errors"] = (
-                f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
-                "with the truth"
-            ) + "; rows in no order are not asked for noise along them" * rows_in_no_order
-        if value < gplvm.TRUSTED:
-            rivals = self.result.notes.get("optima", "")
-            warn(
-                f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
-                f"standard errors are large (standard_errors_){'; ' * bool(rivals)}{rivals}; "
-                "measure more columns, or average rows that belong together"
-            )
-        return notes
-
 
 def _warn_of_equal_rows(result: Result, asked: Settings) -> None:
     """Warn where the rows of a fit are equal up to rounding."""
@@ -765,26 +583,3 @@ def _compare(rows: Any, settings: Settings, names: Integers) -> Similarity:
     counts = settings.has_rows and whole_multiples(some_rows(rows, few)) is not None
     model_based = settings.model_based
     return similarity.compare(rows, settings.affinity, counts=counts, model_based=model_based)
-
-
-def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:
-    """Graph of all rows from that of distinct rows: each duplicate hangs on its first by 1."""
-    if np.array_equal(first, np.arange(inverse.size)):
-        return g
-    low, high, weights = graph.edges(g)
-    copies = np.setdiff1d(np.arange(inverse.size), first)
-    ends = np.array([np.append(first[low], first[inverse[copies]]), np.append(first[high], copies)])
-    weights = np.append(weights, np.ones(copies.size))
-    return graph.from_edges(inverse.size, ends.min(axis=0), ends.max(axis=0), weights)
-
-
-def _expand_optima(
-    core: gplvm.CoreFit, points: Floats, inverse: Integers
-) -> tuple[gplvm.OptimumRecord, ...]:
-    """Local optima of all rows in the frame of the embedding, NaN outside the core."""
-    motion, expanded = blockwise.rigid_fit(core.fit.latent, points[core.core]), []
-    for optimum in core.fit.optima:
-        latent = np.full(points.shape, np.nan)
-        latent[core.core] = motion.apply(optimum.latent)
-        expanded.append(optimum._replace(latent=latent[inverse]))
-    return tuple(expanded)

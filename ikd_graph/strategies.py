@@ -272,8 +272,7 @@ class Blockwise(Strategy):
         assert graph is not None
         n = graph.n_nodes
         if self.cliques is not None:
-            with check.validating():
-                chosen = cliques.Cliques(self.cliques(graph), n)
+            chosen = cliques.Cliques(self.cliques(graph), n)
             if not len(chosen):
                 raise ValueError(
                     "cliques must return one or more cliques of the graph, got none; "
@@ -310,8 +309,7 @@ def _merged_by(
     merge: Callable[[SolvedBlocks, int], ArrayLike], solved: SolvedBlocks, n_points: int
 ) -> Floats:
     """Coordinates that a caller's function makes of solved cliques."""
-    with check.validating():
-        points = np.array(merge(solved, n_points), dtype=np.float64)
+    points = np.array(merge(solved, n_points), dtype=np.float64)
     expected = (n_points, solved.coordinates.shape[1])
     if points.shape != expected or not np.isfinite(points).all():
         raise ValueError(

@@ -1,8 +1,8 @@
-"""Validation of the arguments of public functions, once for each call of a user.
+"""Validation of the arguments of public functions, whoever calls them.
 
 A rule looks at one argument: it returns the value as the function works with it, or raises with the
 name of the argument, what it must be, what was given and what to do. `validate` puts rules before a
-function; calls within such a call skip them.
+function.
 """
 
 import functools
@@ -26,17 +26,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_nested: ContextVar[bool] = ContextVar("_nested", default=False)
-
-
 def validate(
     *together: Callable[..., None], **rules: Rule
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a public function with a rule for each argument that needs one.
 
-    An argument that is annotated as ``int`` and has no rule must be from 0 to 2^31 - 1. Arguments
-    are checked in the outermost call alone: what the decorated function calls in turn was checked
-    with it. Functions that are given first look at all arguments together, by their names.
+    An argument that is annotated as ``int`` and has no rule must be from 0 to 2^31 - 1. Functions
+    that are given first look at all arguments together, by their names.
 
     Examples
     --------
@@ -56,30 +52,18 @@ def validate(
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            if _nested.get():
-                return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             for name in [each for each in bound.arguments if each in own]:
                 bound.arguments[name] = own[name](name, bound.arguments[name])
             for check in together:
                 check(**bound.arguments)
             # What callers have numpy do with rounding is theirs: here it is as numpy has it.
-            with validating(False), np.errstate(all="warn", under="ignore"):
+            with np.errstate(all="warn", under="ignore"):
                 return function(*bound.args, **bound.kwargs)
 
         return checked
 
     return decorate
-
-
-@contextmanager
-def validating(validates: bool = True) -> Iterator[None]:
-    """Check arguments in a block again, where it passes on or calls what a user gave."""
-    token = _nested.set(not validates)
-    try:
-        yield
-    finally:
-        _nested.reset(token)
 
 
 def optional(rule: Rule) -> Rule:
@@ -279,18 +263,15 @@ square = rule(
 )
 """Finite numbers, one for every pair of points."""
 
-_counts = rule(
-    "be finite and at least 1 everywhere",
-    lambda counts: (np.isfinite(counts) & (counts >= 1.0)).all(),
+observations = rule(
+    "be finite and above 0 everywhere",
+    lambda counts: (np.isfinite(counts) & (counts > 0.0)).all(),
     "it is the number of columns behind each correlation",
     after=as_real,
     got=lambda counts: f"{np.nanmin(counts):g}",
 )
-
-
-def observations(name: str, value: Any) -> Any:
-    """Require a whole number from 1 up, or one for each of several correlations."""
-    return count(name, value) if np.ndim(value) == 0 else _counts(name, value)
+"""Numbers of independent columns, one or one for each of several correlations; they need not be
+whole."""
 
 
 def symmetric(name: str, value: Any) -> Reals:

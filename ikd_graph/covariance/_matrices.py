@@ -147,7 +147,7 @@ def clip_correlations(corr: Floats) -> Floats:
     return lifted
 
 
-@check.validate(corr=check.numbers, n_observed=check.count)
+@check.validate(corr=check.numbers, n_observed=check.observations)
 def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     """Compute the sampling variance of a correlation from ``n_observed`` independent dimensions.
 
@@ -157,8 +157,8 @@ def sampling_variance(corr: ArrayLike, n_observed: ArrayLike) -> Floats:
     ----------
     corr : array_like of float64
         Correlations, any shape.
-    n_observed : int or array_like of int
-        Number N of columns, or that of each correlation.
+    n_observed : float or array_like of float
+        Number N of independent columns (`effective_columns`), or that of each correlation.
 
     Returns
     -------
