@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import ikd_graph
-from ikd_graph import IKD
+from ikd_graph import IKD, datasets
 
 PACKAGE = Path(ikd_graph.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "mathematics.md"
 IN_A_KERNEL = {"graph": 0.5, "kernel": "squared_exponential", "refine": None}
 FITS = {
-    "The default": {},
+    "The default, on a table": {},
     "Geodesic": {"strategy": "geodesic", "affinity": "correlation", **IN_A_KERNEL},
     "Blockwise": {"strategy": "blockwise", "affinity": "correlation", **IN_A_KERNEL},
 }
@@ -65,6 +65,17 @@ def test_a_fit_calls_the_functions_in_their_order(title, roll):
     wanted = stops(title)
     assert len(wanted) > 10
     assert follow(lambda: IKD(2, **FITS[title]).fit(roll), wanted) == wanted
+
+
+def test_samples_of_the_model_and_new_rows_go_the_way_of_the_page():
+    latent = np.random.default_rng(0).uniform(0.0, 3.0, (40, 2))
+    X, model = datasets.gplvm_data(latent, 300, noise=0.1).X, IKD(2)
+    wanted = stops("The default, on samples")
+    assert len(wanted) > 10
+    assert follow(lambda: model.fit(X), wanted) == wanted
+    wanted = stops("New rows")
+    assert len(wanted) > 5
+    assert follow(lambda: model.transform(X[:5] + 0.1), wanted) == wanted
 
 
 def test_a_function_that_is_not_called_is_seen(roll):
