@@ -40,6 +40,20 @@ def test_the_latent_is_found_in_spite_of_holes(affinity):
     assert np.mean(lost) < 0.02
 
 
+@pytest.mark.parametrize("strategy", ["geodesic", "blockwise", "eigen", "linear"])
+@pytest.mark.parametrize("rule", ["pairwise", "impute"])
+def test_rows_with_holes_are_never_dropped(rule, strategy):
+    X = table(n=40, width=90, fraction=0.35)[0]
+    X[7] = X[3]
+    model = IKD(1, missing=rule, strategy=strategy, affinity="correlation", refine=None)
+    Z = quiet(model, X).embedding_
+    placed = model.transform(X[::-1])
+    assert Z.shape == (len(X), 1)
+    assert np.isfinite(Z).all()
+    assert np.array_equal(Z[7], Z[3])
+    assert np.array_equal(placed, Z[::-1])
+
+
 def naive_fill(row, rows):
     """Means over the five rows nearest over shared columns that have a value, by loops."""
     squares = np.nanmean((rows - row) ** 2, axis=1)
