@@ -18,15 +18,13 @@ from typing import Any, BinaryIO, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import scipy.sparse as sp
 
-from . import gplvm, graph, missing
+from . import graph, missing
 from ._base import limits
 from ._base.format import listed
 from ._base.table import SparseTable
-from ._base.types import Floats
 from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
-from .chance import ChanceTest
 from .cliques import check_blocks
 from .fit import Result
 from .kernels import StationaryKernel
@@ -34,8 +32,9 @@ from .refine import Likelihood, Stress
 from .settings import CLASSES, Settings
 from .similarity import AFFINITIES, GIVEN
 from .strategies import Strategy
+from .values import Computed
 
-_FORMAT = "ikd_graph model, format 7"
+_FORMAT = "ikd_graph model, format 8"
 
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
@@ -44,7 +43,7 @@ _AXES = {
     "u": ("result.labels",),
     "um": (
         "result.coordinates", "result.core.latent", "result.solution.embedding.coordinates",
-        "computed.standard errors",
+        "computed.standard_errors",
     ),
     "m": (
         "result.solution.embedding.eigenvalues",
@@ -58,8 +57,8 @@ _AXES = {
     "k": ("result.sessions.gaps", "result.sessions.misfits"),
     "c": ("result.core.core",),
     "cm": ("result.core.fit.latent",),
-    "amm": ("computed.error bars.covariances",),
-    "qq": ("computed.error bars.answers",),
+    "amm": ("computed.error_bars.covariances",),
+    "qq": ("computed.error_bars.answers",),
     "p": (
         "preprocessor.fill", "preprocessor.center", "preprocessor.unit", "preprocessor.mean_row",
     ),
@@ -68,24 +67,15 @@ _AXES = {
 
 _AXES_OF = {name: axes for axes, names in _AXES.items() for name in names}
 
-_MAY_BE_UNKNOWN = ("result.sessions.gaps", "result.sessions.misfits", "computed.error bars.answers")
+_MAY_BE_UNKNOWN = ("result.sessions.gaps", "result.sessions.misfits", "computed.error_bars.answers")
 
 _OF_POINTS = ("inverse", "result.labels", "result.solution.landmarks", "result.core.core")
 """Arrays of numbers of distinct rows."""
 
-_RECORDS = (Settings, RowSteps)
+_RECORDS = (Settings, RowSteps, Computed)
 """Records that are no tuples."""
 
 _SPARSE = ("data", "indices", "indptr", "shape")
-
-_COMPUTED: Mapping[str, Any] = {
-    "chance": ChanceTest | None,
-    "error bars": gplvm.LatentPosterior | None,
-    "standard errors": Floats | None,
-    "agreements": tuple[float, ...] | None,
-    "noise model": gplvm.NoiseModel | None,
-}
-"""What took seconds and is kept."""
 
 _SHORT = {kind: short for kinds in CLASSES.values() for short, kind in kinds.items()}
 """Short names of the objects that parameters are."""
@@ -122,7 +112,7 @@ def write(model: Any, file: BinaryIO) -> None:
         "inverse": fitted.inverse,
         "parameters": parameters,
         "result": learnt | {"settings": model.settings_, "similarity": None},
-        "computed": {name: fitted.computed.get(name) for name in _COMPUTED},
+        "computed": fitted.computed,
         "stage_times": model.stage_times_,
         "names": list(map(str, getattr(model, "feature_names_in_", ()))),
         "preprocessor": getattr(model, "preprocessor_", None),
@@ -241,10 +231,8 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
     steps = _made(RowSteps | None, head["preprocessor"], "preprocessor", arrays)
     if steps is not None:
         model.preprocessor_ = steps
-    for name, kind in _COMPUTED.items():
-        if (own := _made(kind, head["computed"][name], f"computed.{name}", arrays)) is not None:
-            model.model_.computed[name] = own
-    bars = model.model_.computed.get("error bars")
+    model.model_.computed = computed = _record(Computed, head["computed"], "computed", arrays)
+    bars = computed.error_bars
     if bars and len(bars.covariances) != model.model_.sample.size:
         raise ValueError("its error bars have another size than its points")
     return model

@@ -49,7 +49,7 @@ from .plotting import colors, plot
 from .settings import Candidate, Settings
 from .similarity import AFFINITIES, GIVEN
 from .strategies import Strategy
-from .trust import Trust, chance_of
+from .trust import Trust
 
 __all__ = ["IKD"]
 
@@ -598,7 +598,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         'dimension 1'
         """
         check_is_fitted(self)
-        believed = self.settings_.model_based and "error bars" in self.model_.computed
+        known = self.model_.computed.error_bars is not None
+        believed = self.settings_.model_based and known
         errors = self.standard_errors_ if believed else None
         if color is None and isinstance(self._row_names, pd.Index):
             color = colors.paint_index(self._row_names)
@@ -680,7 +681,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def joints_(self) -> blockwise.Joints | gplvm.SessionJoints | None:
         """What the cliques, or sessions with other columns each, leave open between them."""
         with self._learnt() as model:
-            return deepcopy(model.joints())
+            return deepcopy(model.joints)
 
     @property
     def fixed_(self) -> NDArray[np.str_] | None:
@@ -709,7 +710,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def trust_(self) -> Trust:
         """What can be read on the embedding, and the numbers, checks and rivals behind it."""
         with self._learnt() as model:
-            return Trust.of(self, model.once("chance", lambda: chance_of(model.rows)))
+            return Trust.of(self, model.chance())
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the parameters that were set; of a fitted model also what can be read on it."""
@@ -739,7 +740,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def residuals_(self) -> Floats:
         """Residuals of rows of the fit, each placed by the others."""
         with self._learnt() as model:
-            return model.residuals().copy()
+            return model.residuals.copy()
 
     @property
     def agreement_(self) -> float:
@@ -756,7 +757,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def held_out_r2_(self) -> float:
         """R² of columns that were left out, predicted from the map of the others."""
         with self._learnt() as model:
-            return model.held_out_r2()
+            return model.held_out_r2
 
     @contextmanager
     def _learnt(self, what: str = "") -> Iterator[Model]:

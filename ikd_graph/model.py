@@ -26,6 +26,7 @@ from ._base.rounding import ROUNDING
 from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns, whole_multiples
 from ._base.types import Booleans, Floats, Integers
 from ._base.warn import no_warnings, warn
+from .chance import ChanceTest
 from .fit import Result
 from .gplvm import (
     GaussianProcess,
@@ -44,7 +45,7 @@ from .placement import MostLikely, Projection, Reconstruction
 from .settings import Settings
 from .similarity import AFFINITIES, PairwiseSimilarity, Similarity, find_rows, row_keys
 from .trust import chance_of
-from .values import Values
+from .values import Computed, Values
 
 __all__ = ["Model"]
 
@@ -65,7 +66,7 @@ class Model:
     asked: Settings  # what was asked for
     result: Result  # what was found for the distinct rows, in the frame of the embedding
     dtype: Any = np.float64
-    computed: dict[str, Any] = field(default_factory=dict)
+    computed: Computed = field(default_factory=Computed)
 
     def __repr__(self) -> str:
         """Say how many points of how many coordinates there are."""
@@ -76,13 +77,13 @@ class Model:
     @classmethod
     def of(cls, rows: Any, asked: Settings, stages: Stages) -> Model:
         """Fit rows, or values between points, which were checked, by what is asked for."""
-        dtype, known = rows.dtype, dict[str, Any]()
+        dtype, known = rows.dtype, Computed()
         if dtype == np.float32 and rows.shape[0] <= limits.DOUBLE:
             rows = rows.astype(np.float64)
         keys = row_keys(rows if asked.has_rows else sp.csr_array(rows))
         if isinstance(asked.missing, missing.Impute):
             # What is filled in by like rows is no evidence that rows are alike.
-            known["chance"] = chance_of(rows)
+            known.chance = chance_of(rows)
             rows = missing.fill(rows, rows)
         first, inverse = _distinct_rows(rows, asked)
         distinct = some_rows(rows, first)
@@ -123,12 +124,6 @@ class Model:
             rows = None
         result = Result(similarity=compared, **{**learnt, "settings": settings})
         return cls(rows, keys, inverse, asked, result, dtype)
-
-    def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return what is kept under a name, computed when it is first asked for."""
-        if name not in self.computed:
-            self.computed[name] = compute()
-        return self.computed[name]
 
     @cached_property
     def first(self) -> Integers:
@@ -242,28 +237,24 @@ class Model:
         """Return the same points and variances, and their errors, over some of the columns."""
         if columns.size == self.rows.shape[1]:
             return self
-        rows, computed = take_columns(self.rows, columns), {}
-        if "error bars" in self.computed:
-            bars = self.computed["error bars"]
+        rows, bars = take_columns(self.rows, columns), self.computed.error_bars
+        if bars is not None:
             free = bars.free_columns * columns.size / self.rows.shape[1]
-            computed["error bars"] = bars._replace(free_columns=free)
+            bars = bars._replace(free_columns=free)
         # A row may well be constant where others are not.
         first, name = some_rows(rows, self.first), self.similarity.affinity.name
         model_based = self.settings.model_based
         compared = similarity.compare(first, name, counts=True, model_based=model_based)
         result = replace(self.result, similarity=compared)
-        return replace(self, rows=rows, result=result, computed=computed)
+        return replace(self, rows=rows, result=result, computed=Computed(error_bars=bars))
 
+    @cached_property
     def residuals(self) -> Floats:
         """Residuals of at most 500 distinct rows, each placed by the others as a new one is."""
-
-        def placed() -> Floats:
-            if self.rows is None or self.first.size < 2:
-                return np.empty(0)
-            own = evenly_spaced(self.first.size, _MOST_OWN)
-            return self._reconstruction.place(some_rows(self.rows, self.first[own]), own=own)[1]
-
-        return self.once("own residuals", placed)
+        if self.rows is None or self.first.size < 2:
+            return np.empty(0)
+        own = evenly_spaced(self.first.size, _MOST_OWN)
+        return self._reconstruction.place(some_rows(self.rows, self.first[own]), own=own)[1]
 
     # Error bars -----------------------------------------------------------------------------------
 
@@ -274,7 +265,7 @@ class Model:
 
     def why_no_errors(self) -> str:
         """Say why there are no standard errors, as far as is known; nothing where there are."""
-        bars = self.computed.get("error bars")
+        bars = self.computed.error_bars
         return self._why_unknown() or (bars.misfit if bars else "")
 
     def _why_unknown(self) -> str:
@@ -331,32 +322,30 @@ class Model:
         """Estimate the same, whether the model fits the rows or not."""
         if not self.knows_errors:
             return None
-        seed, core = self.settings.random_state, self.result.core
-        optima = () if core is None else core.fit.optima
-
-        def estimated() -> LatentPosterior:
+        if self.computed.error_bars is None:
+            seed, core = self.settings.random_state, self.result.core
+            optima = () if core is None else core.fit.optima
             bars = posterior(self.process, seed, optima=optima, places=self.first[self.sample])
             # What was filled in is no information.
             known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
             covariances, free = bars.covariances / known, known * bars.free_columns
             if bars.misfit:
                 warn(f"the model does not fit X, so that reliability is NaN: {bars.misfit}")
-            return bars._replace(covariances=covariances, free_columns=free)
-
-        return self.once("error bars", estimated)
+            self.computed.error_bars = bars._replace(covariances=covariances, free_columns=free)
+        return self.computed.error_bars
 
     def standard_errors(self) -> Floats:
         """Compute the standard errors of the distinct rows, (u, m)."""
         bars = self.error_bars()
         if bars is None:
             return np.full(self.points.shape, np.nan)
-        if "standard errors" not in self.computed:
+        if self.computed.standard_errors is None:
             outside = np.setdiff1d(np.arange(len(self.points)), self.sample)
             errors = np.empty(self.points.shape)
             errors[self.sample] = bars.standard_errors
             errors[outside] = self._errors_of(self._compared(outside), self.points[outside])
-            self.computed["standard errors"] = errors
-        return np.asarray(self.computed["standard errors"])
+            self.computed.standard_errors = errors
+        return self.computed.standard_errors
 
     def reliability(self) -> float:
         """Compute the R² with the truth that error bars and the agreement of halves support.
@@ -441,24 +430,32 @@ class Model:
         """How rows without holes, or with what was filled in, compare."""
         return self.similarity if self._filled is None else self._filled[1]
 
+    def chance(self) -> ChanceTest | None:
+        """Test whether X has more structure than by chance; None of values between points."""
+        if self.computed.chance is None:
+            self.computed.chance = chance_of(self.rows)
+        return self.computed.chance
+
     # Parts of the columns -------------------------------------------------------------------------
 
     def agreements(self) -> Iterator[float]:
         """Yield the Procrustes R² between maps of two halves of the columns, of each split."""
-        self.computed.setdefault("agreements", self.settings.agreements)
+        known = self.computed.agreements
+        known = self.settings.agreements if known is None else known
         for split in range(SPLITS):
-            if split == len(self.computed["agreements"]):
-                halves = self._of_columns(partial(agreement_of_halves, split=split))
-                self.computed["agreements"] += (halves,)
-            yield self.computed["agreements"][split]
+            if split == len(known):
+                known += (self._of_columns(partial(agreement_of_halves, split=split)),)
+            self.computed.agreements = known
+            yield known[split]
 
+    @cached_property
     def held_out_r2(self) -> float:
-        """Compute the R² of columns that were left out, predicted from the map of the others."""
+        """R² of columns that were left out, predicted from the map of the others."""
         # Candidates are refined where the map is not.
         settings = self.settings
         if settings.candidates and settings.agreements and self.asked.refine is not None:
             return settings.candidates[0].r2
-        return float(self.once("held-out R2", lambda: self._of_columns(predicted_r2)))
+        return float(self._of_columns(predicted_r2))
 
     def _of_columns(self, measure: Callable[..., float]) -> float:
         """Return what parts of the columns, each embedded as the map was, say; NaN without any."""
@@ -507,17 +504,14 @@ class Model:
 
     # Results --------------------------------------------------------------------------------------
 
+    @cached_property
     def joints(self) -> blockwise.Joints | gplvm.SessionJoints | None:
-        """Return what cliques, or sessions with other columns each, leave open between them."""
-
-        def found() -> Any:
-            joints: Any = self.result.sessions
-            solved, embedding = self.result.solution.solved, self.result.solution.embedding
-            if joints is None and solved is not None:
-                joints = blockwise.joints(solved, embedding.coordinates)
-            return joints and joints.of_rows(self.inverse)
-
-        return self.once("joints", found)
+        """What cliques, or sessions with other columns each, leave open between them."""
+        joints: Any = self.result.sessions
+        solved, embedding = self.result.solution.solved, self.result.solution.embedding
+        if joints is None and solved is not None:
+            joints = blockwise.joints(solved, embedding.coordinates)
+        return joints and joints.of_rows(self.inverse)
 
 
 def _warn_of_equal_rows(result: Result, asked: Settings) -> None:

@@ -107,7 +107,7 @@ def _explained_joints(model: Model) -> dict[str, str]:
     unknown = isinstance(model.asked.missing, missing.Pairwise)
     if not unknown and model.asked.affinity != "precomputed_distance":
         return {}
-    joints = model.joints()
+    joints = model.joints
     text = joints and blockwise.describe_open(joints.fixed, joints.n_open)
     if not text:
         return {}

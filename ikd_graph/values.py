@@ -13,12 +13,31 @@ from numpy.typing import NDArray
 from ._base import limits
 from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns
 from ._base.types import Floats, Integers
+from .chance import ChanceTest
 from .fit import Result
-from .gplvm import GaussianProcess, NoiseModel, Prediction, centered_known, fit_noise_model
+from .gplvm import (
+    GaussianProcess,
+    LatentPosterior,
+    NoiseModel,
+    Prediction,
+    centered_known,
+    fit_noise_model,
+)
 from .gplvm._likelihood import known_columns, known_log_likelihood, work_of
 from .maps._posterior import ColumnPosterior, column_posterior
 
-__all__ = ["Values"]
+__all__ = ["Computed", "Values"]
+
+
+@dataclass
+class Computed:
+    """What took seconds and is saved with a model; None until it is asked for."""
+
+    chance: ChanceTest | None = None  # whether X has more structure than by chance
+    error_bars: LatentPosterior | None = None  # of the rows that the process is conditioned on
+    standard_errors: Floats | None = None  # (u, m) of the distinct rows
+    agreements: tuple[float, ...] | None = None  # of maps of two halves, by their splits
+    noise_model: NoiseModel | None = None  # of the values of X
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +47,7 @@ class Values:
     rows: Any  # (u, p) distinct rows of X, NaN where a value is not known
     mean: Floats  # (p,) of what is known of every column
     result: Result  # of these rows
-    computed: dict[str, Any]  # keeps the noise model, which takes seconds
+    computed: Computed  # keeps the noise model
 
     @property
     def noise_model(self) -> NoiseModel:
@@ -37,12 +56,12 @@ class Values:
         if core is not None and core.core.size == self.rows.shape[0] and self._model_based:
             fit = core.fit
             return NoiseModel(fit.variance, fit.noise, fit.log_likelihood, fit.kernel)
-        if "noise model" not in self.computed:
+        if self.computed.noise_model is None:
             sample = self._conditioned
             table = self._centered(self._some(sample))
             fitted = fit_noise_model(self._points[sample], table, self.result.kernel)
-            self.computed["noise model"] = fitted
-        return self.computed["noise model"]
+            self.computed.noise_model = fitted
+        return self.computed.noise_model
 
     def predict(self, points: Floats) -> Prediction:
         """Predict rows at points, each column by the rows that have it; errors are mean squares."""

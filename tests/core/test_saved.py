@@ -236,7 +236,7 @@ FILES = {
     "rows without a number": (changed("rows", lambda a: a * np.nan), "NaN"),
 }
 HEADS = {
-    "a newer format": (("format 7", "format 9"), r"format 9', written by ikd_graph \d"),
+    "a newer format": (("format 8", "format 9"), r"format 9', written by ikd_graph \d"),
     "another class": (
         ('"strategy": {"geodesic"', '"strategy": {"subprocess"'),
         "strategy is of another kind",
