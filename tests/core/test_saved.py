@@ -424,7 +424,7 @@ def test_what_was_fitted_is_saved_whatever_the_parameters_were_set_to(changes, t
         np.testing.assert_array_equal(each.transform(ROWS[:5] + 0.1), expected)
 
 
-@pytest.mark.parametrize("name", ["standard errors", "error bars.covariances"])
+@pytest.mark.parametrize("name", ["standard_errors", "error_bars.covariances"])
 def test_what_was_computed_of_other_points_is_refused(name, tmp_path):
     model = IKD(2, affinity="correlation", graph=6, refine="likelihood")
     model.fit(process(n=30, width=60)[0])
