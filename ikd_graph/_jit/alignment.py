@@ -1,18 +1,30 @@
 """The nearest orthogonal matrix, and rigid fits of many blocks."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
-from .._base.jit import helper, inlined, pjit
-
-OPEN = 1e-13
-"""Singular values of cross products, over the sizes of source and target, that are rounding."""
+from .._base.jit import inlined, lean_helper, pjit
+from .._base.rounding import ROUNDING
 
 CHUNK = 64
 """Blocks that one thread places in turn."""
 
 
-@helper
+class Motion(NamedTuple):
+    """A rigid motion, what it was fitted to, and workspace.
+
+    A point moves to ``(point - means[0]) @ rotation + means[1]``.
+    """
+
+    rotation: np.ndarray  # (M, M) float64
+    cross: np.ndarray  # (M, M) float64, products of source and target about their means
+    means: np.ndarray  # (2, M) float64, those of source and target
+    work: np.ndarray  # (3, M, M) float64
+
+
+@lean_helper
 def copy(source, target):
     """Fill a matrix with another; comparing shapes, as numpy does, takes a second to compile."""
     for i in range(source.shape[0]):
@@ -20,17 +32,17 @@ def copy(source, target):
             target[i, j] = source[i, j]
 
 
-@helper
-def nearest_rotation(cross, floor, rotation, work):
-    """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``, as ``rotation`` (M, M).
+@lean_helper
+def nearest_rotation(motion, floor):
+    """Orthogonal matrix Q with the largest trace of ``Q.T @ cross``, as ``rotation``.
 
     Directions that the cross products leave open (points on a line, a single point) are turned as
     little as possible: there Q is the orthogonal matrix nearest to the identity. Singular values
-    below ``floor`` are open. ``work`` (3, M, M) is workspace.
+    below ``floor`` are open.
     """
-    m = cross.shape[0]
-    u, v, guide = work[0], work[1], work[2]
-    copy(cross, u)
+    rotation, m = motion.rotation, motion.cross.shape[0]
+    u, v, guide = motion.work
+    copy(motion.cross, u)
     rotation[:] = 0.0
     rank = 0
     for attempt in range(9):
@@ -62,7 +74,7 @@ def nearest_rotation(cross, floor, rotation, work):
         add_product(v, rotation, -1.0, u)
 
 
-@helper
+@lean_helper
 def add_product(left, right, factor, out):
     """Add ``factor * left @ right`` to ``out``, all (M, M)."""
     m = out.shape[0]
@@ -72,7 +84,7 @@ def add_product(left, right, factor, out):
                 out[i, j] += factor * left[i, k] * right[k, j]
 
 
-@helper
+@lean_helper
 def diagonalize(u, v):
     """Singular value decomposition of a small matrix by one-sided Jacobi rotations.
 
@@ -98,7 +110,7 @@ def diagonalize(u, v):
                 if min(pp, qq) <= 1e-31 * total or pq * pq <= 1e-30 * pp * qq:
                     continue
                 # The sweep after one that turned so little would turn by the square of it.
-                clean = clean and pq * pq <= 1e-13 * pp * qq
+                clean = clean and pq * pq <= ROUNDING * pp * qq
                 gap = qq - pp
                 away = np.sqrt(gap * gap + 4.0 * pq * pq)
                 tangent = 2.0 * pq / (gap + away if gap >= 0.0 else gap - away)
@@ -114,14 +126,12 @@ def diagonalize(u, v):
 
 
 @inlined
-def fit(source, target, weights, rotation, cross, means, work):
+def fit(source, target, weights, motion):
     """Fill the rigid motion that brings points nearest to others; returns the product of sizes.
 
-    ``source`` and ``target`` are (k, M), ``weights`` (k,). A point moves to
-    ``(point - means[0]) @ rotation + means[1]``; ``means`` (2, M) are those of source and target,
-    ``cross`` (M, M) their products about these. ``work`` is that of `nearest_rotation`.
+    ``source`` and ``target`` are (k, M), ``weights`` (k,).
     """
-    m = source.shape[1]
+    means, cross, m = motion.means, motion.cross, source.shape[1]
     means[:] = 0.0
     cross[:] = 0.0
     mass, from_size, to_size = 0.0, 0.0, 0.0
@@ -141,13 +151,13 @@ def fit(source, target, weights, rotation, cross, means, work):
             for k in range(m):
                 cross[j, k] += weights[i] * gap * (target[i, k] - means[1, k])
     scale = np.sqrt(from_size * to_size)
-    nearest_rotation(cross, OPEN * scale, rotation, work)
+    nearest_rotation(motion, ROUNDING * scale)
     return scale
 
 
 @inlined
 def moved(points, i, j, rotation, means):
-    """Coordinate ``j`` of a point after the motion that `fit` found."""
+    """Coordinate ``j`` of a point after a motion."""
     value = means[1, j]
     for k in range(rotation.shape[0]):
         value += (points[i, k] - means[0, k]) * rotation[k, j]
@@ -165,8 +175,8 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
     """
     n_blocks, m = starts.size - 1, coordinates.shape[1]
     for chunk in numba.prange((n_blocks + CHUNK - 1) // CHUNK):
-        work = np.empty((7, m, m))
-        rotation, cross, means = work[3], work[4], work[5:, 0]
+        squares, means, work = np.empty((2, m, m)), np.empty((2, m)), np.empty((3, m, m))
+        motion, rotation = Motion(squares[0], squares[1], means, work), squares[0]
         for block in range(chunk * CHUNK, min((chunk + 1) * CHUNK, n_blocks)):
             start, stop = starts[block], starts[block + 1]
             # A block's proposals are where the consensus has its points until they are known.
@@ -174,7 +184,7 @@ def place_blocks(starts, members, coordinates, weights, consensus, proposals, mi
                 for j in range(m):
                     proposals[i, j] = consensus[members[i], j]
             source, target = coordinates[start:stop], proposals[start:stop]
-            fit(source, target, weights[start:stop], rotation, cross, means, work)
+            fit(source, target, weights[start:stop], motion)
             total = 0.0
             for i in range(start, stop):
                 for j in range(m):

@@ -2,13 +2,13 @@
 
 Overlaps are never held for all pairs of blocks: each block knows only the best partner, and because
 overlaps can only grow, a merger has to look at nothing but the row of the merged block. Of a row
-only the blocks that it counts are looked at, and the largest of it and of the best are found by
-way of the largest of every ``CHUNK`` on end, so that a merger costs what its points do.
+only the blocks that it counts are looked at, and the largest of the best is found by way of the
+largest of every ``CHUNK`` on end, so that a merger costs what its points do.
 """
 
 import numpy as np
 
-from .._base.jit import helper, inlined, jit
+from .._base.jit import inlined, lean_helper, lean_jit
 from .alignment import copy, diagonalize, fit, moved, nearest_rotation
 
 CHUNK = 512
@@ -20,52 +20,43 @@ flat sets of points does by chance (docs/decisions/006-merging-cliques.md), and 
 that of rounding errors, as a fraction of the sum of squares."""
 
 
-@helper
-def raise_to(values, tops, at, value):
-    """Set a value that only grows, and the largest of its chunk."""
-    values[at] = value
-    if value > tops[at // CHUNK]:
-        tops[at // CHUNK] = value
+@lean_helper
+def set_best(best, tops, name, count):
+    """Set the largest number of points that a name shares, and the largest of its chunk."""
+    chunk = name // CHUNK
+    before, top = best[name], tops[chunk]
+    best[name] = count
+    if count < before == top:
+        top = count
+        for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, best.size)):
+            top = max(top, best[i])
+    tops[chunk] = max(top, count)
 
 
-@helper
-def clear(values, tops, at):
-    """Set a value to zero and find the largest of its chunk again, if it was that."""
-    value = values[at]
-    values[at] = 0
-    if value == 0 or value < tops[at // CHUNK]:
-        return
-    start = at // CHUNK * CHUNK
-    top = values[start]
-    for i in range(start, start + CHUNK):
-        if i < values.size and values[i] > top:
-            top = values[i]
-    tops[at // CHUNK] = top
-
-
-@helper
-def first_largest(values, tops):
-    """First index of the largest value."""
+@lean_helper
+def first_best(state):
+    """First name of those that share most points with their partners."""
+    best, tops = state.best, state.best_tops
     chunk = 0
     for i in range(tops.size):
         if tops[i] > tops[chunk]:
             chunk = i
-    for i in range(chunk * CHUNK, values.size):
-        if values[i] == tops[chunk]:
-            return i
-    return 0
+    name = chunk * CHUNK
+    while best[name] < tops[chunk]:
+        name += 1
+    return name
 
 
-@helper
-def count_in_row(state, row, name):
-    """Count one more point that a name shares with the block of a row."""
-    if state.rows[row, name] == 0:
+@lean_helper
+def set_count(state, row, name, count):
+    """Set how many points a name shares with the block of a row."""
+    if count > 0 and state.rows[row, name] == 0:
         state.counted[row, state.n_counted[row]] = name
         state.n_counted[row] += 1
-    raise_to(state.rows[row], state.row_tops[row], np.int64(name), state.rows[row, name] + 1)
+    state.rows[row, name] = count
 
 
-@helper
+@lean_helper
 def cached_row(state, block):
     """Row of ``state.rows`` with the counts of a block, kept from its last merger or made now."""
     if state.row_of[block] >= 0:
@@ -84,23 +75,23 @@ def cached_row(state, block):
     state.row_owner[chosen] = block
     state.row_of[block] = chosen
     # How many of its points every other block shares, by name.
-    rows, tops, counted = state.rows[chosen], state.row_tops[chosen], state.counted[chosen]
+    counts = state.rows[chosen]
     for i in range(state.n_counted[chosen]):
-        rows[counted[i]] = 0
-        tops[counted[i] // CHUNK] = 0
+        counts[state.counted[chosen, i]] = 0
     state.n_counted[chosen] = 0
     entry = state.first[block]
     while entry >= 0:
         point = state.members[entry]
         start = state.point_starts[point]
         for k in range(start, start + state.n_at[point]):
-            count_in_row(state, chosen, state.name[state.owner[state.entry_at[k]]])
+            name = state.name[state.owner[state.entry_at[k]]]
+            set_count(state, chosen, name, counts[name] + 1)
         entry = state.following[entry]
-    clear(rows, tops, np.int64(state.name[block]))
+    counts[state.name[block]] = 0
     return chosen
 
 
-@helper
+@lean_helper
 def find_entry(state, point, block):
     """Where in the lists of entries of points the one of a point in a block is, or -1."""
     start = state.point_starts[point]
@@ -110,21 +101,20 @@ def find_entry(state, point, block):
     return -1
 
 
-@helper
-def fit_shared(state, big, small, framed, work, shared):
+@lean_helper
+def fit_shared(state, big, small, framed, motion, shared):
     """Fill the rigid motion that brings block ``small`` to ``big`` on the points they share.
 
-    It is that of `fit`, in the last four squares of ``work`` (7, M, M); ``shared`` are places of
-    points in the one and the other, (n, M) each, and weights (n,) of 1. Returns whether the motion
-    is certain: the shared points are not so flat (a line in the plane, a plane in space) that the
-    mirror image fits them nearly as well, unless the small block is as flat. Where it is not and
-    the blocks are ``framed``, turned to a common frame before, what the shared points leave open is
-    turned as little as possible.
+    ``shared`` are places of points in the one and the other, (n, M) each, and weights (n,) of 1.
+    Returns whether the motion is certain: the shared points are not so flat (a line in the plane, a
+    plane in space) that the mirror image fits them nearly as well, unless the small block is as
+    flat. Where it is not and the blocks are ``framed``, turned to a common frame before, what the
+    shared points leave open is turned as little as possible.
     """
     coordinates, following = state.coordinates, state.following
     m = coordinates.shape[1]
-    rotation, cross, means = work[3], work[4], work[5:, 0]
     source, target, ones = shared
+    rotation, means = motion.rotation, motion.means
     count = 0
     entry = state.first[small]
     while entry >= 0:
@@ -136,7 +126,7 @@ def fit_shared(state, big, small, framed, work, shared):
                 target[count, j] = coordinates[state.entry_at[index], j]
             count += 1
         entry = following[entry]
-    scale = fit(source, target, ones[:count], rotation, cross, means, work)
+    scale = fit(source, target, ones[:count], motion)
     if count <= m:
         return False
     misfit = 0.0
@@ -145,8 +135,8 @@ def fit_shared(state, big, small, framed, work, shared):
             misfit += (moved(source, i, j, rotation, means) - target[i, j]) ** 2
     # Of count m numbers as many were fitted as a motion has; below the floor is rounding.
     variance = max(misfit / (count * m - m * (m + 1) / 2), ROUNDING * scale)
-    directions, left = work[0], work[1]
-    copy(cross, left)
+    directions, left = motion.work[0], motion.work[1]
+    copy(motion.cross, left)
     diagonalize(left, directions)
     for p in range(m):
         # The mirror image across this direction fits worse by four times its singular value.
@@ -165,7 +155,7 @@ def fit_shared(state, big, small, framed, work, shared):
                 entry = following[entry]
             if width > FLAT * variance * state.size[small]:
                 if framed:
-                    nearest_rotation(cross, 0.25 * FLAT * variance, rotation, work)
+                    nearest_rotation(motion, FLAT * variance / 4.0)
                 return False
     return True
 
@@ -177,14 +167,14 @@ def larger_first(state, low, high):
     return (small, big) if state.size[big] < state.size[small] else (big, small)
 
 
-@inlined
-def find_certain(state, low, framed, work, shared):
-    """Make the partner of a name the one with the most shared points whose motion is certain.
+@lean_helper
+def choose_partner(state, row, low, certain, framed, motion, shared):
+    """Make the partner of a name the one with the most shared points, of several the first.
 
-    Pairs that leave the motion open count as many points as always do, M at most.
+    ``row`` is that of its block. Where it has to be ``certain``, pairs that leave the motion open
+    count as many points as always do, M at most.
     """
     m = state.coordinates.shape[1]
-    row = cached_row(state, state.slot[low])
     best, partner, kept = np.int64(0), np.int64(0), 0
     for i in range(state.n_counted[row]):
         name = np.int64(state.counted[row, i])
@@ -194,27 +184,27 @@ def find_certain(state, low, framed, work, shared):
         kept += count > 0
         if count == 0 or count < best or (count == best and name > partner):
             continue
-        big, small = larger_first(state, low, name)
-        if count > m and not fit_shared(state, big, small, framed, work, shared):
-            count = m
+        if certain and count > m:
+            big, small = larger_first(state, low, name)
+            if not fit_shared(state, big, small, framed, motion, shared):
+                count = m
         if count > best or (count == best and name < partner):
             best, partner = count, name
     state.n_counted[row] = kept
-    clear(state.best, state.best_tops, low)
-    raise_to(state.best, state.best_tops, low, best)
+    set_best(state.best, state.best_tops, low, best)
     state.partner[low] = partner
 
 
-@helper
+@lean_helper
 def prefer(state, third, count, low):
     """Make the merged block, named ``low``, the partner of one that shares most with it."""
     if count > state.best[third] or (count == state.best[third] and low < state.partner[third]):
-        raise_to(state.best, state.best_tops, np.int64(third), np.int64(count))
+        set_best(state.best, state.best_tops, np.int64(third), np.int64(count))
         state.partner[third] = low
 
 
-@helper
-def absorb(state, big, small, low, work, row):
+@lean_helper
+def absorb(state, big, small, low, motion, row):
     """Move a block into another: shared points are averaged, the others change their owner.
 
     The row of the big block and the partners of those that share points with the small one are
@@ -222,7 +212,7 @@ def absorb(state, big, small, low, work, row):
     """
     coordinates, owner, mass = state.coordinates, state.owner, state.mass
     entry_at, n_at, following = state.entry_at, state.n_at, state.following
-    rotation, means, place = work[3], work[5:, 0], work[0, 0]
+    rotation, means, place = motion.rotation, motion.means, motion.work[0, 0]
     m = place.size
     entry = state.first[small]
     while entry >= 0:
@@ -245,7 +235,7 @@ def absorb(state, big, small, low, work, row):
         for k in range(start, start + count):
             third = state.name[owner[entry_at[k]]]
             if index < 0:
-                count_in_row(state, row, third)
+                set_count(state, row, third, state.rows[row, third] + 1)
             prefer(state, third, state.rows[row, third], low)
         if index < 0:
             for j in range(m):
@@ -258,7 +248,7 @@ def absorb(state, big, small, low, work, row):
         entry = after
 
 
-@helper
+@lean_helper
 def rename(state, big, small, low, high, row):
     """Give a merged block the lower name and bring the best partners up to date.
 
@@ -268,8 +258,7 @@ def rename(state, big, small, low, high, row):
     one that is gone, ``row`` that of the merged block.
     """
     counts, renamed = state.rows[row], state.name[big] != low
-    clear(counts, state.row_tops[row], low)
-    clear(counts, state.row_tops[row], high)
+    counts[low], counts[high] = 0, 0
     state.name[big] = low
     state.slot[low] = big
     if state.row_of[small] >= 0:
@@ -278,82 +267,50 @@ def rename(state, big, small, low, high, row):
     for i in range(state.row_owner.size):
         owner = state.row_owner[i]
         if owner >= 0 and owner != big:
-            count = counts[state.name[owner]]
-            if count > 0 and state.rows[i, low] == 0:
-                state.counted[i, state.n_counted[i]] = low
-                state.n_counted[i] += 1
-            raise_to(state.rows[i], state.row_tops[i], low, np.int64(count))
-            clear(state.rows[i], state.row_tops[i], high)
+            set_count(state, i, low, counts[state.name[owner]])
+            state.rows[i, high] = 0
     if renamed:
         for i in range(state.n_counted[row]):
             third = state.counted[row, i]
             # Those that are gone count nothing.
             if counts[third] > 0:
                 prefer(state, third, counts[third], low)
-    state.partner[low] = first_largest(counts, state.row_tops[row])
-    clear(state.best, state.best_tops, high)
-    clear(state.best, state.best_tops, low)
-    raise_to(state.best, state.best_tops, low, np.int64(counts[state.partner[low]]))
+    set_best(state.best, state.best_tops, high, np.int64(0))
 
 
-@helper
-def find_partner(state, block, counts, touched):
-    """Set the partner of a block on its own, of several that share as much the first by name.
-
-    ``counts`` (n_blocks,) is zero before and afterwards, ``touched`` (n_blocks,) workspace.
-    """
-    n_touched = 0
-    for entry in range(state.first[block], state.last[block] + 1):
-        point = state.members[entry]
-        for k in range(state.point_starts[point], state.point_starts[point + 1]):
-            third = state.owner[state.entry_at[k]]
-            if counts[third] == 0:
-                touched[n_touched] = third
-                n_touched += 1
-            counts[third] += 1
-    counts[block] = 0
-    name = np.int64(state.name[block])
-    best, partner = np.int64(0), np.int64(0)
-    for i in range(n_touched):
-        third = state.name[touched[i]]
-        count = counts[touched[i]]
-        if count > best or (count == best and best > 0 and third < partner):
-            best, partner = count, third
-        counts[touched[i]] = 0
-    state.partner[name] = partner
-    raise_to(state.best, state.best_tops, name, best)
-
-
-@jit
-def merge_all(state, order, open_motions, framed, work, shared):
+@lean_jit
+def merge_all(state, order, open_motions, framed, motion, shared):
     """Merge the two blocks with the most shared points until none share any (Section 2.4).
 
     Pairs that leave the motion open come last. ``order`` (n_blocks, 3) is filled with the names of
     the two blocks of each merger, of which the merged block has the lower, and the number of points
-    they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``framed``, ``work``
-    and ``shared`` are those of `fit_shared`. Returns the number of mergers.
+    they share; ``open_motions`` (n_blocks,) with whether the motion was open. ``framed``,
+    ``motion`` and ``shared`` are those of `fit_shared`. Returns the number of mergers.
     """
     m = state.coordinates.shape[1]
     for block in range(state.first.size):
-        find_partner(state, block, state.rows[0], state.counted[0])
+        row = cached_row(state, block)
+        choose_partner(state, row, block, False, framed, motion, shared)
     n_mergers = 0
     while n_mergers < order.shape[0]:
-        low = first_largest(state.best, state.best_tops)
+        low = first_best(state)
         if state.best[low] == 0:
             break
         high = np.int64(state.partner[low])
         big, small = larger_first(state, low, high)
         row = cached_row(state, big)
         n_shared = np.int64(state.rows[row, state.name[small]])
-        certain = fit_shared(state, big, small, framed, work, shared)
+        certain = fit_shared(state, big, small, framed, motion, shared)
         if not certain and state.best[low] > m:
-            find_certain(state, low, framed, work, shared)
+            row = cached_row(state, state.slot[low])
+            choose_partner(state, row, low, True, framed, motion, shared)
             continue
         retained, gone = (low, high) if low < high else (high, low)
         order[n_mergers, 0], order[n_mergers, 1] = retained, gone
         order[n_mergers, 2] = n_shared
         open_motions[n_mergers] = not certain
         n_mergers += 1
-        absorb(state, big, small, retained, work, row)
+        absorb(state, big, small, retained, motion, row)
         rename(state, big, small, retained, gone, row)
+        choose_partner(state, row, retained, False, framed, motion, shared)
     return n_mergers

@@ -53,7 +53,6 @@ class MergeState(NamedTuple):
     entry_at: Places  # (total,) entries of each point
     best_tops: Indices  # (n_chunks,) largest of every CHUNK of best
     rows: Indices  # (n_rows, n_blocks) points shared with each name, for some blocks
-    row_tops: Indices  # (n_rows, n_chunks) largest of every CHUNK of a row
     counted: Indices  # (n_rows, n_blocks) names that a row counts, and some that are gone
     n_counted: Integers  # (n_rows,) how many
     row_owner: Integers  # (n_rows,) block of each row, -1 for none
@@ -165,8 +164,10 @@ def merge_pairs(solved: SolvedBlocks, n_points: int, frame: Floats | None = None
     if order.size:
         width = solved.coordinates.shape[1]
         shared = *np.empty((2, n_points, width)), np.ones(n_points)
-        work, framed = np.empty((7, width, width)), frame is not None
-        n_mergers = _jit.merging.merge_all(state, order, is_open, framed, work, shared)
+        squares, means = np.empty((2, width, width)), np.empty((2, width))
+        motion = _jit.alignment.Motion(*squares, means, np.empty((3, width, width)))
+        framed = frame is not None
+        n_mergers = _jit.merging.merge_all(state, order, is_open, framed, motion, shared)
         order = order[:n_mergers].copy()
     covered = state.n_at > 0
     entries = state.entry_at[state.point_starts[:-1][covered]]
@@ -213,7 +214,6 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
         entry_at=np.argsort(blocks.members, kind="stable").astype(index_type),
         best_tops=np.zeros(n_chunks, dtype=np.int32),
         rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
-        row_tops=np.zeros((n_rows, n_chunks), dtype=np.int32),
         counted=np.zeros((n_rows, n_blocks), dtype=np.int32),
         n_counted=np.zeros(n_rows, dtype=np.int64),
         row_owner=np.full(n_rows, -1),

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from .. import _jit
 from .._base import validation as check
+from .._base.rounding import ROUNDING
 from .._base.types import Floats, Integers
 from ..cliques import Blocks
 from ._solve import SolvedBlocks, check_solved
@@ -77,7 +78,7 @@ def _nearest_rotation(cross: Floats, scale: float) -> Floats:
     `_jit.alignment.nearest_rotation` is the same for many blocks at once.
     """
     left, sizes, right = np.linalg.svd(cross)
-    is_open = sizes <= _jit.alignment.OPEN * scale
+    is_open = sizes <= ROUNDING * scale
     if is_open.any():
         turn, _, back = np.linalg.svd(left[:, is_open].T @ right[is_open].T)
         right[is_open] = turn @ back @ right[is_open]
