@@ -35,18 +35,22 @@ _LONGEST = 1e74  # largest length-scale: its fourth power, of 1e6 points, does n
 
 _up_to_2 = real("be in (0, 2]", lambda x: 0.0 < x <= 2.0)
 
-_CLOSED: dict[float, tuple[Callable[[Floats], Any], Callable[[Floats], Any]]] = {
-    0.5: (lambda x: 1.0, lambda x: -0.5 / x),
-    1.5: (lambda x: 1.0 + x, lambda x: -1.5),
-    2.5: (lambda x: 1.0 + x * (1.0 + x / 3.0), lambda x: -(5.0 / 6.0) * (1.0 + x)),
+_CLOSED: dict[float, Callable[[Floats], Any]] = {
+    -0.5: lambda x: -1.0 / x,
+    0.5: lambda x: 1.0,
+    1.5: lambda x: 1.0 + x,
+    2.5: lambda x: 1.0 + x * (1.0 + x / 3.0),
 }
-"""Factors of exp(-x) in f and in f', for x > 0, of the orders in closed form."""
+"""Factor of exp(-x) in 2^(1-ν) / Γ(ν) x^ν K_ν(x), for x > 0, of the orders in closed form."""
 
 _SMOOTHEST = 50.0
 """Largest order: from about there on Bessel functions overflow where covariances are below 1."""
 
 _SHALLOWEST = 1e-18
 """Smallest -log f in the table of a kernel; below it a power law is exact to rounding."""
+
+_DENSE = -7.0
+"""Logarithm of x from which the table of a kernel is dense: below, -log f is nearly a power."""
 
 _LARGEST = 1e8
 """Largest x in the table of a kernel, where -log f is x to seven digits."""
@@ -307,18 +311,19 @@ class Matern(StationaryKernel):
     def _f(self, d: Floats) -> Floats:
         x = np.sqrt(2.0 * self.nu * d)
         if self.nu in _CLOSED:
-            return _CLOSED[self.nu][0](x) * np.exp(-x)
+            return _CLOSED[self.nu](x) * np.exp(-x)
         return np.exp(-_power(_table(self.nu).log_depth, x))
 
     def _f_prime(self, d: Floats) -> Floats:
-        x = np.sqrt(2.0 * self.nu * d)
+        x, lower = np.sqrt(2.0 * self.nu * d), self.nu - 1.0
+        # (x^ν K_ν)' = -x^ν K_(ν-1): a factor times the function of the order below, 1 at 0.
+        factor = -self.nu / (2.0 * lower) if lower else -np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.nu in _CLOSED:
-                slope = _CLOSED[self.nu][1](x) * np.exp(-x)
+                slope = factor * _CLOSED[lower](x) * np.exp(-x)
             else:
                 slope = -self._f(d) * _steepness(x, self.nu) / (2.0 * d)
-        at_zero = -self.nu / (2.0 * (self.nu - 1.0)) if self.nu > 1.0 else -np.inf
-        return np.where(d == 0.0, at_zero, slope)
+        return np.where(d == 0.0, factor if lower > 0.0 else -np.inf, slope)
 
     def _inverse_of_log(self, depth: Floats) -> Floats:
         if self.nu == 0.5:
@@ -343,8 +348,8 @@ def _table(nu: float) -> _Table:
     # 1 - f falls as x^2 for nu > 1, as x^(2 nu) for nu < 1.
     power = 2.0 * min(nu, 1.0)
     lowest = max(np.log(_SHALLOWEST) / power, -340.0)
-    below = np.linspace(lowest, -7.0, 4000, endpoint=False)
-    u = np.concatenate([below, np.arange(-7.0, np.log(_LARGEST), 0.005)])
+    below = np.linspace(lowest, _DENSE, 4000, endpoint=False)
+    u = np.concatenate([below, np.arange(_DENSE, np.log(_LARGEST), 0.005)])
     # Of smooth kernels the Bessel function overflows near 0.
     u = u[np.isfinite(kve(nu, np.exp(u)))]
     depth, steepness, _ = _at(u, nu)

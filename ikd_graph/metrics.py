@@ -31,6 +31,10 @@ __all__ = [
     "silhouette",
 ]  # fmt: skip
 
+_VOTERS = 5  # nearest points whose classes vote
+_AVERAGED = 10  # nearest points whose values are averaged
+_FOLDS = 5  # parts of a cross-validation
+
 
 def affine_r2(true: ArrayLike, estimate: ArrayLike) -> float:
     r"""R² of an embedding after the best affine map of its estimate, the paper's measure.
@@ -134,7 +138,7 @@ def _mean_r2(truth: Floats, fitted: Floats) -> float:
     return float(r2_score(truth, fitted))
 
 
-def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
+def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = _AVERAGED) -> float:
     """R² of columns predicted for each row by the mean of its k nearest other rows in the latent.
 
     Parameters
@@ -163,7 +167,7 @@ def held_out_r2(Z: ArrayLike, held_out: ArrayLike, k: int = 10) -> float:
 
 @check.validate(k=check.count, seed=check.seed)
 def knn_scores(
-    Z: ArrayLike, y: ArrayLike, k: int = 5, *, n_splits: int = 5, seed: int | None = 0
+    Z: ArrayLike, y: ArrayLike, k: int = _VOTERS, *, n_splits: int = _FOLDS, seed: int | None = 0
 ) -> Floats:
     """Accuracy of a k-nearest-neighbor classifier on each part of a cross-validation.
 
@@ -197,7 +201,7 @@ def knn_scores(
     return cross_val_score(KNeighborsClassifier(k), points, codes, cv=folds)
 
 
-def knn_accuracy(Z: ArrayLike, y: ArrayLike, k: int = 5) -> float:
+def knn_accuracy(Z: ArrayLike, y: ArrayLike, k: int = _VOTERS) -> float:
     """Fraction of points in the class that most of their k nearest other points have.
 
     Of classes with as many votes it is the first, as scikit-learn has it. Where rows follow one
@@ -255,9 +259,9 @@ def silhouette(Z: ArrayLike, y: ArrayLike) -> float:
 def decoding_r2(
     Z: ArrayLike,
     y: ArrayLike,
-    k: int = 10,
+    k: int = _AVERAGED,
     *,
-    n_splits: int = 5,
+    n_splits: int = _FOLDS,
     seed: int | None = 0,
     period: float | None = None,
 ) -> float:

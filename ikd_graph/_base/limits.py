@@ -80,3 +80,7 @@ def free_memory() -> int | None:
         # Without a limit it is -1.
         free += [max(n - pages * getpagesize(), 0) for n in getrlimit(RLIMIT_AS)[:1] if n >= 0]
     return min(free, default=None)
+
+
+NODES = 2**31 - 1
+"""Points of a graph, or of cliques: their numbers are kept in 32 bits."""

@@ -11,6 +11,9 @@ DECIMALS = 12
 SINGLE = 1e-6
 """Relative error of a value that was stored in single precision."""
 
+COMPUTED = 1e-9
+"""Relative error of a value that was computed in several steps, in double precision."""
+
 
 def rounding(scale: Any = 1.0, n: int = 1) -> Any:
     """Size up to which what centering leaves of ``n`` equal values of a size is rounding."""

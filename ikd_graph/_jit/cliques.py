@@ -19,7 +19,8 @@ ONE = np.uint64(1)
 ZERO = np.uint64(0)
 ALL = ~np.uint64(0)
 
-SHIFT, LAST = 6, 63
+SHIFT = 6
+LAST = (1 << SHIFT) - 1
 """A node of a label is bit ``label & LAST`` of word ``label >> SHIFT``."""
 
 DONE, OUTPUT_FULL, MASKS_FULL, TIRED = range(4)

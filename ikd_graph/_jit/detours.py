@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._base.jit import helper, jit
+from .._base.rounding import COMPUTED
 
 
 class Lengths(NamedTuple):
@@ -55,7 +56,7 @@ def contradicted(graph, reach, removed, least, contradicts):
             if not unknown and most <= min(reach[far_end], reach[point]):
                 witnesses += 1
                 # Rounding may break the triangle of points on a line.
-                against += max(to_u, to_v) > most * (1.0 + 1e-9)
+                against += max(to_u, to_v) > most * (1.0 + COMPUTED)
         contradicts[edge] = witnesses >= least and 2 * against > witnesses
 
 

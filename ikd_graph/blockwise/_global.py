@@ -122,7 +122,7 @@ class Rounds:
                 raise StopIteration
 
         origin = np.zeros(points.size)
-        limits = {"maxiter": n_rounds, "maxfun": 100 * n_rounds, "ftol": 0.0, "gtol": 0.0}
+        limits = {"maxiter": n_rounds, "maxfun": np.inf, "ftol": 0.0, "gtol": 0.0}
         result = minimize(
             value_and_gradient, origin, jac=True, method="L-BFGS-B", callback=stop, options=limits
         )
@@ -368,7 +368,7 @@ def _lateration(anchors: Floats, lengths: Floats) -> Floats:
     for _ in range(3):
         gaps = shift - own
         sizes = np.linalg.norm(gaps, axis=1)
-        directions = gaps / np.maximum(sizes, 1e-300)[:, None]
+        directions = gaps / np.maximum(sizes, np.finfo(np.float64).tiny)[:, None]
         shift = shift + np.linalg.lstsq(directions, lengths - sizes, rcond=None)[0]
     return center + shift
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _jit
+from .._base.limits import NODES
 from .._base.types import Floats, Indices, Integers
 from .._base.validation import count, optional, table, validate
 from .._base.warn import warn
@@ -188,7 +189,7 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     blocks = solved.blocks
     n_blocks, total = blocks.n_blocks, blocks.members.size
     # What is looked up most is kept small: most of a merger is waiting for memory.
-    index_type = np.int32 if total < 2**31 else np.int64
+    index_type = np.int32 if total <= NODES else np.int64
     counts = np.bincount(blocks.members, minlength=n_points)
     point_starts = np.concatenate(([0], np.cumsum(counts)))
     following: Places = np.arange(1, total + 1).astype(index_type)

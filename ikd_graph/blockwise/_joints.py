@@ -393,8 +393,8 @@ class _Bodies:
         kinds = np.array(KINDS)[np.maximum(joint.kinds, 1)]
         values, noise = np.sqrt(joint.squares), np.sqrt(joint.variance)
         between = zip(self.ends[a], self.ends[b], joint.n_shared, kinds, values, noise, strict=True)
-        columns = [*zip(*self.known.rows, *between, strict=True)] or [()] * 6
         types: Any = (np.int64, np.int64, np.int64, "<U8", np.float64, np.float64)
+        columns = [*zip(*self.known.rows, *between, strict=True)] or [()] * len(types)
         arrays = [np.array(own, dtype=kind) for own, kind in zip(columns, types, strict=True)]
         arrays[4] = arrays[4].reshape(-1, width)
         return Joints._make([*arrays, fixed, body_of])

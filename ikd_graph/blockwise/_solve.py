@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import eigen
 from .._base import validation as check
+from .._base.limits import NODES
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from ..cliques import Blocks, Cliques, as_blocks, check_blocks
@@ -52,7 +53,7 @@ class SolvedBlocks(NamedTuple):
 def check_solved(solved: Any, n_points: int | None = None, **_: Any) -> None:
     """Raise unless ``solved`` holds blocks of points below ``n_points`` with finite coordinates."""
     check.record(SolvedBlocks, "blockwise.solve makes them")("solved", solved)
-    sizes = check_blocks("solved.blocks", solved.blocks, n_points or 2**31 - 1).sizes
+    sizes = check_blocks("solved.blocks", solved.blocks, n_points or NODES).sizes
     empty = np.flatnonzero(sizes < 1)
     if empty.size:
         raise ValueError(

@@ -11,7 +11,7 @@ from .. import _jit
 from .._base import validation as check
 from .._base.types import Booleans, Indices, Integers
 from ..graph import CsrGraph, GraphLike, any_graph, check_graph, read_only, subgraph
-from ._search import fill, prepare
+from ._search import CHUNK, MEMBERS, fill, prepare
 from ._sequence import Blocks, Cliques, arrays, as_blocks, join
 
 if TYPE_CHECKING:
@@ -225,11 +225,9 @@ def _rounds(
             position = 0
         if position == order.size or (position == 0 and not points and state.covered.all()):
             break
-        count = min(budget, 4096)
-        indptr = np.empty(count + 1, dtype=np.int64)
-        members = np.empty(
-            min(count * 16, entries_left) + state.candidates.size + 1, dtype=np.int32
-        )
+        count = min(budget, CHUNK)
+        n_members = min(count * MEMBERS, entries_left) + state.candidates.size + 1
+        indptr, members = np.empty(count + 1, dtype=np.int64), np.empty(n_members, dtype=np.int32)
         position, count = _jit.cliques.cover_round(
             g, state, order, position, points, indptr, members
         )

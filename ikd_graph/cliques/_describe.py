@@ -69,7 +69,7 @@ def summary(g: GraphLike, cliques: AnyCliques, n_components: int | None = None) 
     (1.0, False, 0)
     """
     blocks = as_blocks(cliques, g.n_nodes)
-    overlap = None if n_components is None else min(n_components, 2**30) + 1
+    overlap = None if n_components is None else n_components + 1
     sizes = blocks.sizes
     histogram = np.zeros(int(sizes.max(initial=0)) + 1, dtype=np.int64)
     group: Numbers = np.arange(sizes.size)

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 _MOST_MEMBERS = 1 << 24
 """Members of all cliques together that are listed where nobody gives a limit."""
 
-_CHUNK = 4096
+CHUNK = 4096
 """Cliques that are found at a time."""
+
+MEMBERS = 16
+"""Members of each, on an average, that there is room for."""
 
 _PATIENCE = 1 << 20
 """Steps between two looks at the keyboard: an interrupt is heard within a second or so."""
@@ -72,7 +75,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     >>> [clique.tolist() for clique in cliques.maximal_cliques(graph.threshold(corr, 0.5))]
     [[2, 3], [0, 1, 2]]
     """
-    ordered, chunk = prepare(g)[0], min(limit or _CHUNK, _CHUNK)
+    ordered, chunk = prepare(g)[0], min(limit or CHUNK, CHUNK)
     # As many starts together for any number of threads.
     step = max(1, g.n_nodes // 64)
     pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
@@ -155,7 +158,7 @@ def fill(
     min_size: int,
     first: int,
     stop: int,
-    n_most: int = _CHUNK,
+    n_most: int = CHUNK,
     *,
     patient: bool = True,
 ) -> Iterator[Blocks]:
@@ -166,7 +169,8 @@ def fill(
     steps = _PATIENCE if patient else _SEARCH_STEPS
     starts = graph.order[first:stop]
     width = int((graph.indptr[starts + 1] - graph.middle[starts]).max(initial=0))
-    bits = np.empty((width + 2, max(1, -(-width // 64))), dtype=np.uint64)
+    words = max(1, (width + _jit.cliques.LAST) >> _jit.cliques.SHIFT)
+    bits = np.empty((width + 2, words), dtype=np.uint64)
     search = _jit.cliques.Search(
         cursor=np.array([first - 1, -1, 0], dtype=np.int64),
         local=np.full(graph.middle.size, -1, dtype=np.int32),
@@ -177,10 +181,10 @@ def fill(
         todo=np.empty_like(bits),
         first=np.zeros(width + 2, dtype=np.int64),
         last=np.zeros(width + 2, dtype=np.int64),
-        masks=np.empty((1024, bits.shape[1]), dtype=np.uint64),
+        masks=np.empty((1024, words), dtype=np.uint64),
     )
     indptr = np.empty(n_most + 1, dtype=np.int64)
-    members = np.empty(n_most * min(16, width + 1) + width + 1, dtype=np.int32)
+    members = np.empty(n_most * min(MEMBERS, width + 1) + width + 1, dtype=np.int32)
     status = None
     while status != _jit.cliques.DONE:
         count = _jit.cliques.advance(graph, search, stop, min_size, steps, indptr, members)
@@ -190,6 +194,6 @@ def fill(
         if status == _jit.cliques.TIRED and not patient:
             break
         if status == _jit.cliques.MASKS_FULL:
-            masks = np.empty((2 * len(search.masks), search.masks.shape[1]), dtype=np.uint64)
+            masks = np.empty((2 * len(search.masks), words), dtype=np.uint64)
             masks[: len(search.masks)] = search.masks
             search = search._replace(masks=masks)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .._base.limits import NODES
 from .._base.types import Indices, Integers
 from .._base.validation import as_array, nodes_of, one_each, ragged, record, whole
 from ..graph import CsrGraph
@@ -45,7 +46,7 @@ class Blocks(NamedTuple):
         return Blocks(self.indptr.copy(), members[np.lexsort((members, owner))])
 
 
-def check_blocks(name: str, value: Any, n_points: int = 2**31 - 1) -> Blocks:
+def check_blocks(name: str, value: Any, n_points: int = NODES) -> Blocks:
     """Raise unless ``value`` is sets of points, the members of each ascending."""
     record(Blocks, "cliques.cover makes them")(name, value)
     members = nodes_of(n_points)(f"members of {name}", value.members).astype(np.int32)
@@ -189,7 +190,7 @@ def as_blocks(
     cliques: Blocks | Cliques | Iterable[ArrayLike], n_points: int | None = None
 ) -> Blocks:
     """Make a record of a list of cliques of points below ``n_points``, members ascending."""
-    most = 2**31 - 1 if n_points is None else n_points
+    most = NODES if n_points is None else n_points
     if isinstance(cliques, Cliques) and cliques.n_points <= most:
         return cliques.blocks  # checked when they were made
     if isinstance(cliques, (Blocks, Cliques)):

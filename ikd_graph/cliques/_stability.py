@@ -15,6 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from .. import graph as graphs
 from .._base import validation as check
+from .._base.rounding import COMPUTED
 from .._base.threads import single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
 from ..covariance import are_ordered, correlation, effective_columns, unit_rows
@@ -25,9 +26,10 @@ from ._sequence import Blocks, Cliques, as_texts
 
 GraphOf = Callable[[Floats], CsrGraph]
 
-_HIGHEST = 1.0 - 1e-9
+_HIGHEST = 1.0 - COMPUTED
 _WIDTH = 0.6  # of the kernel that estimates the density of z, in standard errors
 _UNRELATED = 0.05  # of all pairs, the least correlated: no two of them are related
+_FEWEST = 8  # columns, or runs of them, that are halved
 _RUNS = 4.0  # lengths of a run of columns, in columns that count as one independent one
 
 
@@ -191,10 +193,10 @@ def stability(
     """
     rows = _scaled(X)
     n, width = rows.shape
-    if width < 8:
+    if width < _FEWEST:
         raise ValueError(
-            f"X must have at least 8 columns to be halved, got {width}; stability is that on fresh "
-            "columns"
+            f"X must have at least {_FEWEST} columns to be halved, got {width}; stability is that "
+            "on fresh columns"
         )
     if n < 2:
         raise ValueError(f"X must have at least 2 rows, got {n}; an edge joins two")
@@ -210,7 +212,7 @@ def stability(
             )
         free, ordered = max(effective_columns(rows), 4.0), are_ordered(rows)
         rng = np.random.default_rng(random_state)
-        run = min(np.ceil(_RUNS * width / free), max(width // 8, 1)) if ordered else 1
+        run = min(np.ceil(_RUNS * width / free), max(width // _FEWEST, 1)) if ordered else 1
         edges, stays = np.zeros(g.n_edges), np.zeros(len(found))
         expected, scale = _fresh(corr, free)
         z = _fisher(corr)
@@ -267,7 +269,7 @@ def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
         low, high, _ = graphs.edges(g)
         least = float(corr[low, high].min(initial=1.0))
         # An edge at the threshold is one.
-        build = partial(graphs.threshold, s0=np.nextafter(min(max(least, 1e-9), _HIGHEST), 0.0))
+        build = partial(graphs.threshold, s0=np.nextafter(min(max(least, COMPUTED), _HIGHEST), 0.0))
     return build, g
 
 
@@ -317,8 +319,9 @@ def _fresh(corr: Floats, free: float) -> tuple[Floats, Floats]:
 def _log_density(sample: Floats, at: Floats, width: float) -> tuple[Floats, Floats]:
     """First and second derivative of the log density of z, each pair's own part included."""
     # More bins than the kernel has, whatever the sample.
-    low, high = float(sample.min()) - 8.0 * width, float(sample.max()) + 8.0 * width
-    bins = int(np.clip(np.ceil((high - low) / (0.1 * width)), 10, 20_000))
+    margin = 8.0 * width
+    low, high = float(sample.min()) - margin, float(sample.max()) + margin
+    bins = int(min(np.ceil((high - low) / (0.1 * width)), 20_000))
     counts, edges = np.histogram(sample, bins=bins, range=(low, high))
     middle, step = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
     density, first, second = (

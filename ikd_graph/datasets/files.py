@@ -132,7 +132,7 @@ def _unpacked(path: Path) -> Path:
 _NAMED = ("digits", "figure_eight", "surface", "half_moons", "swiss_roll", "spike_counts")
 BUILTIN: dict[str, Callable[[], Dataset]] = {
     **{name: getattr(synthetic, name) for name in _NAMED},
-    "medium": lambda: synthetic.gplvm_data("medium", 200, noise=0.1),
+    "medium": lambda: synthetic.gplvm_data("medium", synthetic.N_COLUMNS, noise=0.1),
 }
 """Every data set that ``load`` knows by name, and what makes it."""
 
@@ -279,10 +279,10 @@ def _prepare(table: Table, reading: Reading, name: str) -> Dataset:
 
 def _rise_evenly(X: Floats) -> Booleans:
     """Return which columns of ten rows or more change by one step from row to row, as clocks do."""
-    step = X[min(1, len(X) - 1)] - X[0]
-    first = np.isclose(np.diff(X[:10], axis=0), step, atol=0.0).all(axis=0)
+    fewest, step = 10, X[min(1, len(X) - 1)] - X[0]
+    first = np.isclose(np.diff(X[:fewest], axis=0), step, atol=0.0).all(axis=0)
     last = np.isclose(X[-1] - X[0], (len(X) - 1) * step, atol=0.0)
-    return first & last & (step != 0.0) & (len(X) > 9)
+    return first & last & (step != 0.0) & (len(X) >= fewest)
 
 
 def _learnt_steps(X: Floats, reading: Reading) -> RowSteps:

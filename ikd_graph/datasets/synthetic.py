@@ -22,6 +22,12 @@ from .._base.validation import one_of, positive, validate
 
 Seed = int | np.random.Generator
 
+N_COLUMNS = 200
+"""Columns of simulated tables."""
+
+_N_POINTS = 150
+_CIRCLE = 360.0  # degrees
+
 FIXED_LATENTS = ("hard", "medium", "easy")
 """The three fixed latents of the paper's Fig. 3."""
 
@@ -228,7 +234,11 @@ def gplvm_data(
 
 @validate(n_samples=check.count, seed=check.random_state)
 def figure_eight(
-    n_samples: int = 150, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
+    n_samples: int = _N_POINTS,
+    n_features: int = N_COLUMNS,
+    *,
+    noise: float = 1.0,
+    seed: Seed = 0,
 ) -> Dataset:
     """Simulate a closed curve that crosses itself, behind columns as noisy as they are large.
 
@@ -252,17 +262,21 @@ def figure_eight(
     >>> figure_eight(100).X.shape
     (100, 200)
     """
-    degrees = np.linspace(0.0, 360.0, n_samples, endpoint=False)
+    degrees = np.linspace(0.0, _CIRCLE, n_samples, endpoint=False)
     angle = np.radians(degrees)
     latent = 1.8 * np.column_stack([np.sin(angle), np.sin(2.0 * angle)])
     kernel = kernels.SquaredExponential()
     data = gplvm_data(latent, n_features, kernel=kernel, noise=noise, seed=seed)
-    return replace(data, labels=(Labels("angle", degrees, period=360.0),), name="figure_eight")
+    return replace(data, labels=(Labels("angle", degrees, period=_CIRCLE),), name="figure_eight")
 
 
 @validate(n_samples=check.count, seed=check.random_state)
 def surface(
-    n_samples: int = 150, n_features: int = 200, *, noise: float = 1.0, seed: Seed = 0
+    n_samples: int = _N_POINTS,
+    n_features: int = N_COLUMNS,
+    *,
+    noise: float = 1.0,
+    seed: Seed = 0,
 ) -> Dataset:
     """Simulate points of a rectangle behind columns as noisy as they are large.
 
@@ -363,8 +377,10 @@ def spike_counts(
     """
     rng = np.random.default_rng(seed)
     latent = ou_latent(n_samples, 2, variance=1.0, time_scale=n_samples / 20.0, seed=rng)
-    log_rate = gp_mapping(latent, n_features, variance=0.5, seed=rng)
-    rates = np.exp(log_rate - 0.25) * positive("mean_count", mean_count)
+    variance = 0.5
+    log_rate = gp_mapping(latent, n_features, variance=variance, seed=rng)
+    # The mean of a log-normal rate is above the exponential of the mean.
+    rates = np.exp(log_rate - 0.5 * variance) * positive("mean_count", mean_count)
     return Dataset(X=rng.poisson(rates).astype(np.float64), latent=latent, name="spike_counts")
 
 
@@ -381,5 +397,6 @@ def digits() -> Dataset:
     >>> digits().X.shape
     (1797, 64)
     """
-    X, y = load_digits(return_X_y=True)
-    return Dataset(X, (Labels("", *encode_labels(y)),), name="digits", image_shape=(8, 8))
+    images = load_digits()
+    labels, shape = (Labels("", *encode_labels(images.target)),), images.images.shape[1:]
+    return Dataset(images.data, labels, name="digits", image_shape=shape)

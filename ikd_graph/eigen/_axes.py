@@ -4,14 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._base.rounding import COMPUTED, SINGLE
 from .._base.types import Floats, Integers
 from .._base.validation import table, validate
 
 DOMINANT_FRACTION = 0.9
 """Fraction of the total from which points, columns, or levels of rows decide alone."""
-
-_ROUNDING = 1e-6
-"""Relative difference up to which lengths are equal: that of rows in float32."""
 
 
 class PrincipalAxes(NamedTuple):
@@ -92,18 +90,18 @@ def _turned_in_equal_axes(points: Floats) -> Floats:
     Any turn of such axes is as good: without a rule rounding would choose.
     """
     sizes = np.sum(points**2, axis=0)
-    near = np.abs(np.diff(sizes)) <= 1e-9 * sizes.max(initial=0.0)
+    near = np.abs(np.diff(sizes)) <= COMPUTED * sizes.max(initial=0.0)
     for group in np.split(np.arange(sizes.size), np.flatnonzero(~near) + 1):
         if group.size < 2 or not sizes[group].any():
             continue
         rest, axes = points[:, group].copy(), np.zeros((0, group.size))
         for _ in group:
             lengths = np.sum(rest**2, axis=1)
-            outermost = int(np.argmax(lengths >= (1.0 - _ROUNDING) * lengths.max()))
+            outermost = int(np.argmax(lengths >= (1.0 - SINGLE) * lengths.max()))
             axis = rest[outermost] / (np.sqrt(lengths[outermost]) or 1.0)
             axes = np.vstack([axes, axis])
             rest = rest - np.outer(rest @ axis, axis)
-        if np.allclose(axes @ axes.T, np.eye(group.size), atol=1e-9):
+        if np.allclose(axes @ axes.T, np.eye(group.size), atol=COMPUTED):
             points = points.copy()
             points[:, group] = points[:, group] @ axes.T
     return points
@@ -141,7 +139,7 @@ def pinned(vectors: Floats) -> Floats:
     peak = magnitude.max(axis=-2, keepdims=True)
     # Entries within rounding of the peak compete. The order of rows should not choose among them,
     # so the sign of their sum does; where they cancel, nothing but the order is left.
-    near = magnitude >= peak * (1.0 - _ROUNDING)
+    near = magnitude >= peak * (1.0 - SINGLE)
     total = np.where(near, vectors, 0.0).sum(axis=-2, keepdims=True)
     first = np.take_along_axis(vectors, near.argmax(axis=-2, keepdims=True), axis=-2)
     return vectors * np.where(np.where(np.abs(total) < 0.5 * peak, first, total) < 0.0, -1.0, 1.0)

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._base import limits
 from .._base import validation as check
+from .._base.rounding import ROUNDING
 from .._base.threads import block_rows, map_blocks
 from .._base.types import Floats, Integers
 from .._base.warn import warn
@@ -22,9 +23,6 @@ from ._axes import pinned
 
 REFERENCES = ("min_max", "min_mean", "center")
 CENTER = -1
-
-_ROUNDING = 1e-13
-"""Eigenvalues that rounding leaves where points span fewer dimensions, over the largest."""
 
 # Where its space is exhausted, as of few distinct rows, Lanczos goes on in a random direction.
 _SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
@@ -210,7 +208,7 @@ def leading(gram: Floats, n_components: int) -> Embedding:
 
 def _embedding(values: Floats, vectors: Floats, negative: Floats, total: Floats) -> Embedding:
     """Return eigenpairs as coordinates, those of eigenvalues within rounding 0 (Eq. 5 and 9)."""
-    real = np.where(values > _ROUNDING * np.maximum(values[..., :1], 0.0), values, 0.0)
+    real = np.where(values > ROUNDING * np.maximum(values[..., :1], 0.0), values, 0.0)
     total = np.where(total > 0.0, total, 1.0)
     mass: Any = negative / total
     coordinates = pinned(vectors) * np.sqrt(real)[..., None, :]
@@ -267,7 +265,7 @@ def _lanczos(sq_dist: Floats, weights: Floats, n_components: int) -> Embedding |
         return None
     order = np.argsort(-values)
     squares = np.einsum("ij,ij->i", sq_dist, sq_dist).sum()
-    total = 2.0 * (n * (half @ half) + half.sum() ** 2 - product(half).sum()) + 0.25 * squares
+    total = 2.0 * (n * (half @ half) + half.sum() ** 2 - product(half).sum()) + squares / 4.0
     negative = np.square(np.minimum(lowest, 0.0)).sum()
     return _embedding(values[order], vectors[:, order], negative, total)
 

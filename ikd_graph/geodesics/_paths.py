@@ -109,7 +109,7 @@ def covariance(g: CsrGraph, sources: Nodes = None, *, keep_edges: bool = True) -
         block[apart] = 0.0
         np.maximum(block, np.finfo(out.dtype).tiny, out=block, where=~apart)
 
-    map_blocks(to_covariance, starts.size, 64)
+    map_blocks(to_covariance, starts.size, block_rows(g.n_nodes))
     if keep_edges:
         edges = to_sparse(g)[starts].tocoo()
         trusted = edges.data > 0.0
@@ -219,7 +219,7 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
             smaller = np.minimum(rows, columns)
             rows[:], columns[:] = smaller, smaller
 
-        map_blocks(mirror_smaller, g.n_nodes, 64)
+        map_blocks(mirror_smaller, g.n_nodes, block_rows(g.n_nodes))
     return out
 
 

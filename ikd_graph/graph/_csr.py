@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._base import validation as check
 from .._base.as_table import is_dask, order_by_name, row_names
+from .._base.limits import NODES
 from .._base.rounding import SINGLE
 from .._base.types import Floats, Integers
 from ..similarity import stored_pairs
@@ -37,7 +38,7 @@ def _check_edges(n: int, low: Integers, high: Integers, weights: Floats) -> None
 
 @check.validate(
     _check_edges,
-    n=check.whole(0, 2**31),
+    n=check.whole(0, NODES + 1),
     low=check.nodes,
     high=check.nodes,
     weights=check.entries(),

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from .._base.limits import NODES
 from .._base.types import Floats, Indices, Integers
 from .._base.validation import as_array, entries, nodes_of, ragged, record
 
@@ -47,7 +48,7 @@ class CsrGraph(_CsrArrays):
         """Check the arrays of a graph, and keep them."""
         nodes = as_array("indices", indices)
         strength = entries(nodes.size)("weights", weights)
-        nodes_of(min(np.size(indptr) - 1, 2**31 - 1))("indices", nodes)
+        nodes_of(min(np.size(indptr) - 1, NODES))("indices", nodes)
         starts = ragged("indices", nodes)("indptr", indptr)
         n = starts.size - 1
         there = sp.csr_array((strength, nodes, starts), shape=(n, n))

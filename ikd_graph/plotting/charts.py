@@ -21,6 +21,8 @@ MOST_ELLIPSES = 400
 
 OPACITY = 0.8
 """Of points, so that those below others are seen."""
+BAR = 0.8
+"""Width of a bar, as a fraction of the step from one to the next."""
 
 
 class Points(NamedTuple):
@@ -53,7 +55,7 @@ class Bars(NamedTuple):
     lengths: Floats  # (k,)
     color: str = colors.ACCENT
     name: str = ""
-    width: float = 0.8
+    width: float = BAR
     errors: Floats | None = None  # (k,) standard errors
     texts: tuple[str, ...] = ()  # at the ends
 
@@ -265,7 +267,7 @@ def counts(values: ArrayLike, xlabel: str, ylabel: str) -> Chart:
     step = -(-(high - low + 1) // MOST_BARS)
     edges = np.arange(low, high + step + 1, step) - 0.5
     heights = np.histogram(numbers, edges)[0].astype(float)
-    bars = Bars(0.5 * (edges[1:] + edges[:-1]), heights, width=0.8 * step)
+    bars = Bars(0.5 * (edges[1:] + edges[:-1]), heights, width=BAR * step)
     return Chart(xlabel, xlabel, ylabel, bars=(bars,))
 
 

@@ -38,6 +38,7 @@ __all__ = [
 
 WIDTH, HEIGHT = 6.4, 4.6
 RESOLUTION = check.whole(10, 2400)
+_DPI = 160
 MOST_NAMED = 100
 """Points that are named one by one in a picture."""
 
@@ -83,7 +84,7 @@ def axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
 
 
 @check.validate(dpi=RESOLUTION)
-def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
+def save(ax: Axes, path: str | os.PathLike[str], dpi: int = _DPI) -> Path:
     """Save the figure of an Axes, whole or not at all.
 
     Parameters
@@ -105,7 +106,7 @@ def save(ax: Axes, path: str | os.PathLike[str], dpi: int = 160) -> Path:
 
 
 @check.validate(dpi=RESOLUTION)
-def image(ax: Axes, dpi: int = 160, form: str = "png") -> bytes:
+def image(ax: Axes, dpi: int = _DPI, form: str = "png") -> bytes:
     """Draw the figure of an Axes as PNG, or in another format, in memory.
 
     Parameters
