@@ -68,8 +68,7 @@ def convert_from_nx(
     # A view does not know how many of its edges it shows.
     rows = [row if type(row) is dict else [*row] for row in G._adj.values()]
     number = dict(zip(names, range(n), strict=True))
-    starts = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=starts[1:])
+    starts = np.append(0, np.cumsum(np.fromiter(map(len, rows), np.int64, n)))
     every: Any = chain.from_iterable(rows)
     every = every if numbered else map(number.__getitem__, every)
     ends = np.fromiter(every, np.int32, starts[-1])

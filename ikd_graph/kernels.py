@@ -67,6 +67,10 @@ class StationaryKernel:
     shape_name: ClassVar[str | None] = None
     """Name of the parameter next to ``length_scale`` that can be fitted; None without one."""
 
+    _f: ClassVar[Callable[..., Floats]]
+    _f_prime: ClassVar[Callable[..., Floats]]
+    _inverse_of_log: ClassVar[Callable[..., Floats]]
+
     length_scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -165,15 +169,6 @@ class StationaryKernel:
         """
         scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
         return self._f_prime(scaled) / self.length_scale**2
-
-    def _f(self, d: Floats) -> Floats:
-        raise NotImplementedError
-
-    def _f_prime(self, d: Floats) -> Floats:
-        raise NotImplementedError
-
-    def _inverse_of_log(self, depth: Floats) -> Floats:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

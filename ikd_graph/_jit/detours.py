@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.jit import helper, jit
+from .._base.jit import jit, lean_helper
 from .._base.rounding import COMPUTED
 
 
@@ -132,25 +132,16 @@ def without_detour(graph, order, ratio, absent, removed):
         removed[edge] ^= absent[edge]
 
 
-@helper
+@lean_helper
 def has_path(graph, edge, ratio, workspace, removed):
     """Whether edges that are not removed join the ends of one by a path of ``ratio`` lengths.
 
-    A neighbor of both ends is tried first, since most edges have one. Then nodes are swept first
-    in, first out. ``workspace`` are distances (n,), infinite between calls, whether a node waits
-    (n,), False between calls, and two lists of nodes (2, n).
+    Nodes are swept first in, first out. ``workspace`` are distances (n,), infinite between calls,
+    whether a node waits (n,), False between calls, and two lists of nodes (2, n).
     """
     indptr, indices, lengths, numbers = graph.indptr, graph.indices, graph.lengths, graph.numbers
     start, goal = np.int64(graph.low[edge]), np.int64(graph.high[edge])
     most = ratio * graph.across[edge]
-    a, b = indptr[start], indptr[goal]
-    while a < indptr[start + 1] and b < indptr[goal + 1]:
-        step_a, step_b = indices[a] <= indices[b], indices[b] <= indices[a]
-        is_gone = removed[numbers[a]] or removed[numbers[b]]
-        if step_a and step_b and not is_gone and lengths[a] + lengths[b] <= most:
-            return True
-        a += step_a
-        b += step_b
     distances, waits, lists = workspace
     queue, visited = lists
     queue[0], visited[0], distances[start] = start, start, 0.0
@@ -178,7 +169,7 @@ def has_path(graph, edge, ratio, workspace, removed):
     return is_joined
 
 
-@helper
+@lean_helper
 def root(parent, node):
     """Follow a union-find forest (n,) from a node to its root, halving the path."""
     while parent[node] != node:

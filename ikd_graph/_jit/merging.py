@@ -62,14 +62,12 @@ def cached_row(state, block):
     if state.row_of[block] >= 0:
         return state.row_of[block]
     # A free row, else that of the smallest block: it is the cheapest to count again.
-    chosen = 0
+    chosen, least = 0, state.members.size + 1
     for i in range(state.row_owner.size):
         owner = state.row_owner[i]
-        if owner < 0:
-            chosen = i
-            break
-        if state.size[owner] < state.size[state.row_owner[chosen]]:
-            chosen = i
+        size = state.size[owner] if owner >= 0 else 0
+        if size < least:
+            chosen, least = i, size
     if state.row_owner[chosen] >= 0:
         state.row_of[state.row_owner[chosen]] = -1
     state.row_owner[chosen] = block

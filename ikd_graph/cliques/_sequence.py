@@ -34,8 +34,7 @@ class Blocks(NamedTuple):
 
     def entries(self, which: NDArray[np.intp]) -> tuple[Integers, Integers]:
         """Return starts of some blocks in a row, and the place of each of their members."""
-        starts = np.zeros(which.size + 1, dtype=np.int64)
-        np.cumsum(self.sizes[which], out=starts[1:])
+        starts = np.append(0, np.cumsum(self.sizes[which]))
         shift = np.repeat(self.indptr[which] - starts[:-1], self.sizes[which])
         return starts, shift + np.arange(starts[-1])
 
@@ -205,8 +204,7 @@ def as_blocks(
         np.sort(as_array("a clique", list(clique) if isinstance(clique, Set) else clique))
         for clique in cliques
     ]
-    indptr = np.zeros(len(lists) + 1, dtype=np.int64)
-    np.cumsum([item.size for item in lists], out=indptr[1:])
+    indptr = np.cumsum([0, *(item.size for item in lists)], dtype=np.int64)
     # An empty list is one of floats, and would make floats of all.
     members = np.concatenate([np.empty(0, dtype=np.int32), *(item for item in lists if item.size)])
     return check_blocks("cliques", Blocks(indptr, members), most)

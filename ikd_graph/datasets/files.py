@@ -132,7 +132,7 @@ def _unpacked(path: Path) -> Path:
 _NAMED = ("digits", "figure_eight", "surface", "half_moons", "swiss_roll", "spike_counts")
 BUILTIN: dict[str, Callable[[], Dataset]] = {
     **{name: getattr(synthetic, name) for name in _NAMED},
-    "medium": lambda: synthetic.gplvm_data("medium", synthetic.N_COLUMNS, noise=0.1),
+    "medium": lambda: synthetic.gplvm_data("medium", synthetic.COLUMNS, noise=0.1),
 }
 """Every data set that ``load`` knows by name, and what makes it."""
 

@@ -22,10 +22,10 @@ from .._base.validation import one_of, positive, validate
 
 Seed = int | np.random.Generator
 
-N_COLUMNS = 200
+COLUMNS = 200
 """Columns of simulated tables."""
 
-_N_POINTS = 150
+_POINTS = 150
 _CIRCLE = 360.0  # degrees
 
 FIXED_LATENTS = ("hard", "medium", "easy")
@@ -234,11 +234,7 @@ def gplvm_data(
 
 @validate(n_samples=check.count, seed=check.random_state)
 def figure_eight(
-    n_samples: int = _N_POINTS,
-    n_features: int = N_COLUMNS,
-    *,
-    noise: float = 1.0,
-    seed: Seed = 0,
+    n_samples: int = _POINTS, n_features: int = COLUMNS, *, noise: float = 1.0, seed: Seed = 0
 ) -> Dataset:
     """Simulate a closed curve that crosses itself, behind columns as noisy as they are large.
 
@@ -272,11 +268,7 @@ def figure_eight(
 
 @validate(n_samples=check.count, seed=check.random_state)
 def surface(
-    n_samples: int = _N_POINTS,
-    n_features: int = N_COLUMNS,
-    *,
-    noise: float = 1.0,
-    seed: Seed = 0,
+    n_samples: int = _POINTS, n_features: int = COLUMNS, *, noise: float = 1.0, seed: Seed = 0
 ) -> Dataset:
     """Simulate points of a rectangle behind columns as noisy as they are large.
 

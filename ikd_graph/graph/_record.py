@@ -75,9 +75,7 @@ class CsrGraph(_CsrArrays):
         cls, indptr: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any]
     ) -> CsrGraph:
         """Graph of arrays that are known to be right, which can only be read from then on."""
-        for array in (indptr, indices, weights):
-            array.flags.writeable = False
-        return super().__new__(cls, indptr, indices, weights)
+        return super().__new__(cls, read_only(indptr), read_only(indices), read_only(weights))
 
     @classmethod
     def _make(cls, iterable: Iterable[Any]) -> CsrGraph:  # type: ignore[override]
