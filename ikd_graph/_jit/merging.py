@@ -21,9 +21,9 @@ that of rounding errors, as a fraction of the sum of squares."""
 
 
 @lean_helper
-def set_best(best, tops, name, count):
+def set_best(state, name, count):
     """Set the largest number of points that a name shares, and the largest of its chunk."""
-    chunk = name // CHUNK
+    best, tops, chunk = state.best, state.best_tops, name // CHUNK
     before, top = best[name], tops[chunk]
     best[name] = count
     if count < before == top:
@@ -173,10 +173,10 @@ def choose_partner(state, row, low, certain, framed, motion, shared):
     count as many points as always do, M at most.
     """
     m = state.coordinates.shape[1]
-    best, partner, kept = np.int64(0), np.int64(0), 0
+    best, partner, kept = 0, 0, 0
     for i in range(state.n_counted[row]):
-        name = np.int64(state.counted[row, i])
-        count = np.int64(state.rows[row, name])
+        name = state.counted[row, i]
+        count = state.rows[row, name]
         # Those that are gone count nothing, and are looked at no more.
         state.counted[row, kept] = name
         kept += count > 0
@@ -189,7 +189,7 @@ def choose_partner(state, row, low, certain, framed, motion, shared):
         if count > best or (count == best and name < partner):
             best, partner = count, name
     state.n_counted[row] = kept
-    set_best(state.best, state.best_tops, low, best)
+    set_best(state, low, best)
     state.partner[low] = partner
 
 
@@ -197,7 +197,7 @@ def choose_partner(state, row, low, certain, framed, motion, shared):
 def prefer(state, third, count, low):
     """Make the merged block, named ``low``, the partner of one that shares most with it."""
     if count > state.best[third] or (count == state.best[third] and low < state.partner[third]):
-        set_best(state.best, state.best_tops, np.int64(third), np.int64(count))
+        set_best(state, third, count)
         state.partner[third] = low
 
 
@@ -273,7 +273,7 @@ def rename(state, big, small, low, high, row):
             # Those that are gone count nothing.
             if counts[third] > 0:
                 prefer(state, third, counts[third], low)
-    set_best(state.best, state.best_tops, high, np.int64(0))
+    set_best(state, high, 0)
 
 
 @lean_jit
@@ -294,10 +294,10 @@ def merge_all(state, order, open_motions, framed, motion, shared):
         low = first_best(state)
         if state.best[low] == 0:
             break
-        high = np.int64(state.partner[low])
+        high = state.partner[low]
         big, small = larger_first(state, low, high)
         row = cached_row(state, big)
-        n_shared = np.int64(state.rows[row, state.name[small]])
+        n_shared = state.rows[row, state.name[small]]
         certain = fit_shared(state, big, small, framed, motion, shared)
         if not certain and state.best[low] > m:
             row = cached_row(state, state.slot[low])

@@ -3,17 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _jit
-from .._base.limits import NODES
 from .._base.types import Floats, Indices, Integers
 from .._base.validation import count, optional, table, validate
 from .._base.warn import warn
 from ._rigid import agreement, place_blocks, place_groups
 from ._solve import SolvedBlocks, check_solved
-
-Places = NDArray[np.integer]  # int32 where that is enough
 
 
 class MergeResult(NamedTuple):
@@ -40,21 +37,21 @@ class MergeState(NamedTuple):
     members: Indices  # (total,) point of each entry
     coordinates: Floats  # (total, m) in the frame of the block that owns the entry
     mass: Floats  # (total,) number of cliques averaged into the entry
-    owner: Places  # (total,) block that holds the entry
-    following: Places  # (total,) next entry of the block, -1 at the end
-    first: Places  # (n_blocks,) first entry
-    last: Places  # (n_blocks,) last entry
-    size: Places  # (n_blocks,) number of points
-    name: Places  # (n_blocks,) lowest index of the blocks merged into this one
-    slot: Places  # (n_blocks,) block of each name
-    best: Indices  # (n_blocks,) by name: largest number of points shared with another
-    partner: Places  # (n_blocks,) by name: lowest name of those that share as many
+    owner: Integers  # (total,) block that holds the entry
+    following: Integers  # (total,) next entry of the block, -1 at the end
+    first: Integers  # (n_blocks,) first entry
+    last: Integers  # (n_blocks,) last entry
+    size: Integers  # (n_blocks,) number of points
+    name: Integers  # (n_blocks,) lowest index of the blocks merged into this one
+    slot: Integers  # (n_blocks,) block of each name
+    best: Integers  # (n_blocks,) by name: largest number of points shared with another
+    partner: Integers  # (n_blocks,) by name: lowest name of those that share as many
     point_starts: Integers  # (n + 1,) start of each point's list of entries
     n_at: Integers  # (n,) length of the list
-    entry_at: Places  # (total,) entries of each point
-    best_tops: Indices  # (n_chunks,) largest of every CHUNK of best
-    rows: Indices  # (n_rows, n_blocks) points shared with each name, for some blocks
-    counted: Indices  # (n_rows, n_blocks) names that a row counts, and some that are gone
+    entry_at: Integers  # (total,) entries of each point
+    best_tops: Integers  # (n_chunks,) largest of every CHUNK of best
+    rows: Integers  # (n_rows, n_blocks) points shared with each name, for some blocks
+    counted: Integers  # (n_rows, n_blocks) names that a row counts, and some that are gone
     n_counted: Integers  # (n_rows,) how many
     row_owner: Integers  # (n_rows,) block of each row, -1 for none
     row_of: Integers  # (n_blocks,) row of each block, -1 for none
@@ -188,11 +185,8 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
     """Every block on its own, named by its position."""
     blocks = solved.blocks
     n_blocks, total = blocks.n_blocks, blocks.members.size
-    # What is looked up most is kept small: most of a merger is waiting for memory.
-    index_type = np.int32 if total <= NODES else np.int64
     counts = np.bincount(blocks.members, minlength=n_points)
-    point_starts = np.concatenate(([0], np.cumsum(counts)))
-    following: Places = np.arange(1, total + 1).astype(index_type)
+    following = np.arange(1, total + 1)
     following[blocks.indptr[1:] - 1] = -1
     # Rows of counts stay within the memory of the entries.
     n_rows = max(total // max(n_blocks, 1), 1)
@@ -201,21 +195,21 @@ def _start_state(solved: SolvedBlocks, n_points: int) -> MergeState:
         members=blocks.members,
         coordinates=solved.coordinates.copy(),
         mass=np.ones(total),
-        owner=np.repeat(np.arange(n_blocks).astype(index_type), blocks.sizes),
+        owner=np.repeat(np.arange(n_blocks), blocks.sizes),
         following=following,
-        first=blocks.indptr[:-1].astype(index_type),
-        last=(blocks.indptr[1:] - 1).astype(index_type),
-        size=blocks.sizes.astype(index_type),
-        name=np.arange(n_blocks, dtype=index_type),
-        slot=np.arange(n_blocks, dtype=index_type),
-        best=np.zeros(n_blocks, dtype=np.int32),
-        partner=np.zeros(n_blocks, dtype=index_type),
-        point_starts=point_starts,
+        first=blocks.indptr[:-1].copy(),
+        last=blocks.indptr[1:] - 1,
+        size=blocks.sizes,
+        name=np.arange(n_blocks),
+        slot=np.arange(n_blocks),
+        best=np.zeros(n_blocks, dtype=np.int64),
+        partner=np.zeros(n_blocks, dtype=np.int64),
+        point_starts=np.append(0, np.cumsum(counts)),
         n_at=counts,
-        entry_at=np.argsort(blocks.members, kind="stable").astype(index_type),
-        best_tops=np.zeros(n_chunks, dtype=np.int32),
-        rows=np.zeros((n_rows, n_blocks), dtype=np.int32),
-        counted=np.zeros((n_rows, n_blocks), dtype=np.int32),
+        entry_at=np.argsort(blocks.members, kind="stable"),
+        best_tops=np.zeros(n_chunks, dtype=np.int64),
+        rows=np.zeros((n_rows, n_blocks), dtype=np.int64),
+        counted=np.zeros((n_rows, n_blocks), dtype=np.int64),
         n_counted=np.zeros(n_rows, dtype=np.int64),
         row_owner=np.full(n_rows, -1),
         row_of=np.full(n_blocks, -1),
