@@ -12,7 +12,7 @@ for an orthogonal R, which must be known from elsewhere (a rigid fit to points o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -74,9 +74,8 @@ class StationaryKernel:
     length_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            valid = _up_to_2 if field.name == "gamma" else positive
-            valid(field.name, getattr(self, field.name))
+        for name, value in vars(self).items():
+            (_up_to_2 if name == "gamma" else positive)(name, value)
         if not 1.0 / _LONGEST <= self.length_scale <= _LONGEST:
             raise ValueError(
                 f"length_scale must lie between {1.0 / _LONGEST:g} and {_LONGEST:g}, got "
@@ -85,7 +84,7 @@ class StationaryKernel:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name, as scikit-learn asks for them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return dict(vars(self))
 
     def covariance(self, sq_dist: ArrayLike) -> Floats:
         """Covariance of two points at a squared distance.
@@ -333,7 +332,7 @@ class _Table(NamedTuple):
     log_x: CubicHermiteSpline  # of log depth
 
 
-@lru_cache(maxsize=32)
+@lru_cache
 def _table(nu: float) -> _Table:
     """Depth = -log f(x) and its inverse for an order that has no closed form.
 

@@ -82,5 +82,8 @@ def free_memory() -> int | None:
     return min(free, default=None)
 
 
+PIECES = 64
+"""Pieces that work is cut into, for any number of threads: none waits long for the last one."""
+
 NODES = 2**31 - 1
 """Points of a graph, or of cliques: their numbers are kept in 32 bits."""

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
+from .._base.rounding import COMPUTED
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
 from ..cliques import Blocks, arrays, incidence
@@ -384,7 +385,7 @@ def _placed(bodies: SolvedBlocks, frame: Floats) -> Floats:
     if bodies.blocks.n_blocks > 1:
         most = int(_WORK / (bodies.blocks.n_blocks * float(frame.shape[1]) ** 3))
         rounds = Rounds(bodies, len(frame))
-        points = rounds.descend(rounds.fit(frame)[1], max(most, 1), 1e-9).points
+        points = rounds.descend(rounds.fit(frame)[1], max(most, 1), COMPUTED).points
     places = place_blocks(bodies.blocks, bodies.coordinates, bodies.weights, points)[0]
     for body in np.argsort(bodies.blocks.sizes, kind="stable"):
         part = slice(starts[body], starts[body + 1])

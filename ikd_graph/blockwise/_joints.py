@@ -27,6 +27,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import _jit
 from .._base.format import count
+from .._base.rounding import COMPUTED
 from .._base.types import Booleans, Floats, Integers
 from .._base.validation import few, table, validate
 from ..cliques import incidence
@@ -441,7 +442,7 @@ class _Bodies:
         """Singular value, over the largest, that noise leaves of motions without resistance."""
         n, width = self.points.shape
         noise = np.sqrt(_jit.merging.FLAT * np.square(self.residuals).mean() / width)
-        return float(np.clip(noise / self.radius / np.sqrt(n), 1e-9, 1e-2))
+        return float(np.clip(noise / self.radius / np.sqrt(n), COMPUTED, 1e-2))
 
 
 def spans(centered: Floats) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
+from .._base.limits import PIECES
 from .._base.threads import map_blocks
 from .._base.warn import warn
 from ..graph import CsrGraph, GraphLike, any_edges, read_only
@@ -76,8 +77,7 @@ def maximal_cliques(g: GraphLike, min_size: int = 1, limit: int | None = None) -
     [[2, 3], [0, 1, 2]]
     """
     ordered, chunk = prepare(g)[0], min(limit or CHUNK, CHUNK)
-    # As many starts together for any number of threads.
-    step = max(1, g.n_nodes // 64)
+    step = max(1, g.n_nodes // PIECES)
     pieces: list[list[Blocks]] = [[] for _ in range(0, g.n_nodes, step)]
     sizes = np.zeros(len(pieces), dtype=np.int64)
     most = limit or _MOST_MEMBERS

@@ -210,8 +210,8 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
         workspace = np.empty(g.n_nodes, np.uint8), np.empty((2, g.n_nodes), np.int32)
         _jit.geodesics.search(g, starts[start:stop], step, *workspace, out[start:stop])
 
-    # Few blocks share one workspace each; enough of them keep all threads busy to the end.
-    map_blocks(search, starts.size, max(1, starts.size // 24))
+    # The sources of a block share one workspace.
+    map_blocks(search, starts.size, max(1, starts.size // limits.PIECES))
     if sources is None:
 
         def mirror_smaller(start: int, stop: int) -> None:
