@@ -31,7 +31,7 @@ def contradicted(graph, reach, removed, least, contradicts):
     """
     indptr, indices, lengths, numbers, low, high, across = graph
     for edge in range(low.size):
-        u, v = np.int64(low[edge]), np.int64(high[edge])
+        u, v = low[edge], high[edge]
         contradicts[edge] = False
         if across[edge] > max(reach[u], reach[v]):
             continue
@@ -68,7 +68,7 @@ def shared_within(graph, fraction, fractions):
     """
     indptr, indices, lengths, _, low, high, across = graph
     for edge in range(low.size):
-        u, v = np.int64(low[edge]), np.int64(high[edge])
+        u, v = low[edge], high[edge]
         near = fraction * across[edge]
         a, b, stop_a, stop_b = indptr[u], indptr[v], indptr[u + 1], indptr[v + 1]
         of_u, of_v, of_both = 0, 0, 0
@@ -136,12 +136,21 @@ def without_detour(graph, order, ratio, absent, removed):
 def has_path(graph, edge, ratio, workspace, removed):
     """Whether edges that are not removed join the ends of one by a path of ``ratio`` lengths.
 
-    Nodes are swept first in, first out. ``workspace`` are distances (n,), infinite between calls,
-    whether a node waits (n,), False between calls, and two lists of nodes (2, n).
+    A neighbor of both ends is tried first, since most edges have one. Then nodes are swept first
+    in, first out. ``workspace`` are distances (n,), infinite between calls, whether a node waits
+    (n,), False between calls, and two lists of nodes (2, n).
     """
     indptr, indices, lengths, numbers = graph.indptr, graph.indices, graph.lengths, graph.numbers
-    start, goal = np.int64(graph.low[edge]), np.int64(graph.high[edge])
+    start, goal = graph.low[edge], graph.high[edge]
     most = ratio * graph.across[edge]
+    a, b = indptr[start], indptr[goal]
+    while a < indptr[start + 1] and b < indptr[goal + 1]:
+        step_a, step_b = indices[a] <= indices[b], indices[b] <= indices[a]
+        is_gone = removed[numbers[a]] or removed[numbers[b]]
+        if step_a and step_b and not is_gone and lengths[a] + lengths[b] <= most:
+            return True
+        a += step_a
+        b += step_b
     distances, waits, lists = workspace
     queue, visited = lists
     queue[0], visited[0], distances[start] = start, start, 0.0
@@ -152,7 +161,7 @@ def has_path(graph, edge, ratio, workspace, removed):
         n_waiting -= 1
         waits[node] = False
         for entry in range(indptr[node], indptr[node + 1]):
-            length, point = distances[node] + lengths[entry], np.int64(indices[entry])
+            length, point = distances[node] + lengths[entry], indices[entry]
             if removed[numbers[entry]] or length > most or length >= distances[point]:
                 continue
             if distances[point] == np.inf:

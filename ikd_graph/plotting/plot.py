@@ -145,6 +145,7 @@ def drawing_axes(ax: Axes | None, *size: float) -> Axes:
 def _axes_of_new(module: str, make: str, width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Axes of a new figure, with white space around it, that a module of matplotlib makes."""
     try:
+        import_module("matplotlib")
         made_by = import_module(f"matplotlib.{module}")
     except ImportError as error:
         raise ImportError(
