@@ -181,7 +181,7 @@ def fill(
         todo=np.empty_like(bits),
         first=np.zeros(width + 2, dtype=np.int64),
         last=np.zeros(width + 2, dtype=np.int64),
-        masks=np.empty((1024, words), dtype=np.uint64),
+        masks=np.empty_like(bits),
     )
     indptr = np.empty(n_most + 1, dtype=np.int64)
     members = np.empty(n_most * min(MEMBERS, width + 1) + width + 1, dtype=np.int32)
