@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from . import limits
 from .format import listed, printable, setting, suggest
 from .rounding import SINGLE
 from .types import Floats, Integers, Reals
@@ -143,7 +144,7 @@ def is_whole(value: Any) -> bool:
 def whole(low: int, high: int | None = None, cure: str = "") -> Rule:
     """Require an integer from ``low`` up to ``high``, or to what an array can have as its size."""
     least = rule(f"be an integer at least {low}", lambda n: is_whole(n) and n >= low, cure)
-    most = 2**31 - 1 if high is None else high
+    most = limits.NODES if high is None else high
     return rule(
         f"be an integer from {low} to {most}",
         lambda n: is_whole(n) and low <= n <= most,
@@ -277,10 +278,10 @@ whole."""
 def symmetric(name: str, value: Any) -> Reals:
     """Require the same from both ends of a pair, up to rounding."""
     matrix = square(name, value)
-    worst = 0.0
-    for start in range(0, len(matrix), 256):  # a copy of a large matrix is large
-        rows = matrix[start : start + 256]
-        worst = max(worst, float(np.abs(rows - matrix[:, start : start + 256].T).max()))
+    worst, step = 0.0, 256
+    for start in range(0, len(matrix), step):  # a copy of a large matrix is large
+        rows = slice(start, start + step)
+        worst = max(worst, float(np.abs(matrix[rows] - matrix[:, rows].T).max()))
     if worst > SINGLE * _largest(matrix):
         cure = "rows and columns must be the same points in the same order"
         if is_triangle(matrix == 0.0):
@@ -437,7 +438,7 @@ def nodes_of(n: int) -> Rule:
     )
 
 
-nodes = nodes_of(2**31)
+nodes = nodes_of(limits.NODES + 1)
 
 
 def ragged(owner: str, members: NDArray[np.integer]) -> Rule:
@@ -490,9 +491,12 @@ def one_each(name: str, values: Any, n: int, of: str = "points") -> None:
         raise ValueError(f"{name} must be one for each of {n} {of}, got {got}; pass as many")
 
 
+_FEW = 5
+
+
 def few(values: NDArray[np.intp]) -> str:
     """First few values in words."""
-    return listed(values.tolist(), 5)
+    return listed(values.tolist(), _FEW)
 
 
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
@@ -531,7 +535,7 @@ def few_rows(rows: NDArray[np.intp], total: int | None = None) -> str:
     largest = int(rows.max(initial=-1))
     if largest >= len(names) or total not in (None, len(names)):
         return few(rows)
-    return listed((_plain(names[row]) for row in rows.tolist()), 5)
+    return listed((_plain(names[row]) for row in rows.tolist()), _FEW)
 
 
 def _plain(name: Any) -> str:
