@@ -8,6 +8,7 @@ from scipy.stats import rankdata
 
 from ._base import limits
 from ._base.format import setting
+from ._base.rounding import TINY
 from ._base.table import evenly_spaced
 from ._base.types import Floats
 from ._base.validation import enough, one_of, seed, validate
@@ -15,7 +16,7 @@ from ._base.validation import enough, one_of, seed, validate
 __all__ = ["LEVEL", "ChanceTest", "chance_test"]
 
 LEVEL = 0.05
-"""p value above which nothing beyond chance was found."""
+"""Significance: p value, or false discovery rate, above which nothing beyond chance was found."""
 
 _ORDERED = 4.0  # standard deviations: one table in ten thousand by chance
 _DRAWS, _EXCEEDING = 199, 10
@@ -172,7 +173,7 @@ def _rows(scores: Floats) -> tuple[Floats, Floats, Floats]:
 def _agreed(one: Floats, other: Floats) -> Floats:
     """Return what halves of the columns agree on of a number of each row, about 0, (n, 1)."""
     one, other = one - one.mean(), other - other.mean()
-    r = one @ other / max(np.linalg.norm(one) * np.linalg.norm(other), np.finfo(float).tiny)
+    r = one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), TINY)
     # Spearman and Brown: the part of the variance of both halves together that is no noise.
     known = 2.0 * r / (1.0 + r) if r > _AGREED / np.sqrt(one.size) else 0.0
     return np.sqrt(known) * (one + other)[:, None] / 2.0
@@ -189,11 +190,11 @@ def _structure(scores: Floats) -> tuple[float, float]:
     rows /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
     left, right = np.triu_indices(len(rows), 1)
     # Columns that have more of the levels, or less, relate rows by the product of these.
-    levels /= max(float(np.std(levels)), np.finfo(float).tiny)
+    levels /= max(float(np.std(levels)), TINY)
     along = levels * levels.T / np.sqrt(8.0 * rows.shape[1])
     corr, lag = (rows @ rows.T + along)[left, right], right - left - 1
     corr -= corr.mean()
     total, counts = float((corr**2).sum()), np.bincount(lag)
     by_lag = float((np.bincount(lag, corr) ** 2 / counts).sum())
-    order = by_lag / max(total / corr.size, np.finfo(float).tiny) - (counts.size - 1)
+    order = by_lag / max(total / corr.size, TINY) - (counts.size - 1)
     return total - by_lag, order / float(np.sqrt(2.0 * counts.size))

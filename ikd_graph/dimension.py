@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from . import covariance, gplvm, kernels, similarity
 from ._base import limits
@@ -163,7 +162,7 @@ def held_out_r2(latent: Floats, sample_cov: Floats, columns: Floats) -> Floats:
         What each column adds to the mean R².
     """
     variance, noise, _ = gplvm.fit_variances(latent, sample_cov, columns.shape[1], _KERNEL)
-    model = variance * _KERNEL.covariance(cdist(latent, latent, "sqeuclidean"))
+    model = variance * _KERNEL.matrix(latent)
     model.flat[:: len(model) + 1] += max(noise, gplvm.NESTED_NOISE)
     precision = np.linalg.inv(model)
     errors = ((precision @ columns / precision.diagonal()[:, None]) ** 2).sum(axis=0)

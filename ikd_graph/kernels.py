@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kve
 
 from ._base.types import Floats
@@ -101,6 +102,24 @@ class StationaryKernel:
         """
         scaled = np.asarray(sq_dist, dtype=np.float64) / self.length_scale**2
         return self._f(np.minimum(scaled, _FARTHEST))
+
+    def matrix(self, points: Floats, others: Floats | None = None) -> Floats:
+        """Covariances of all pairs of points, or of points with others.
+
+        Parameters
+        ----------
+        points : (n, m) ndarray of float64
+            Latent points.
+        others : (k, m) ndarray of float64, optional
+            By default the same points.
+
+        Returns
+        -------
+        (n, k) ndarray of float64
+            The values of `covariance`.
+        """
+        others = points if others is None else others
+        return self.covariance(cdist(points, others, "sqeuclidean"))
 
     def sq_distance(self, cov: ArrayLike) -> Floats:
         """Squared distance of two points with a covariance: the inverse of `covariance`.

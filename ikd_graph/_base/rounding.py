@@ -2,8 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
 ROUNDING = 1e-13
 """Fraction of the largest value below which a difference is rounding: some hundred last bits."""
+
+SUMMED = 1e-9
+"""Fraction of what was added up below which a difference of two such sums is rounding."""
+
+TINY = float(np.finfo(np.float64).tiny)
+"""What a divisor that may be zero is at least."""
 
 DECIMALS = 12
 """Those of a similarity: of pairs that differ by less the order of the points decides."""

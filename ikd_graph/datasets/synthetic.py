@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_moons, make_swiss_roll
 
 from .. import kernels
@@ -173,7 +172,7 @@ def gp_mapping(
     (30, 20)
     """
     points = np.asarray(latent, dtype=np.float64)
-    cov = kernels.get(kernel).covariance(cdist(points, points, "sqeuclidean"))
+    cov = kernels.get(kernel).matrix(points)
     samples = np.random.default_rng(seed).normal(size=(points.shape[0], n_features))
     return np.sqrt(positive("variance", variance)) * (_lower_root(cov) @ samples)
 

@@ -32,7 +32,6 @@ from ._likelihood import centered_known as centered_known
 from ._likelihood import likelihood_of_entries as likelihood_of_entries
 from ._process import JITTER, GaussianProcess, ObservedRows, Prediction, freshness
 from ._search import CoreFit as CoreFit
-from ._search import LikelihoodFit as LikelihoodFit
 from ._search import OptimumRecord as OptimumRecord
 from ._search import closed_form as closed_form
 from ._search import random_closed_form as random_closed_form

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from .._base.format import setting
+from .._base.rounding import TINY
 from .._base.types import Booleans, Floats, Integers
 from ..covariance import to_correlation
 from ..kernels import StationaryKernel
@@ -82,7 +82,7 @@ class ModelChecks(NamedTuple):
 
 def model_covariance(fit: Model) -> Floats:
     """Covariance A of the rows of a model, (n, n)."""
-    cov = fit.variance * fit.kernel.covariance(cdist(fit.latent, fit.latent, "sqeuclidean"))
+    cov = fit.variance * fit.kernel.matrix(fit.latent)
     cov.flat[:: len(cov) + 1] += fit.noise + JITTER * fit.variance
     return cov
 
@@ -163,4 +163,4 @@ def _patterns(cov: Floats, neighbors: Booleans) -> tuple[float, float]:
     every, near = corr[np.triu_indices(len(corr), 1)], corr[neighbors]
     alike = np.sum(near - every.mean()) / (every.std() or 1.0) / max(near.size, 1) ** 0.5
     second, largest = np.linalg.eigvalsh(cov)[-2:]
-    return float(alike), float(largest / max(second, np.finfo(np.float64).tiny))
+    return float(alike), float(largest / max(second, TINY))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .. import eigen
+from .._base.rounding import ROUNDING
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from ..kernels import StationaryKernel
@@ -40,11 +41,13 @@ NESTED_NOISE = 0.01
 _SOFT = (1.0, 0.3, 0.1)
 """Noise floors, in units of the mean variance, under which coordinates are dropped."""
 
+_STEPS, _FEW_STEPS = 20, 12  # under a noise floor, and with a coordinate that is shrunk
+_TOLERANCE = 1e-7  # fraction of the value that a last step takes off
 _MEMORY = 20  # steps that L-BFGS remembers
 _DECREASE = 1e-4  # fraction of the expected decrease that a step must reach (Armijo)
 _HALVINGS = 12
 _SCORED = 1202  # parameters up to which the expected information is factorized
-_DAMPING = 1e-2  # of the information at first
+DAMPING = 1e-2  # of the information at first
 
 
 def bounds(floor: float) -> tuple[Floats, Floats]:
@@ -141,8 +144,8 @@ def descend(
     objective: Objective,
     at: Optimum,
     floors: Iterable[float],
-    steps: int = 20,
-    tolerance: float = 1e-7,
+    steps: int = _STEPS,
+    tolerance: float = _TOLERANCE,
 ) -> Optimum:
     """Optimum that is reached under falling noise floors, in some steps under each."""
     for floor in floors:
@@ -208,7 +211,7 @@ def nested_latents(
             latents.insert(0, objective.model(end.vector).latent)
             if objective.n_components == fewest:
                 return latents
-            for factor, steps in ((0.5, 12), (0.2, 12), (0.0, 20)):
+            for factor in (0.5, 0.2, 0.0):
                 points, _, *variances = objective.model(at.vector)
                 points = eigen.principal_axes(points).coordinates
                 if factor == 0.0:
@@ -217,6 +220,7 @@ def nested_latents(
                 else:
                     points[:, -1] *= factor
                 vector = objective.vector(points, *variances)
+                steps = _FEW_STEPS if factor else _STEPS
                 at = minimize(objective, at._replace(vector=vector), steps, _SOFT[-1])
 
 
@@ -225,7 +229,7 @@ def minimize(
     start: Optimum,
     steps: int,
     floor: float = LEAST_NOISE,
-    tolerance: float = 1e-7,
+    tolerance: float = _TOLERANCE,
     *,
     scored: bool = False,
 ) -> Optimum:
@@ -259,7 +263,7 @@ def minimize(
     best.vector[tail] = np.clip(best.vector[tail], *limits)
     pairs: Pairs = deque(maxlen=_MEMORY)
     metric: _Metric | None = None
-    damping = _DAMPING
+    damping = DAMPING
     value, gradient = objective(best.vector)
     best = best._replace(value=value)
     for _ in range(steps):
@@ -293,7 +297,7 @@ def minimize(
         if small and (fresh or not scored):
             break
         curvature = float(step @ change)
-        curved = curvature > 1e-10 * float(change @ change)
+        curved = curvature > ROUNDING * float(change @ change)
         if curved:
             pairs.append((step, change, 1.0 / curvature))
         if small or not curved or len(pairs) == _MEMORY:
@@ -359,7 +363,7 @@ class _Metric:
             information[np.ix_(own, own)] += weight * expected_information(at.latent[rows], *at[1:])
         information[~free], information[:, ~free] = 0.0, 0.0
         information[~free, ~free] = 1.0
-        scale = np.maximum(np.diagonal(information), 1e-12)
+        scale = np.maximum(np.diagonal(information), ROUNDING)
         self.free, self.damping, failed = free, damping / 4.0, 1
         while failed:
             self.damping *= 4.0

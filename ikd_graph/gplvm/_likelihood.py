@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.blas import dsyrk, dtrmm
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize_scalar
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import pdist, squareform
 
 from .. import _jit
 from .._base import limits
 from .._base import validation as check
+from .._base.rounding import TINY
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Integers
 from ..kernels import StationaryKernel, as_kernel
@@ -507,7 +508,7 @@ def fit_group_variances(
     latent: Floats, groups: Sequence[ColumnGroup], kernel: StationaryKernel
 ) -> tuple[float, float, float]:
     """Variances as `fit_variances` fits them, and the negative log likelihood of one column."""
-    cov = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    cov = kernel.matrix(latent)
     parts = []
     for group in groups:
         spectrum, vectors = np.linalg.eigh(cov[group.block])
@@ -519,7 +520,7 @@ def fit_group_variances(
     def scale(log_ratio: float) -> float:
         # Rows that do not vary have none, and a likelihood without bound.
         variance = float(np.sum(power / (values + np.exp(log_ratio)))) / total
-        return max(variance, float(np.finfo(np.float64).tiny))
+        return max(variance, TINY)
 
     def cost(log_ratio: float) -> float:
         log_det = float(weights @ np.log(values + np.exp(log_ratio)))

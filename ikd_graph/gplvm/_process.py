@@ -24,9 +24,11 @@ from scipy.spatial.distance import cdist
 
 from .. import _jit
 from .._base import validation as check
+from .._base.rounding import TINY
 from .._base.threads import batches, block_rows
 from .._base.types import Floats
 from ..kernels import StationaryKernel, as_kernel
+from ._descent import DAMPING
 from ._likelihood import centered_known, factor_of, known_log_likelihood, value_and_slope
 
 JITTER = 1e-10
@@ -46,7 +48,6 @@ FAINTEST = 1e-5
 _MOST_STEPS = 40
 _SMALLEST_GAIN = 1e-6  # of a log density
 _LEAST_EXPECTED = 1e-12  # gain of a log density below which rounding decides
-_DAMPING = 1e-2
 SIDE_BY_SIDE = 64
 """New rows that are placed together: their covariances with 1 000 training rows stay in the cache.
 """
@@ -192,8 +193,7 @@ class GaussianProcess:
         """
         mean, std = np.empty((len(points), self.n_observed)), np.empty(len(points))
         for batch in batches(len(points), block_rows(len(self.points))):
-            sq_dist = cdist(points[batch], self.points, "sqeuclidean")
-            across = self.variance * self.kernel.covariance(sq_dist)
+            across = self.variance * self.kernel.matrix(points[batch], self.points)
             weights, _ = dpotrs(self._factor, np.asfortranarray(across.T), lower=1)
             explained = np.einsum("ij,ji->i", across, weights)
             mean[batch] = weights.T @ self.rows
@@ -339,8 +339,7 @@ class GaussianProcess:
     @cached_property
     def _modes(self) -> _Modes:
         """Eigenvectors of v K whose variance is not hidden by the noise, over the root of A's."""
-        sq_dist = cdist(self.points, self.points, "sqeuclidean")
-        values, vectors = np.linalg.eigh(self.variance * self.kernel.covariance(sq_dist))
+        values, vectors = np.linalg.eigh(self.variance * self.kernel.matrix(self.points))
         kept = values > FAINTEST * self.noise
         basis = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept] + self.noise))
         rows, axes = basis.T @ self._span[0], None
@@ -352,8 +351,7 @@ class GaussianProcess:
     @cached_property
     def _factor(self) -> Floats:
         """Lower Cholesky factor of A."""
-        sq_dist = cdist(self.points, self.points, "sqeuclidean")
-        return factor_of(self.variance * self.kernel.covariance(sq_dist), self.noise)
+        return factor_of(self.variance * self.kernel.matrix(self.points), self.noise)
 
 
 def _descend(
@@ -361,7 +359,7 @@ def _descend(
 ) -> tuple[Floats, Floats]:
     """Local minima of the cost, (t, m) and (t,), by damped scoring side by side."""
     here, at = starts.copy(), _evaluate(process, rows, outside, starts)
-    damping = np.full(len(starts), _DAMPING)
+    damping = np.full(len(starts), DAMPING)
     reach = np.maximum(process.kernel.length_scale**2, at.away)
     open_ = np.arange(len(starts))
     for _ in range(_MOST_STEPS):
@@ -377,7 +375,7 @@ def _descend(
         here[moved] += step[down]
         for field, value in zip(at, new, strict=True):
             field[moved] = value[down]
-        raised = 10.0 * np.maximum(damping[open_], _DAMPING)
+        raised = 10.0 * np.maximum(damping[open_], DAMPING)
         damping[open_] = np.where(down, 0.1 * damping[open_], raised)
         open_ = open_[~(down & (gain < _SMALLEST_GAIN))]
     return here, at.cost
@@ -387,13 +385,12 @@ def _steps(
     process: GaussianProcess, slope: Floats, curvature: Floats, damping: Floats
 ) -> tuple[Floats, Floats]:
     """Damped steps of Fisher scoring, at most a length-scale long, and what they may gain."""
-    tiny = float(np.finfo(np.float64).tiny)
     metric, size = curvature.copy(), range(slope.shape[1])
     trace = np.einsum("tcc->t", curvature)[:, None]
     metric[:, size, size] *= 1.0 + damping[:, None]
-    metric[:, size, size] += 1e-12 * trace + tiny
+    metric[:, size, size] += 1e-12 * trace + TINY
     step = -np.linalg.solve(metric, slope[:, :, None])[:, :, 0]
-    length = np.maximum(np.sqrt((step**2).sum(axis=1)), tiny)
+    length = np.maximum(np.sqrt((step**2).sum(axis=1)), TINY)
     step *= np.minimum(1.0, process.kernel.length_scale / length)[:, None]
     return np.asarray(step), -(step * slope).sum(axis=1)
 

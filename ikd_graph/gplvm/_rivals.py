@@ -25,10 +25,10 @@ ONE_OPTIMUM = 0.02
 
 _TIED = 0.3  # standard errors
 _DRAWS = 2000
-_ROUNDING = 1e-6  # of a log likelihood, squared
+_ROUNDING = 1e-6  # of a sum of squares, and of a log likelihood, squared
 
 
-def same(latent: Floats, other: Floats, tolerance: float = 1e-6) -> bool:
+def same(latent: Floats, other: Floats, tolerance: float = _ROUNDING) -> bool:
     """Whether two latents are equal but for a rigid motion and a fraction of their variance."""
     gap = rigid_fit(latent, other).apply(latent) - other
     return float(np.sum(gap**2)) <= tolerance * float(np.sum((other - other.mean(axis=0)) ** 2))

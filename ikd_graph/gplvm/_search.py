@@ -30,13 +30,15 @@ from scipy.spatial.distance import cdist
 
 from .. import eigen, geodesics, graph, kernels
 from .._base import validation as check
+from .._base.rounding import ROUNDING
 from .._base.table import MappedRows, evenly_spaced
 from .._base.threads import map_blocks, single_threaded_blas
 from .._base.types import Floats
 from ..blockwise import rigid_fit
+from ..chance import LEVEL
 from ..covariance import spectral_noise, to_correlation
 from ..similarity import Correlations
-from ..stress import stress
+from ..stress import stress_of_paths
 from ._descent import (
     LEAST_NOISE,
     Clock,
@@ -56,10 +58,7 @@ T = TypeVar("T")
 _FLOOR_FRACTION = 0.9
 """Noise floor over the estimate of the noise: less its error in small tables (decision 004)."""
 
-_LAST_STEPS, _LAST_TOLERANCE = 500, 1e-13  # of the most likely optimum
-
-_RARELY = 0.05
-"""Chance to be the likeliest on other columns up to which an optimum is no rival."""
+_LAST_STEPS = 500  # to the most likely optimum, until a step takes off no more than rounding
 
 _OPEN = 0.5
 """Log likelihood that a distance may cost: what a standard error costs."""
@@ -89,8 +88,9 @@ _LEVELS = (0.05, 0.15, 0.3)
 _NEIGHBORS = (4, 15)
 """Fewest and most neighbors of a random graph."""
 
-_JOINED = 6
-"""Neighbors that a threshold graph is united with, as for a fit of rows."""
+JOINED = 6
+"""Neighbors of a point in a threshold graph, which keep every point in it
+(docs/decisions/014-threshold.md)."""
 
 MAX_POINTS = {"annealed": 250, "local": 1000}
 """Rows whose likelihood is searched, in some 2 000 evaluations or in 40: a few seconds of each. The
@@ -118,7 +118,7 @@ class OptimumRecord(NamedTuple):
 def rivals_of(optima: Sequence[OptimumRecord]) -> tuple[OptimumRecord, ...]:
     """Other optima than the one that is shown that might be the likeliest on other columns."""
     shown = min(optima, key=lambda at: (at.weight == 0.0, at.distance), default=None)
-    return tuple(at for at in optima if at.weight > _RARELY and at is not shown)
+    return tuple(at for at in optima if at.weight > LEVEL and at is not shown)
 
 
 class LikelihoodFit(NamedTuple):
@@ -338,10 +338,10 @@ def likelihood(
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
         reached.sort(key=lambda at: at.value)
         standings, shown = compare_optima(objective, reached, n_effective or n_observed)
-        best = converge(objective, reached[shown], _LAST_STEPS, _LAST_TOLERANCE)
+        best = converge(objective, reached[shown], _LAST_STEPS, ROUNDING)
         if fit_shape:
             objective = _with_shape(objective, lambda under: converge(under, best).value)
-            best = converge(objective, best, _LAST_STEPS, _LAST_TOLERANCE)
+            best = converge(objective, best, _LAST_STEPS, ROUNDING)
         best = _close_gaps(objective, best, n_observed)
         return report(objective, best, reached, n_observed, order, scale, standings)
 
@@ -557,9 +557,9 @@ def closed_form(
     """
     similarity = Correlations(corr)
     strong = graph.threshold(similarity, graph.auto_threshold(n_observed))
-    g = graph.union(strong, _neighbor_graph(similarity, _JOINED))
-    latent = _geodesic(g, n_components, kernel)
-    return stress(latent, g, kernel, n_observed).latent
+    g = graph.union(strong, _neighbor_graph(similarity, JOINED))
+    latent, paths = _geodesic(g, n_components, kernel)
+    return stress_of_paths(latent, g, kernel, n_observed, paths, "precision").latent
 
 
 def all_pairs(
@@ -605,7 +605,7 @@ def random_closed_form(
     """
     low, high = _NEIGHBORS
     g = _neighbor_graph(Correlations(corr), int(rng.integers(low, high + 1)))
-    return _geodesic(g, n_components, kernel)
+    return _geodesic(g, n_components, kernel)[0]
 
 
 def _neighbor_graph(similarity: Correlations, n_neighbors: int) -> graph.CsrGraph:
@@ -614,10 +614,12 @@ def _neighbor_graph(similarity: Correlations, n_neighbors: int) -> graph.CsrGrap
     return graph.join(g, similarity).graph
 
 
-def _geodesic(g: graph.CsrGraph, n_components: int, kernel: kernels.StationaryKernel) -> Floats:
-    """Return closed form of the geodesic distances of a graph."""
-    sq_dist = geodesics.best_paths(g, kernel, "distance").sq_distances
-    return eigen.coordinates(sq_dist, n_components).coordinates
+def _geodesic(
+    g: graph.CsrGraph, n_components: int, kernel: kernels.StationaryKernel
+) -> tuple[Floats, geodesics.Paths]:
+    """Return the closed form of the geodesic distances of a graph, and these."""
+    paths = geodesics.best_paths(g, kernel, "distance")
+    return eigen.coordinates(paths.sq_distances, n_components).coordinates, paths
 
 
 def farthest_points(latent: Floats, count: int) -> NDArray[np.int64]:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
+from .._base import limits
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from .._base.validation import few
@@ -47,7 +47,6 @@ _FLOORS = (4.0, 2.0, 1.0, 0.5)
 _STEPS = 60  # under each
 _TOLERANCE = 1e-6  # of the log likelihood, below which a step of a comparison is the last
 _ROUNDS = 3
-_LEAST_COLUMNS = 20  # of a pair whose correlation is compared with that of the embedding
 _LEAST_PAIRS = 100  # of two sessions
 _CUTS = (0.2, 0.35, 0.5, 0.65, 0.8)  # fractions of the rows on one side of a fold
 _HINGE = 0.05  # fraction of the rows, on either side of a cut, that a fold leaves in place
@@ -195,9 +194,9 @@ def _misfits(
     """
     corr, counts = pairwise(rows)
     latent, kernel, variance, noise = objective.model(end)
-    model = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    model = kernel.matrix(latent)
     model *= variance / (variance + noise)
-    known = np.isfinite(corr) & (counts >= _LEAST_COLUMNS)
+    known = np.isfinite(corr) & (counts >= limits.FEWEST_COLUMNS)
     squares = np.where(known, counts * (corr - model) ** 2 / (1.0 - model**2) ** 2, 0.0)
     member = sessions.astype(np.float64)
     total, pairs = member @ squares @ member.T, member @ known @ member.T
@@ -224,7 +223,7 @@ def _folds(latent: Floats, kernel: StationaryKernel) -> Iterator[tuple[NDArray[n
     covariance; a fold leaves the plane that the points at the cut span best where it is.
     """
     n, m = latent.shape
-    near = kernel.covariance(cdist(latent, latent, "sqeuclidean"))
+    near = kernel.matrix(latent)
     root = np.sqrt(near.sum(axis=1))
     # A start that no eigenvector is orthogonal to, and the same in every run.
     first = np.cos(np.arange(n, dtype=np.float64))

@@ -28,16 +28,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dtrtri
-from scipy.spatial.distance import cdist
 
 from .. import covariance
 from .._base import validation as check
+from .._base.rounding import TINY, rounding
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from ..blockwise import rigid_fit
 from ._checks import Check, ModelChecks, annealed_optimum, check_model, model_covariance
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
-from ._process import GaussianProcess, freshness, row_products
+from ._process import JITTER, GaussianProcess, freshness, row_products
 from ._search import OptimumRecord, local_optimum
 
 MAX_POINTS = 400
@@ -275,8 +275,8 @@ def row_deviations(process: GaussianProcess, posterior: LatentPosterior, points:
 
 def _interpolated(process: GaussianProcess, posterior: LatentPosterior, points: Floats) -> Floats:
     """Mean error covariances (b, m, m) of the training points, weighted by the kernel at points."""
-    weights = process.kernel.covariance(cdist(points, process.points, "sqeuclidean"))
-    weights = np.maximum(weights, np.finfo(np.float64).tiny)
+    weights = process.kernel.matrix(points, process.points)
+    weights = np.maximum(weights, TINY)
     weights /= weights.sum(axis=1, keepdims=True)
     flat = posterior.covariances.reshape(len(process.points), -1)
     return row_products(weights, flat).reshape(len(points), *posterior.covariances.shape[1:])
@@ -319,7 +319,7 @@ def _prior_precision(latent: Floats) -> Floats:
     """Inverse covariance of the points of an embedding, (m, m)."""
     centered = latent - latent.mean(axis=0)
     spread = centered.T @ centered / len(latent)
-    spread.flat[:: len(spread) + 1] += 1e-9 * np.trace(spread) + np.finfo(np.float64).tiny
+    spread.flat[:: len(spread) + 1] += 1e-9 * np.trace(spread) + TINY
     return np.asarray(np.linalg.inv(spread))
 
 
@@ -331,7 +331,7 @@ def _inverse_factor(fit: Model, n_free: float) -> Floats:
     for start in range(0, n * m, m):
         information[start : start + m, start : start + m] += precision
     information[[-2, -1], [-2, -1]] += 1.0  # a factor of e, for log v and log n
-    ridge, failed = 1e-10, 1
+    ridge, failed = JITTER, 1
     diagonal = information.diagonal().copy()
     while failed:
         information.flat[:: len(information) + 1] = (1.0 + ridge) * diagonal
@@ -358,4 +358,4 @@ def _rigid_motions(latent: Floats) -> Floats:
         move[:, a], move[:, b] = latent[:, b], -latent[:, a]
         moves.append(move.ravel())
     basis, sizes, _ = np.linalg.svd(np.array(moves).T, full_matrices=False)
-    return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])
+    return np.asarray(basis[:, sizes > rounding(sizes[0], basis.size)])

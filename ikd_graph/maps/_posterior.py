@@ -20,6 +20,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
+from .._base.rounding import TINY
 from .._base.types import Floats, Integers
 from ..gplvm._process import FAINTEST, GaussianProcess
 from ..kernels import StationaryKernel
@@ -38,8 +39,7 @@ class Features:
 
     def values_at(self, points: Floats) -> Floats:
         """Evaluate the functions at points, (k, r)."""
-        sq_dist = cdist(points, self.inducing, "sqeuclidean")
-        return np.asarray(self.kernel.covariance(sq_dist) @ self.expansion)
+        return np.asarray(self.kernel.matrix(points, self.inducing) @ self.expansion)
 
     def slopes_at(self, points: Floats) -> Floats:
         """Differentiate the functions in every coordinate, (m, k, r)."""
@@ -86,7 +86,7 @@ def column_posterior(
     v (l l' k - Σ (l g)² (2 / (λ + r) - (λ + q) / (λ + r)²)).
     """
     points, rows = process.points, process.rows
-    cov = process.kernel.covariance(cdist(points, points, "sqeuclidean"))
+    cov = process.kernel.matrix(points)
     values, vectors = np.linalg.eigh(cov)
     ratio = process.noise / process.variance
     kept = values > FAINTEST**2 * ratio
@@ -98,7 +98,7 @@ def column_posterior(
     rest = np.maximum(squares - np.einsum("ij,ij->j", products, products), 0.0)
     variances = ((1.0 / spread) @ products**2 + rest / ratios) / n
     volume = np.log(spread).sum(axis=1, keepdims=True) + (n - values.size) * np.log(ratios)
-    floor = np.maximum(variances, np.finfo(np.float64).tiny)
+    floor = np.maximum(variances, TINY)
     weights = softmax(-0.5 * (n * np.log(floor) + volume), axis=0)
     return ColumnPosterior(
         features=Features(process.kernel, points, vectors),

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import pdist
 from scipy.special import logsumexp, softmax
 
+from .._base import limits
+from .._base.rounding import SUMMED, TINY
 from .._base.table import evenly_spaced
 from .._base.threads import batches
 from .._base.types import Floats
@@ -24,7 +26,6 @@ _MOST_INDUCING = 600
 
 _MOST_FUNCTIONS = 400
 _BATCH = 1024  # points that are differentiated at a time
-_TINY = float(np.finfo(np.float64).tiny)
 _JITTER = 1e-8
 _SMALLEST = 0.02  # of the smallest noise ratio: below it an eigenfunction has no part in a fit
 _PERFECT = 1e-12  # fraction of a column that no fit explains, at the least
@@ -157,7 +158,7 @@ class Smoother(Features):
             fraction[:, axis] = share
             error[:, axis] = np.sqrt(np.maximum(variance, 0.0)) / size
         fraction = np.clip(fraction, 0.0, 1.0)
-        return fraction / np.maximum(fraction.sum(axis=1, keepdims=True), _TINY), error
+        return fraction / np.maximum(fraction.sum(axis=1, keepdims=True), TINY), error
 
 
 def standardized(columns: Floats, noise: Floats) -> Floats:
@@ -168,7 +169,7 @@ def standardized(columns: Floats, noise: Floats) -> Floats:
 
 def half_median(points: Floats) -> float:
     """Half the median distance of the points of a map, of the mean where most are in one place."""
-    distances = pdist(points[evenly_spaced(len(points), 500)])
+    distances = pdist(points[evenly_spaced(len(points), limits.SAMPLED_SCALE)])
     return 0.5 * float(np.median(distances) or distances.mean())
 
 
@@ -191,10 +192,10 @@ def smoother(
     if kernel is None:
         kernel = SquaredExponential(length_scale=half_median(points))
     inducing = points[evenly_spaced(len(points), _MOST_INDUCING)]
-    among = kernel.covariance(cdist(inducing, inducing, "sqeuclidean"))
+    among = kernel.matrix(inducing)
     among.flat[:: len(among) + 1] += _JITTER
     factor = cholesky(among, lower=True)
-    across = kernel.covariance(cdist(points, inducing, "sqeuclidean"))
+    across = kernel.matrix(points, inducing)
     features = standardized(solve_triangular(factor, across.T, lower=True).T, noise)
     values, vectors = eigh(features.T @ features)
     order = np.argsort(-values)[:_MOST_FUNCTIONS]
@@ -220,11 +221,11 @@ def row_noise(residual: Floats) -> Floats:
     roots /= roots.mean(axis=0)
     # Signs tell columns that are alike from rows that are noisy.
     signs = np.sign(residual) - np.sign(residual).mean(axis=0)
-    signs /= np.maximum(np.linalg.norm(signs, axis=0), _TINY)
+    signs /= np.maximum(np.linalg.norm(signs, axis=0), TINY)
     alike = np.sin(0.5 * np.pi * (signs.T @ signs)) ** 2 - (0.5 * np.pi) ** 2 / (n - 1.0)
     np.fill_diagonal(alike, 1.0)
     means = roots.mean(axis=1)
-    error, spread = roots.var() * max(float(alike.mean()), 1.0 / b), max(float(means.var()), _TINY)
+    error, spread = roots.var() * max(float(alike.mean()), 1.0 / b), max(float(means.var()), TINY)
     return np.asarray((1.0 + max(0.0, 1.0 - error / spread) * (means - 1.0)) ** 2)
 
 
@@ -232,7 +233,6 @@ def row_noise(residual: Floats) -> Floats:
 
 _POOLED = 20_000  # values of the null distribution
 _FEWEST, _MOST = 6, 99  # draws of each column
-_ROUNDING = 1e-9  # of the largest draw, below which two do not differ
 _PRIOR = 10.0  # draws that moments of all columns count as
 
 
@@ -286,4 +286,4 @@ def _moments(sums: Floats, squares: Floats, count: int, null: Floats) -> tuple[F
     around = np.maximum(squares - 2.0 * mean * sums + count * mean**2, 0.0)
     spread = np.sqrt((around + _PRIOR * variance) / (count + _PRIOR))
     # Draws of rows that repeat differ by rounding alone.
-    return mean, np.maximum(spread, _ROUNDING * max(float(np.abs(null).max()), 1.0))
+    return mean, np.maximum(spread, SUMMED * max(float(np.abs(null).max()), 1.0))

@@ -17,9 +17,10 @@ from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import count, format_number, setting
 from .._base.table import SparseTable, evenly_spaced
-from .._base.threads import single_threaded_blas
+from .._base.threads import batches, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.warn import warn
+from ..chance import LEVEL
 from ..covariance import unit_rows
 from ..kernels import StationaryKernel, differentiable
 from ..missing import has_holes
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnRelevance", "columns"]
 
-LEVEL = 0.05
-"""False discovery rate up to which a column counts as found."""
+NAMED = 5
+"""Columns that are named in a sentence."""
 
 WIDTH = 256
 """Columns that are worked on together."""
@@ -129,7 +130,7 @@ class ColumnRelevance:
         """Say how many columns make the map, and the first along each axis."""
         return "\n".join([self.summary, *self.sentences()])
 
-    def top(self, axis: int, n: int = 5) -> list[str]:
+    def top(self, axis: int, n: int = NAMED) -> list[str]:
         """Name the significant columns that vary most along an axis.
 
         Parameters
@@ -282,8 +283,8 @@ class OnMap(NamedTuple):
 
     def batches(self, width: int = WIDTH) -> Iterator[tuple[Integers, Floats]]:
         """Centered columns with their positions, ``width`` at a time."""
-        for start in range(0, self.columns.size, width):
-            at = self.columns[start : start + width]
+        for batch in batches(self.columns.size, width):
+            at = self.columns[batch]
             Y = self.take(at)
             yield at, Y - Y.mean(axis=0)
 

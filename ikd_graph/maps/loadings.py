@@ -34,14 +34,13 @@ from ..kernels import RationalQuadratic, StationaryKernel, differentiable
 from ..plotting import charts, plot
 from ._posterior import ColumnPosterior
 from ._smoother import bayes_factors, half_median, smoother
-from .columns import WIDTH, OnMap, check_map, place_of, read_columns
+from .columns import NAMED, WIDTH, OnMap, check_map, place_of, read_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Loadings", "loadings"]
 
-_NAMED = 5
 _ROWS = 300  # and 256 columns that a kernel is chosen by
 
 
@@ -92,7 +91,7 @@ class Loadings:
         for _, _, values, variances, _ in self._slopes(np.arange(len(self.points))):
             n_sure += int(np.count_nonzero(charts.beyond_errors(values, np.sqrt(variances))))
         sure, chance = n_sure / (len(self.points) * len(self)), float(chi2.sf(4 * m, m))
-        most = ", ".join(self.top(_NAMED)["column"]) if sure > 2.0 * chance else "none can be told"
+        most = ", ".join(self.top(NAMED)["column"]) if sure > 2.0 * chance else "none can be told"
         return (
             f"derivatives of {count(len(self), 'column')} at {count(len(self.points), 'point')}, "
             f"{sure:.0%} beyond two standard errors on this map (by chance {chance:.0%})\n"
@@ -394,6 +393,6 @@ def chosen_columns(columns: Any, names: Any) -> Integers:
         raise ValueError(
             f"columns must be names of columns of X or positions from 0 to {len(names) - 1}, got "
             f"{each}{f', which fits {fitting} columns' if fitting else ''}; the names are "
-            f"{listed(names, _NAMED)}"
+            f"{listed(names, NAMED)}"
         )
     return np.array([*map(min, fits)], dtype=np.int64)

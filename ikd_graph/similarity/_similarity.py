@@ -16,8 +16,9 @@ from ..kernels import StationaryKernel
 from ._affinity import Affinity
 from ._search import block_neighbors
 
-_SEARCHED = 25
-"""Neighbors that are searched at once: a second graph of the same points asks for as many."""
+SEARCHED = 25
+"""Neighbors that are searched at once: a second graph of the same points asks for as many.
+Among fewer a surface has holes, whose rims look like short-circuit edges."""
 
 _FARTHEST = 1e100
 """Units from the mean row beyond which squared distances are no numbers."""
@@ -89,7 +90,7 @@ class Similarity(ABC):
         most = self.n_samples - 1
         k = min(k, most)
         if self._near is None or self._near.shape[1] < k:
-            self._near = self._search(min(max(k, _SEARCHED), most))
+            self._near = self._search(min(max(k, SEARCHED), most))
         return np.ascontiguousarray(self._near[:, :k])
 
     def _search(self, k: int) -> Indices:

@@ -44,6 +44,14 @@ def test_covariances_fall_from_one(kernel):
     assert np.signbit(kernel.sq_distance(np.ones(3))).sum() == 0
 
 
+@pytest.mark.parametrize("kernel", PARAMETERS, ids=str)
+def test_the_matrix_of_points_has_the_covariance_of_every_pair(kernel):
+    points = np.random.default_rng(0).normal(size=(6, 2))
+    sq_dist = ((points[:, None] - points) ** 2).sum(axis=2)
+    np.testing.assert_allclose(kernel.matrix(points), kernel.covariance(sq_dist), rtol=1e-12)
+    np.testing.assert_array_equal(kernel.matrix(points[:2], points), kernel.matrix(points)[:2])
+
+
 @pytest.mark.parametrize("nu", [0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 3.5, 7.0])
 def test_matern_equals_its_bessel_formula(nu):
     x = np.sqrt(2.0 * nu * DISTANCES)
