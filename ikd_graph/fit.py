@@ -17,13 +17,11 @@ from .missing import filled_rows
 from .refine import Likelihood, Stress
 from .settings import Settings
 from .similarity import PairwiseSimilarity, Precomputed, Similarity
+from .similarity._similarity import SEARCHED
 from .strategies import Problem, Solution
+from .stress import Noise
 
 __all__ = ["Result", "fit"]
-
-_N_SUPPORT = 25
-"""Neighbors among which short-circuit edges are searched: of fewer a surface has holes, whose rims
-look like short-circuit edges."""
 
 _MOST_NOISE = 1.5
 """Noise, in units of what was said, above which something else must be wrong."""
@@ -66,9 +64,10 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
     Result
         Coordinates (n, M) float64 and how they came about.
     """
-    kernel = similarity.inverse(settings.closed_form_kernel)
-    if isinstance(settings.refine, Stress) and settings.refine.noise is not None:
-        _check_noise(similarity, settings)
+    kernel, refine = similarity.inverse(settings.closed_form_kernel), settings.refine
+    noise = refine.noise if isinstance(refine, Stress) else None
+    if noise is not None:
+        _check_noise(similarity, settings, noise)
     g, labels, removed = None, None, None
     if settings.graph is not None:
         with stages("graph"):
@@ -85,33 +84,28 @@ def fit(similarity: Similarity, rows: Any, settings: Settings, stages: Stages) -
             f"{len(removed)} of {g.n_edges + len(removed)} edges were removed as short-circuit "
             "edges (removed_edges_); prune=False keeps them"
         )
-    knows_lengths = g is not None or settings.affinity == "precomputed_distance"
-    if settings.refine is not None and knows_lengths:
+    if settings.stress_weights is not None:
         with stages("stress"):
-            result = _by_stress(result)
+            result = _by_stress(result, settings.stress_weights, noise)
     # A result keeps no distances.
     result = replace(result, solution=solution._replace(paths=None))
-    if isinstance(settings.refine, Likelihood):
+    if isinstance(refine, Likelihood):
         with stages("likelihood"):
-            result = _by_likelihood(result, rows, settings.refine)
+            result = _by_likelihood(result, rows, refine)
     return replace(result, settings=replace(settings, kernel=result.kernel))
 
 
-def _by_stress(result: Result) -> Result:
+def _by_stress(result: Result, weights: str, noise: Noise) -> Result:
     """Return a result of less stress, over the edges of the graph or over all distances."""
-    settings, stress = result.settings, result.settings.refine
     g, similarity, kernel = result.graph, result.similarity, result.kernel
-    if not isinstance(stress, Stress):
-        # The likelihood starts from here.
-        stress = Stress("precision" if settings.model_based else "uniform")
-    latent, noise = result.coordinates, stress.noise
+    latent = result.coordinates
     if g is not None:
         shared = similarity.shared_columns(g.rows, g.indices)
         paths = result.solution.paths
         if paths is None:
             count = geodesics.auto_landmarks(*latent.shape)
-            paths = geodesics.best_paths(g, kernel, settings.strategy.path, count)
-        refined = stresses.stress_of_paths(latent, g, kernel, shared, paths, stress.weights, noise)
+            paths = geodesics.best_paths(g, kernel, result.settings.strategy.path, count)
+        refined = stresses.stress_of_paths(latent, g, kernel, shared, paths, weights, noise)
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
         refined = stresses.stress_of_distances(latent, distances, noise)
@@ -135,14 +129,13 @@ def _by_stress(result: Result) -> Result:
 def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     """Return a result of largest likelihood of the rows, or of their known entries."""
     settings, similarity = result.settings, result.similarity
+    if settings.of_entries:
+        table = gplvm.centered_known(similarity.modeled(rows))
+        latent, n_iter, joints = gplvm.search_mirrored(
+            result.coordinates, table, result.kernel, likelihood.time_budget
+        )
+        return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
     if isinstance(similarity, PairwiseSimilarity):
-        annealed = not likelihood.fit_shape and likelihood.descent != "local"
-        if annealed and not similarity.affinity.euclidean and gplvm.likelihood_of_entries(rows):
-            table = gplvm.centered_known(similarity.modeled(rows))
-            latent, n_iter, joints = gplvm.search_mirrored(
-                result.coordinates, table, result.kernel, likelihood.time_budget
-            )
-            return replace(result, coordinates=latent, n_iter=n_iter, sessions=joints)
         if not similarity.known.all():
             raise ValueError(
                 "refine.Likelihood must have fit_shape=False and annealed descents where pairs of "
@@ -165,10 +158,9 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
     )
 
 
-def _check_noise(similarity: Similarity, settings: Settings) -> None:
+def _check_noise(similarity: Similarity, settings: Settings, noise: Noise) -> None:
     """Raise where a fit has no distances that a noise could be of."""
-    assert isinstance(settings.refine, Stress)
-    one = np.ndim(settings.refine.noise) == 0
+    one = np.ndim(noise) == 0
     between_rows = one and settings.graph is not None
     if not similarity.affinity.euclidean or (similarity.rows is not None and not between_rows):
         kind = "a number" if one else "a matrix"
@@ -205,7 +197,7 @@ def _connected_graph(
         g = rule.build(similarity)
         if rule.prune:
             given = isinstance(similarity, Precomputed)
-            support = None if given else graph.neighbor_graph(similarity, _N_SUPPORT)
+            support = None if given else graph.neighbor_graph(similarity, SEARCHED)
             affinity = similarity.affinity
             g, removed = graph.prune(g, support, sq_distance=affinity.sq_distances_of_weights)
     labels = np.asarray(graph.component_labels(g), dtype=np.int64)

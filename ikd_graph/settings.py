@@ -82,8 +82,10 @@ class Settings:
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
     # R² of two halves of the columns, by split, as far as a choice needed those of this map.
     agreements: tuple[float, ...] = field(default=(), repr=False, compare=False)
-    # By what halves of the columns were compared, until all is chosen.
-    halved: Settings | None = field(default=None, repr=False, compare=False)
+    # Of stress, which a likelihood starts from as well; None where no lengths are known.
+    stress_weights: str | None = field(default=None, repr=False, compare=False)
+    # Whether the likelihood is that of the known entries, none of which is filled in.
+    of_entries: bool = field(default=False, repr=False, compare=False)
     warnings: tuple[str, ...] = ()  # what the user has to be told
     spectrum: Floats | None = field(default=None, repr=False, compare=False)
     reasons: Mapping[str, str] = field(default_factory=dict)

@@ -1,11 +1,11 @@
 """What "auto" stands for: facts of a table, candidates, and the settings of a fit."""
 
 from ..similarity import folds
-from ._candidates import candidates, compare_candidates
 from ._crossvalidate import (
     AGREED,
     SPLITS,
     agreement_of_halves,
+    compare_candidates,
     direction_score,
     held_out_r2,
     predicted_r2,
@@ -20,7 +20,7 @@ from ._facts import (
     sampled,
 )
 from ._numbers import describe_effective_columns
-from ._resolve import SUPPORTED, resolve
+from ._resolve import SUPPORTED, candidates, resolve
 
 __all__ = [
     "AGREED", "ENOUGH_COLUMNS", "SPLITS", "SUPPORTED", "Facts", "Moments", "agreement_of_halves",

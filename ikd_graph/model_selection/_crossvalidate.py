@@ -1,4 +1,4 @@
-"""What parts of the columns say of a map: two halves of them, and those that were left out.
+"""What parts of the columns say of a map: those that were left out, and two halves of them.
 
 Every part is embedded as the map was, so that the numbers are about what is shown.
 """
@@ -16,11 +16,23 @@ from .._base.validation import count, validate
 from ..gplvm._search import MAX_POINTS
 from ..graph import CsrGraph
 from ..refine import Likelihood, Stress
-from ..settings import Settings
+from ..settings import Candidate, Settings
 from ..similarity import compare, folds
 from ..strategies import Blockwise, Geodesic
 from ._facts import Facts
 from ._numbers import trial
+
+REPRESENTATIONS = ("euclidean", "standardized_euclidean", "correlation")
+"""Tables as they are, columns standardized, rows standardized."""
+
+MARGIN = 1.05
+"""Factor by which another representation must score more than the table as it is, which nobody has
+touched (docs/decisions/003-one-rule-for-auto.md)."""
+
+_CHANCE_DRAWS, _CHANCE_ERRORS = 20, 10.0
+"""Embeddings with their points exchanged, and standard deviations of their scores beyond which a
+score is no chance: scores are the best of several and never below zero, so that one table of noise
+in sixty is beyond (docs/decisions/003-one-rule-for-auto.md)."""
 
 SPLITS = 3
 """Splits of the columns in halves: each of three folds is once with the first."""
@@ -31,11 +43,82 @@ AGREED = 0.8
 NEAREST = 10
 """Rows whose mean predicts a row."""
 
-NUMBERS = (5, 10, 20)
+NUMBERS = (5, NEAREST, 20)
 """Rows that the score averages over: few see what is near, many average noise."""
 
 _MOST_DIRECTIONS = 60
 """Beyond these there is noise in all tables that were looked at."""
+
+
+def compare_candidates(
+    facts: Facts, options: list[Settings]
+) -> tuple[int, tuple[Candidate, ...], bool]:
+    """Fit every candidate without a quarter of the columns, four times, and predict these.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of their sample columns are fitted, and predicted.
+    options : list of Settings
+        Candidates.
+
+    Returns
+    -------
+    best : int
+        The first candidate of the highest score, that of a table as it is raised by the margin.
+    candidates : tuple of Candidate
+        Their scores, the best first.
+    predicts : bool
+        Whether the best predicts better than its embeddings with their points exchanged do.
+    """
+    table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
+    options = [closed_form(option) for option in options]
+    fits = [list[tuple[Integers, Floats]]() for _ in options]
+    scores, r2 = np.zeros((2, len(options), len(table)))
+    for held_out in parts:
+        shown = held_out if held_out.all() else ~held_out
+        directions = principal_directions(values[:, held_out])
+        for at, option in enumerate(options):
+            points = embed(table[:, shown], option)
+            if directions.shape[1]:
+                near = nearest_points(points, NUMBERS[-1])
+                fits[at].append((near, directions))
+                scores[at] += score_of(near, directions) / len(parts)
+                r2[at] += r2_of(near[:, :NEAREST], values[:, held_out]) / len(parts)
+    if len(parts) == 1:
+        r2[:] = np.nan  # nothing was held out
+    as_it_is = [option.affinity == REPRESENTATIONS[0] for option in options]
+    best = int(np.argmax(scores.sum(axis=1) * np.where(as_it_is, MARGIN, 1.0)))
+    tried = [
+        Candidate(
+            option.affinity,
+            option.strategy.name,
+            None if option.refine is None else type(option.refine).__name__.lower(),
+            *_with_error(scores[at]), *_with_error(scores[at] - scores[best]), *_with_error(r2[at]),
+            chosen=at == best,
+        )
+        for at, option in enumerate(options)
+    ]  # fmt: skip
+    predicts = _beyond_chance(float(scores[best].sum()) * len(parts), fits[best])
+    return best, tuple(sorted(tried, key=lambda each: (not each.chosen, -each.score))), predicts
+
+
+def _with_error(by_point: Floats) -> tuple[float, float]:
+    """Sum over points, and its standard error."""
+    return float(by_point.sum()), float(by_point.std() * np.sqrt(by_point.size))
+
+
+def _beyond_chance(score: float, fits: list[tuple[Integers, Floats]]) -> bool:
+    """Whether a sum of scores is beyond those of embeddings with their points exchanged.
+
+    Each comes with the nearest points of every point, and the directions.
+    """
+    rng, drawn = np.random.default_rng(0), np.zeros(_CHANCE_DRAWS)
+    for draw in range(_CHANCE_DRAWS):
+        for near, directions in fits:
+            order = rng.permutation(len(near))
+            drawn[draw] += float(score_of(near, directions[order]).sum())
+    return bool(score > drawn.mean() + _CHANCE_ERRORS * drawn.std(ddof=1))
 
 
 def agreement_of_halves(facts: Facts, option: Settings, split: int) -> float:

@@ -14,20 +14,22 @@ from scipy import special
 
 from .. import covariance, missing
 from .._base import limits
+from .._base.rounding import SUMMED
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
 from .._base.types import Booleans, Floats, Integers, Reals
+from ..chance import LEVEL
 from ..covariance import doubly_centered_rows
+from ..gplvm import likelihood_of_entries
 from ..graph import sure_threshold
+from ..similarity import AFFINITIES
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
 
 _WIDE = 2.0  # spread of the row variances beyond which rows differ in length by more than chance
 _BY_RARE_CHANCE = 0.001  # samples of the model whose row variances scatter more than that
-_KURTOSIS_ERRORS = 4.0
+_KURTOSIS_ERRORS, _LEAST_ERROR = 4.0, 0.08
 _NEAR = 0.9  # of a limit: what a table that hardly differs may have on its other side
-_LEAST_SCATTER = 1e-9  # so correlated, rows are equal but for rounding
-_BY_CHANCE = 0.05  # fraction of tables of unrelated rows in which two seem related
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,17 @@ class Facts:
         """Whether a tenth of what decides about it, more or less, would decide otherwise."""
         if self.are_counts or self.rows.shape[1] < _NEAR * ENOUGH_COLUMNS:
             return False
-        found = self.moments
-        most = max(
-            ENOUGH_COLUMNS / min(self.rows.shape[1], found.n_effective),
-            found.spread_ratio / found.spread_limit,
-            abs(found.kurtosis_gap) / (_KURTOSIS_ERRORS * found.kurtosis_error),
-        )
+        n_columns = min(self.rows.shape[1], self.moments.n_effective)
+        most = max(ENOUGH_COLUMNS / n_columns, self.moments.strain)
         return _NEAR < most < 1.0 / _NEAR
 
     def has_a_block_of_the_model(self) -> bool:
         """Whether the largest part without holes looks like samples of the model."""
         return moments(self.rows[np.ix_(*complete_block(self.rows))]).fit_the_model
+
+    def have_a_likelihood_of_entries(self, affinity: str) -> bool:
+        """Whether that of the known entries can be maximized in seconds; distances have none."""
+        return not AFFINITIES[affinity].euclidean and likelihood_of_entries(self.rows)
 
     @cached_property
     def are_counts(self) -> bool:
@@ -128,11 +130,16 @@ class Moments(NamedTuple):
         return self.is_plausible and self.n_effective >= ENOUGH_COLUMNS
 
     @property
+    def strain(self) -> float:
+        """Largest of what speaks against the model, over what chance leaves of it."""
+        kurtosis = abs(self.kurtosis_gap) / (_KURTOSIS_ERRORS * self.kurtosis_error)
+        return max(self.spread_ratio / self.spread_limit, kurtosis)
+
+    @property
     def is_plausible(self) -> bool:
         """Whether nothing speaks against samples of the model, in however few columns."""
-        normal = abs(self.kurtosis_gap) <= _KURTOSIS_ERRORS * self.kurtosis_error
-        alike = self.spread_ratio <= self.spread_limit and not self.are_counts
-        return alike and normal and self.n_effective >= limits.FEWEST_COLUMNS
+        enough = self.n_effective >= limits.FEWEST_COLUMNS
+        return enough and self.strain <= 1.0 and not self.are_counts
 
 
 def moments(X: Any) -> Moments:
@@ -150,7 +157,7 @@ def moments(X: Any) -> Moments:
     n_observed, counts = X.shape[1], are_counts(X)
     centered, holes = _centered(X)
     if not len(centered):
-        return Moments(n_observed, 0.0, 0.0, n_observed, 0.08, counts)
+        return Moments(n_observed, 0.0, 0.0, n_observed, _LEAST_ERROR, counts)
     effective = covariance.effective_columns(centered)
     # Of the columns each row has its own.
     own, known = effective * (1.0 - float(holes.mean())), np.count_nonzero(~holes, axis=1)
@@ -161,11 +168,11 @@ def moments(X: Any) -> Moments:
     related = (rows @ rows.T) ** 2
     related -= related.mean(axis=0)
     related -= related.mean(axis=1, keepdims=True)
-    scatter = max(float(np.trace(related)), _LEAST_SCATTER * len(rows))
+    scatter = max(float(np.trace(related)), SUMMED * len(rows))
     expected = float(np.sqrt(2.0 / own * scatter / len(rows)))
     spread = float(squares.std() / squares.mean()) / expected
     # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
-    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), _LEAST_SCATTER)
+    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), SUMMED)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     # Levels of columns have a kurtosis of their own, and hide that of the rows.
     about_mean = doubly_centered_rows(_with_levels(centered, holes))
@@ -186,7 +193,7 @@ def _kurtosis(rows: Floats, known: Integers, effective: float) -> tuple[float, f
     # Correlated rows repeat one another: 1 / shared of them count as independent.
     shared = float(np.einsum("ij,ij->", small, small)) / n**2
     kurtosis = float(np.einsum("i,ij,ij->", known, rows**2, rows**2)) / n
-    error = max(0.08, float(np.sqrt(24.0 * shared / effective)))
+    error = max(_LEAST_ERROR, float(np.sqrt(24.0 * shared / effective)))
     return kurtosis - 3.0 * (effective - 1.0) / (effective + 1.0), error
 
 
@@ -222,7 +229,7 @@ def has_significant_correlation(X: Any) -> bool:
     # Unrelated rows correlate by -1 / (n - 1) about their mean: as differences of Fisher's z.
     largest = float(corr.max())
     largest = (largest + 1.0 / (n - 1)) / (1.0 + largest / (n - 1))
-    if largest > sure_threshold(width, _BY_CHANCE / (n * (n - 1) / 2.0)):
+    if largest > sure_threshold(width, LEVEL / (n * (n - 1) / 2.0)):
         return True
     if effective < rows.shape[1]:
         # The law is that of independent columns.

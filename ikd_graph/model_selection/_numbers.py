@@ -1,4 +1,4 @@
-"""Numbers of a fit once its method is chosen: of the graph, weights, kernel and landmarks."""
+"""Numbers of a fit once its method is chosen: graph, weights, likelihood, kernel and landmarks."""
 
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from .._base.progress import Stages
 from .._base.table import SparseTable, dense_rows, evenly_spaced, some_rows
 from .._base.warn import no_warnings
 from ..fit import Result, fit
+from ..gplvm._search import JOINED
 from ..graph import Neighbors, Rule, Threshold
 from ..refine import Likelihood, Stress
 from ..settings import Settings, compares_distances
@@ -21,13 +22,13 @@ from ._facts import Facts
 N_NEIGHBORS = 10
 """Neighbors of a point in a neighbor graph (docs/decisions/003-one-rule-for-auto.md)."""
 
-MIN_NEIGHBORS, STRONGEST = 6, 150
-"""Neighbors of a point in a threshold graph, which keep every point in it, and its strongest edges,
-which keep a graph of many points sparse (docs/decisions/014-threshold.md)."""
+STRONGEST = 150
+"""Strongest edges of a point in a threshold graph, which keep one of many points sparse
+(docs/decisions/014-threshold.md)."""
 
 
 def with_numbers(facts: Facts, settings: Settings) -> Settings:
-    """Choose the numbers of a graph, weights, kernel and landmarks, with their reasons.
+    """Choose the numbers of a graph, weights, likelihood, kernel and landmarks, with their reasons.
 
     Parameters
     ----------
@@ -48,19 +49,14 @@ def with_numbers(facts: Facts, settings: Settings) -> Settings:
         settings = _with_graph(facts, settings, by_value, euclidean)
     else:
         settings = replace(settings, graph=None)
-    refine = settings.refine
-    if isinstance(refine, Stress) and refine.weights == "auto":
-        many = facts.has_rows and facts.rows.shape[0] > limits.DOUBLE
-        plain = "elastic" if many else "uniform"
-        settings = replace(
-            settings, refine=replace(refine, weights="precision" if by_value else plain)
-        )
+    settings = _with_refinement(facts, settings, by_value)
+    likely = isinstance(settings.refine, Likelihood)
     if not settings.is_auto("kernel"):
         settings = replace(settings, closed_form_kernel=settings.kernel)
-        if euclidean and not isinstance(refine, Likelihood):
+        if euclidean and not likely:
             why = "distances are taken as they are: no kernel bends them"
             settings = settings.explain({"kernel": why})
-    elif not isinstance(refine, Likelihood):
+    elif not likely:
         settings = replace(settings, kernel=settings.closed_form_kernel)
     elif not settings.model_based:
         # Heavy tails leave room between what is far apart (decision 004).
@@ -78,14 +74,12 @@ def _with_graph(facts: Facts, settings: Settings, by_value: bool, euclidean: boo
     rows, affinity = facts.rows, settings.affinity
     if settings.is_auto("graph") and sp.issparse(rows):
         return replace(settings, graph=Threshold(0.0, prune=False))
+    why = "the order of similarities is more reliable than their values"
     if settings.model_based:
         why = "correlations estimate the kernel of the model, so that small ones are left out"
-        settings = settings.take(why, graph=Threshold())
     elif by_value:
         why = "a pair is an edge where its own columns show it"
-        settings = settings.take(why, graph=Threshold())
-    why = "the order of similarities is more reliable than their values"
-    settings = settings.take(why, graph=Neighbors())
+    settings = settings.take(why, graph=Threshold() if by_value else Neighbors())
     rule = settings.graph
     if isinstance(rule, Neighbors) and rule.k == "auto":
         rule = rule.replace(k=N_NEIGHBORS)
@@ -96,13 +90,33 @@ def _with_graph(facts: Facts, settings: Settings, by_value: bool, euclidean: boo
             settings = settings.explain({"columns": describe_effective_columns(width, free)})
         rule = rule.replace(
             s0=_threshold(facts, settings, free, euclidean),
-            n_neighbors=rule.n_neighbors or MIN_NEIGHBORS,
+            n_neighbors=rule.n_neighbors or JOINED,
             strongest=rule.strongest or STRONGEST,
             n_removed=0,
         )
     if isinstance(rule, Rule) and rule.prune == "auto":
         rule = rule.replace(prune=facts.has_rows and not by_value and not by_fdr)
     return replace(settings, graph=rule)
+
+
+def _with_refinement(facts: Facts, settings: Settings, by_value: bool) -> Settings:
+    """Return settings with the weights of a stress, and what a likelihood is of."""
+    refine, many = settings.refine, facts.has_rows and facts.rows.shape[0] > limits.DOUBLE
+    weights, of_entries = None, False
+    if isinstance(refine, Stress):
+        plain = "elastic" if many else "uniform"
+        weights = "precision" if by_value else plain
+        weights = weights if refine.weights == "auto" else refine.weights
+        refine = replace(refine, weights=weights)
+    elif isinstance(refine, Likelihood):
+        # Stress has what it starts from.
+        weights = "precision" if settings.model_based else "uniform"
+        annealed = not refine.fit_shape and refine.descent != "local"
+        has_one = facts.has_holes and facts.have_a_likelihood_of_entries(settings.affinity)
+        of_entries = annealed and has_one
+    if settings.graph is None and settings.affinity != "precomputed_distance":
+        weights = None
+    return replace(settings, refine=refine, stress_weights=weights, of_entries=of_entries)
 
 
 def _threshold(facts: Facts, settings: Settings, free: float | None, euclidean: bool) -> float:
