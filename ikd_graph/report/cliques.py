@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._base.format import listed
-from ..jobs.cliques import DISAGREEMENT, CliqueInspection, labels_text, threshold_of
+from ..jobs.inspection import DISAGREEMENT, CliqueInspection, labels_text, threshold_of
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Curve
 from . import page
