@@ -89,8 +89,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
             points=plot.names_of_points(data.row_names),
         ),
         "embed_page", model, data,
-        answer=answer, scores=scores, columns=relevance, warnings=arguments.heard,
-        steps=[again, *steps],
+        answer=answer, scores=scores, columns=relevance, steps=[again, *steps],
     )  # fmt: skip
     lines = _summary(model, data, scores)
     if relevance is not None:
@@ -98,7 +97,7 @@ def run_embed(arguments: argparse.Namespace) -> None:
         lines.append(f"  {relevance.summary}{along}")
         lines += [f"    {sentence}" for sentence in relevance.sentences()]
     result = {
-        **common.fit_record(model),
+        **common.fit_record(model.settings_),
         "trust": trust.numbers,
         "scores": scores,
         "eigenvalues": model.eigenvalues_,
@@ -292,7 +291,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
     common.write_outputs(arguments, data, files)
     files["compare.png"], files["compare.html"] = common.drawings(
         arguments, lambda ax: result.plot(ax), "compare_page", result,
-        size=result.figure_size, warnings=arguments.heard, steps=[step],
+        size=result.figure_size, steps=[step],
     )  # fmt: skip
     record = {
         "measure": result.measure,
@@ -336,8 +335,8 @@ def _after_comparison(result: Comparison, arguments: argparse.Namespace) -> tupl
 
 def run_cliques(arguments: argparse.Namespace) -> None:
     """Count the cliques of the graph of a data set, list them and show how they overlap."""
-    own = {name: getattr(arguments, name) for name in ("limit", "stability", "signed", "verbose")}
-    own |= method_parameters(vars(arguments))
+    own = method_parameters(vars(arguments))
+    own |= common.typed_values(arguments, "limit", "stability", "signed", "verbose")
     data = common.read_data(arguments, edges=getattr(arguments, "edges", None))
     if sp.issparse(data.X):
         # Edges are taken as they are.
@@ -345,10 +344,10 @@ def run_cliques(arguments: argparse.Namespace) -> None:
     view = inspect_cliques(data, **own)
     answer, lines, result = [*view.answer], [], {}
     step = ("To look again:", common.typed_command(arguments))
-    if view.model is not None:
-        lines, result = str(view.model.settings_).splitlines(), common.fit_record(view.model)
+    if view.model is not None and view.settings is not None:
+        lines, result = str(view.settings).splitlines(), common.fit_record(view.settings)
         answer += common.truth_lines(data, view.model.embedding_)
-        if not own["signed"]:
+        if "signed" not in own:
             step = ("To embed with this graph:", _embed_again(view.model, arguments))
     counts, advice = view.to_record(), view.advice()
     files: dict[str, Any] = {
@@ -356,9 +355,8 @@ def run_cliques(arguments: argparse.Namespace) -> None:
         "cliques.json": common.json_text(counts) + "\n",
     }
     files["cliques.png"], files["cliques.html"] = common.drawings(
-        arguments, lambda ax: view.plot(ax), "cliques_page", view,
-        steps=[step], warnings=arguments.heard,
-    )  # fmt: skip
+        arguments, lambda ax: view.plot(ax), "cliques_page", view, steps=[step]
+    )
     if arguments.export:
         files[f"graph.{arguments.export}"] = view.exported(f".{arguments.export}")
     lines = [f"  {line}" for line in [*lines, *in_columns(view.facts().items())]]

@@ -24,6 +24,7 @@ from ..estimator import IKD
 from ..metrics import affine_r2
 from ..plotting import plot
 from ..report.page import share_plotly
+from ..settings import Settings
 from .console import PROG, print_error, write_lines
 from .objects import plain_settings, settings_flags
 from .parser import STDOUT, flags_of
@@ -115,7 +116,8 @@ def drawings(
     except ImportError as error:
         print_error("warning", f"no picture: {error}")
     try:
-        options |= {"command": typed_command(arguments), "picture": coarse}
+        around = {"command": typed_command(arguments), "picture": coarse}
+        options = {"warnings": arguments.heard, **around, **options}
         html = getattr(report, page)(*content, **options) if page else None
     except ImportError as error:
         print_error("warning", f"no HTML: {error}")
@@ -201,10 +203,10 @@ def coordinates_csv(
     return str(table.to_csv(index_label=data.row_title or "row"))
 
 
-def fit_record(model: IKD) -> dict[str, Any]:
+def fit_record(used: Settings) -> dict[str, Any]:
     """Return settings and reasons of a fit, for JSON."""
-    settings = {**model.settings_.parameters(), "kernel": model.settings_.kernel}
-    return {"settings": plain_settings(settings), "reasons": dict(model.settings_.reasons)}
+    settings = {**used.parameters(), "kernel": used.kernel}
+    return {"settings": plain_settings(settings), "reasons": dict(used.reasons)}
 
 
 def describe_data(data: Dataset) -> dict[str, Any]:

@@ -262,12 +262,12 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
         add("--max-rows", type=int, metavar="N", help="rows compared; default: 2000")
         add("--time-limit", type=float, metavar="S", help="seconds of a peer's fit")
     elif name == "cliques":
-        add("--limit", type=int, metavar="N", default=20_000,
+        add("--limit", type=int, metavar="N",
             help="list at most so many maximal cliques; default: 20000")  # fmt: skip
-        add("--stability", type=int, metavar="N", nargs="?", const=200, default=0,
+        add("--stability", type=int, metavar="N", nargs="?", const=200,
             help="how often each clique would be there on fresh columns, from N resamples (200)",
             )  # fmt: skip
-        add("--signed", action="store_true", default=False,
+        add("--signed", action="store_true",
             help="negate rows that oppose others, so that their cliques are found")  # fmt: skip
         add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
             help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree, procrustes
+from scipy.spatial import procrustes
+from sklearn.neighbors import NearestNeighbors
 
 from .. import blockwise, missing
 from .._base import limits
@@ -117,13 +118,12 @@ class AlignedSessions:
         told = pd.DataFrame({"rows": sizes}, pd.Index(self.names, name="session"))
         if np.count_nonzero(sizes) < 2 or n <= _NEIGHBORS:
             return told.assign(found=np.nan, by_chance=np.nan, spread=np.nan)
-        near = KDTree(points).query(points, _NEIGHBORS + 1)[1]
-        row, at = np.nonzero(near != np.arange(n)[:, None])
-        near = near[row, at]
+        near = NearestNeighbors(n_neighbors=_NEIGHBORS).fit(points).kneighbors()[1]
 
         def of_others(labels: Integers) -> pd.Series:
-            other = pd.Series(labels[row] != labels[near])
-            return other.groupby(labels[row]).mean().reindex(range(sizes.size))
+            other = pd.Series((labels[near] != labels[:, None]).ravel())
+            by_row = other.groupby(np.repeat(labels, _NEIGHBORS))
+            return by_row.mean().reindex(range(sizes.size))
 
         rng = np.random.default_rng(0)
         spread = np.std([of_others(rng.permutation(session)) for _ in range(_DRAWS)], 0, ddof=1)

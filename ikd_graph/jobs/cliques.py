@@ -147,8 +147,6 @@ def inspect_cliques(
         # Nodes of a graph that is given go with rows of their names.
         rows = data.X if of_pairs or sp.issparse(data.X) else data.frame
         model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
-    reasons = {name: why for name, why in model.settings_.reasons.items() if name != "joints"}
-    model.settings_ = replace(model.settings_, reasons=reasons)
     return _inspected(model, data, limit, stability, turned)
 
 

@@ -167,10 +167,8 @@ def compare(
     with Stages(verbose) as stages, stages("choosing"), no_warnings():
         # Rows are compared as by the default fit, whatever is compared here.
         model = IKD(n_components, **settings).fit(data.X)
-        trust, warned = (
-            Trust.of(model, chance_of(data.X, null)) if ours else None,
-            model.settings_.warnings,
-        )
+        trust = Trust.of(model, chance_of(data.X, null)) if ours else None
+        warned = model.settings_.warnings
         settings["affinity"] = model.settings_.affinity
         if refine != "auto" or model.settings_.strategy.name != "geodesic":
             model = IKD(n_components, strategy="geodesic", refine=refine, **settings).fit(data.X)

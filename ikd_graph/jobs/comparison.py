@@ -252,13 +252,13 @@ class Comparison:
     def _chart(self) -> Chart:
         """Scores as lying bars with their intervals, noise levels side by side."""
         n = len(self.levels)
-        bars = []
+        width, bars = 0.8 / n, []
         for k, level in enumerate(self.levels):
             rows = self.rows_at(level)
-            at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * 0.8 / n
+            at = np.arange(float(len(rows))) + (k - 0.5 * (n - 1)) * width
             lengths, errors = np.array([(row.score, row.half_width) for row in rows]).T
             name = f"noise {level:g}" if n > 1 else ""
-            bars.append(Bars(at, lengths, colors.class_color(k), name, 0.8 / n, errors))
+            bars.append(Bars(at, lengths, colors.class_color(k), name, width, errors))
         label = SCORES[self.measure]
         return Chart(f"{label} of each method", label, bars=tuple(bars), rows=tuple(self.titles))
 

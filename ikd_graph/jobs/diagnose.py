@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from .. import covariance, graph, model_selection
 from .. import missing as holes
@@ -217,15 +219,14 @@ def _tried(d: Diagnosis, data: Floats, seed: int | None) -> tuple[tuple[Differen
     parts, told = model_selection.folds(table), []
 
     def r2(settings: dict[str, Any]) -> Floats:
-        removing, by_point = "remove_mean_row" in settings, np.zeros(len(table))
-        model = IKD(d.n_components, random_state=seed).set_params(
-            **d.typed if removing else settings
-        )
-        for held_out in parts:
-            shown = table[:, ~held_out]
-            points = model.fit_transform(covariance.remove_mean_row(shown) if removing else shown)
-            by_point += model_selection.held_out_r2(points, values[:, held_out]) / len(parts)
-        return by_point
+        model: Any = IKD(d.n_components, random_state=seed)
+        if "remove_mean_row" in settings:
+            removed = FunctionTransformer(covariance.remove_mean_row)
+            model = make_pipeline(removed, model.set_params(**d.typed))
+        else:
+            model.set_params(**settings)
+        maps = ((model.fit_transform(table[:, ~fold]), values[:, fold]) for fold in parts)
+        return np.sum([model_selection.held_out_r2(*each) / len(parts) for each in maps], axis=0)
 
     # No step takes holes.
     steps = _possible_steps(d) if len(parts) > 1 and not d.known else []

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ..estimator import IKD
 from ..graph import CsrGraph
 from ..plotting import charts, plot
 from ..plotting.colors import Paint, paint
+from ..settings import Settings
 from ..similarity import GIVEN
 from .threshold_scan import threshold_scan
 
@@ -115,6 +116,15 @@ class CliqueInspection:
 
     def __repr__(self) -> str:
         return f"CliqueInspection({self.cliques!r})"
+
+    @property
+    def settings(self) -> Settings | None:
+        """Settings of the fit with their reasons; nobody asked what its joints leave open."""
+        if self.model is None:
+            return None
+        used = self.model.settings_
+        told = {name: why for name, why in used.reasons.items() if name != "joints"}
+        return replace(used, reasons=told)
 
     def _names(self, rows: Iterable[int]) -> list[str]:
         """Names of points."""

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from .._base.format import listed
+from ..cliques import incidence
 from ..jobs.inspection import DISAGREEMENT, CliqueInspection, labels_text, threshold_of
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Curve
@@ -124,8 +127,5 @@ def _map(result: CliqueInspection, drawn: DrawnPoints) -> list[page.Block]:
 
 def _holding(result: CliqueInspection) -> list[str]:
     """Numbers of the first cliques that hold each point, and of how many."""
-    held: list[list[str]] = [[] for _ in range(result.data.n_samples)]
-    for number, members in enumerate(result.cliques):
-        for row in members.tolist():
-            held[row].append(str(number))
-    return [listed(numbers, 5) for numbers in held]
+    held = incidence(result.cliques.blocks, result.graph.n_nodes).T.tocsr()
+    return [listed(numbers, 5) for numbers in np.split(held.indices, held.indptr[1:-1])]

@@ -24,12 +24,10 @@ def demo_page(result: Demo, **around: Any) -> str:
     """
     lead = "Two tables of which the truth is known, and one of noise, by several methods."
     sections = [("What was found", [page.block("list", result.answer), page.block("note", RULE)])]
-    for name in result.tables:
-        drawings = []
-        for title, (Z, paint, caption, errors) in result.panels().items():
-            rows = [f"row {row}" for row in range(len(Z))]
-            chart = charts.scatter(Z, paint, title=title, errors=errors, hover=rows)
-            if title.startswith(name):
-                drawings.append(page.drawing(chart, title, caption, "small"))
-        sections.append((name.capitalize(), [page.figures(*drawings)]))
+    drawings: dict[str, list[page.Block]] = {name: [] for name in result.tables}
+    for title, (Z, paint, caption, errors) in result.panels().items():
+        rows = [f"row {row}" for row in range(len(Z))]
+        chart = charts.scatter(Z, paint, title=title, errors=errors, hover=rows)
+        drawings[title.partition(":")[0]].append(page.drawing(chart, title, caption, "small"))
+    sections += [(name.capitalize(), [page.figures(*each)]) for name, each in drawings.items()]
     return page.render("Demonstration", "demo", lead, sections, **around)
