@@ -6,7 +6,7 @@ import itertools
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -377,10 +377,10 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
         (step.words, common.paste_command(arguments, step.command, step.settings))
         for step in diagnosis.steps
     ]
-    names = ("n_points", "n_observed", "n_components", "n_used", "n_trusted", "p_value")
-    numbers = {name: getattr(diagnosis, name) for name in (*names, "agreement", "reliability")}
-    tables = ("model", "trust", "trusted_pairs", "trusted_correlations", "rows")
-    numbers |= {name: value for name, value in vars(diagnosis).items() if name not in tables}
+    names = ["n_points", "n_observed", "n_components", "n_used", "n_trusted", "p_value"]
+    # What two diagnoses are compared by is no table.
+    names += ["agreement", "reliability", *(f.name for f in fields(diagnosis) if f.compare)]
+    numbers = {name: getattr(diagnosis, name) for name in names}
     numbers |= {name: getattr(diagnosis, name)._asdict() for name in ("chance", "moments")}
     numbers["parameters"] = plain_settings(diagnosis.parameters)
     numbers["tried"] = [gain._asdict() for gain, _ in diagnosis.tried]
