@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import cliques, covariance, graph
 from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds, in_columns
 from .._base.validation import name_rows, one_of
@@ -468,10 +467,9 @@ def run_warm(arguments: argparse.Namespace) -> None:
             for parameters, n_jobs in itertools.product(fits, (1, -1)):
                 model = IKD(n_jobs=n_jobs, **parameters).fit(rows[:n_points])
                 model.inverse_transform(model.transform(rows[-2:]))
-        g = graph.threshold(covariance.correlation(rows[:n_points]), 0.5)
-        cover = cliques.cover(g, 4)
-        cliques.summary(g, cover)
-        cliques.overlaps(cover)
-        cliques.maximal_cliques(g, limit=100)
+        # Some cliques, and a cover where there are more than the limit.
+        view = inspect_cliques(rows[:n_points], affinity="correlation", graph=0.5, limit=1)
+        view.facts()
+        view.chart()
     if not arguments.quiet:
         write_lines([f"What fits use is compiled ({time.perf_counter() - start:.0f} s)."])

@@ -129,12 +129,13 @@ class Demo:
             best = panels[f"{name}: IKD"]
             bars = best._replace(errors=self.errors[name])
             panels[f"{name}: IKD"] = bars if known else best._replace(caption=self._verdict)
-        of_rows = np.zeros(_ROWS, dtype=np.intp)
-        for k, row in enumerate(self.cliques.largest(8).index, 1):
+        of_rows, largest = np.zeros(_ROWS, dtype=np.intp), self.cliques.largest(8).index
+        for k, row in enumerate(largest, 1):
             of_rows[self.cliques.cliques[row]] = k
-        paint = Paint("clique", of_rows, ("",) * 9, (MUTED, *CLASSES[:8]))
-        Z = self.embeddings["curve"]["IKD"]
-        return {**panels, "curve: cliques": Panel(Z, paint, "the 8 largest in colors")}
+        palette = (MUTED, *CLASSES[: len(largest)])
+        paint = Paint("clique", of_rows, ("",) * len(palette), palette)
+        said = f"the {len(largest)} largest in colors"
+        return {**panels, "curve: cliques": Panel(self.embeddings["curve"]["IKD"], paint, said)}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every embedding of every table, with error bars, and the cliques of the curve.
