@@ -1,1 +1,1 @@
-"""What people come for, one module each: a computation, its record, its tables."""
+"""What people come for: jobs compute (`compare`), their records keep and tell it (`comparison`)."""
