@@ -52,8 +52,15 @@ def with_holes(X, fraction=0.05):
     return X
 
 
+@functools.cache
+def of_samples(kernel, noise):
+    """Points, columns and derivatives of samples, and a model of the columns."""
+    Z, X, slopes = samples(kernel, n=80, p=150, noise=noise, seed=3)
+    return Z, X, slopes, IKD(kernel=kernel).fit(X)
+
+
 def fit_samples(kernel):
-    return IKD(kernel=kernel).fit(samples(kernel)[1])
+    return of_samples(kernel, 0.5)[3]
 
 
 DIGITS = load_digits().data[:90]
@@ -141,8 +148,7 @@ def test_standard_errors_given_the_map_are_those_of_differences_of_scikit_learn(
 @pytest.mark.parametrize("kernel", SMOOTH, ids=repr)
 @pytest.mark.parametrize("noise", [0.1, 0.5])
 def test_intervals_hold_the_true_derivatives(kernel, noise):
-    Z, X, slopes = samples(kernel, n=80, p=150, noise=noise, seed=3)
-    model = IKD(kernel=kernel).fit(X)
+    Z, X, slopes, model = of_samples(kernel, noise)
     turn = orthogonal_procrustes(Z - Z.mean(axis=0), model.embedding_)[0]
     given = ikd_graph.loadings(Z, X, kernel=kernel)
     for found, truth in ((model.loadings(), slopes @ turn), (given, slopes)):
@@ -154,15 +160,14 @@ def test_intervals_hold_the_true_derivatives(kernel, noise):
 
 def test_errors_of_coordinates_are_in_those_of_derivatives():
     inside, given_the_map = [], []
-    for kernel in SMOOTH[:2]:
-        for seed in range(3):
-            Z, X, slopes = samples(kernel, n=60, noise=0.0, seed=seed)
-            model = IKD(kernel=kernel).fit(X)
-            turn = orthogonal_procrustes(Z - Z.mean(axis=0), model.embedding_)[0]
-            found = model.loadings()
-            off, alone = np.abs(found.values - slopes @ turn), replace(found, spread=None)
-            inside.append(np.mean(off <= 1.96 * found.standard_errors))
-            given_the_map.append(np.mean(off <= 1.96 * alone.standard_errors))
+    for seed in range(3):
+        Z, X, slopes = samples(SMOOTH[0], n=60, noise=0.0, seed=seed)
+        model = IKD(kernel=SMOOTH[0]).fit(X)
+        turn = orthogonal_procrustes(Z - Z.mean(axis=0), model.embedding_)[0]
+        found = model.loadings()
+        off, alone = np.abs(found.values - slopes @ turn), replace(found, spread=None)
+        inside.append(np.mean(off <= 1.96 * found.standard_errors))
+        given_the_map.append(np.mean(off <= 1.96 * alone.standard_errors))
     assert np.mean(inside) >= 0.9
     assert np.mean(given_the_map) <= 0.85
 
