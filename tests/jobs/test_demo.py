@@ -1,21 +1,38 @@
 """The demonstration: what is known of its tables is what it says of them."""
 
+import contextlib
 import csv
+import io
 
 import numpy as np
 import pytest
 
 from ikd_graph import compare, datasets, metrics
-from ikd_graph.cli import main
+from ikd_graph.cli import commands, main
 from ikd_graph.jobs.demo import demo
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """What the command wrote and said, and the result that it told."""
+    folder, said, results = tmp_path_factory.mktemp("demo"), io.StringIO(), []
+
+    def kept(*given):
+        results.append(demo(*given))
+        return results[-1]
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setattr(commands, "demo", kept)
+        assert main(["demo", "--output", str(folder)]) == 0
+    (result,) = results
+    return folder, said.getvalue().splitlines(), result
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of other libraries, while they are imported
-def test_the_demonstration_tells_the_truth_apart_from_noise(tmp_path, capsys):
-    assert main(["demo", "--output", str(tmp_path)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    with open(tmp_path / "demo_scores.csv", newline="") as file:
+def test_the_demonstration_tells_the_truth_apart_from_noise(shown):
+    folder, said, _ = shown
+    with open(folder / "demo_scores.csv", newline="") as file:
         scores = {(row["table"], row["method"]): float(row["r2"]) for row in csv.DictReader(file)}
     for line, name in zip(said, ("curve", "surface"), strict=False):
         ours = scores.pop((name, "IKD"))
@@ -26,16 +43,16 @@ def test_the_demonstration_tells_the_truth_apart_from_noise(tmp_path, capsys):
     assert any("Isomap" in method for _, method in scores)
     assert said[4].startswith("Noise: nothing to see")
     assert said[5] == "Wrote"
-    page = (tmp_path / "demo_report.html").read_text()
+    page = (folder / "demo_report.html").read_text()
     assert "nothing to see" in page
     assert page.count("R² 0.") >= len(scores)
-    assert (tmp_path / "demo_picture.png").stat().st_size > 50_000
+    assert (folder / "demo_picture.png").stat().st_size > 50_000
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of other libraries, while they are imported
-def test_peers_have_the_better_of_two_settings_and_intervals_hold():
-    result = demo()
+def test_peers_have_the_better_of_two_settings_and_intervals_hold(shown):
+    result = shown[2]
     every = result.embeddings["curve"]
     assert every["truth"].shape == every["IKD"].shape == (120, 2)
     isomap = [title for title in every if title.startswith("Isomap")]
