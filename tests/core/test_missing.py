@@ -250,7 +250,7 @@ def test_unknown_pairs_are_no_edges_and_change_nothing():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sessions_without_a_common_row_are_nearly_as_good_as_the_whole_table(seed):
-    X, z, whole = sessions(seed)
+    X, z, whole = sessions(seed, rows=30)
     model = IKD(2, missing="pairwise").fit(X)
     complete = IKD(2).fit(whole)
     assert affine_r2(z, model.embedding_) > affine_r2(z, complete.embedding_) - 0.03

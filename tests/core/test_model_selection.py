@@ -398,7 +398,7 @@ def test_counts_are_compared_by_the_roots_of_their_proportions():
 
 
 def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
-    X = digits[0][:100]
+    X = digits[0][:60]
     model = quiet(IKD(2), X)
     assert model.agreement_ < model_selection.SUPPORTED
     assert isinstance(model.settings_.refine, refine.Likelihood)

@@ -71,7 +71,7 @@ def test_all_strategies_have_the_similarity_and_the_graph_that_are_named(roll, r
 
 @pytest.mark.parametrize("affinity", ["correlation", "cosine", "euclidean", "hellinger"])
 def test_other_methods_are_given_the_similarity_of_the_strategies(affinity):
-    counts = datasets.spike_counts(60, 30).X
+    counts = datasets.spike_counts(30, 12).X
     result = compare(counts, ("linear", "pca"), noise=0, affinity=affinity)
     first, second = (result.row(name, 0.0).embedding for name in ("linear", "pca"))
     assert procrustes(first, second)[2] < 1e-9
