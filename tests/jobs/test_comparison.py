@@ -313,7 +313,7 @@ def embedded(request, roll):
     bent = np.tanh(rng.normal(size=(50, 2)) @ rng.normal(size=(2, 24)))
     bent = bent * np.exp(rng.normal(0.0, 0.5, 24)) + 0.6 * rng.normal(size=bent.shape)
     bent += rng.normal(0.0, 0.5, (50, 1))
-    X = {"bent": bent, "roll": roll.X, "counts": datasets.spike_counts(36, 20).X}[request.param]
+    X = {"bent": bent, "roll": roll.X, "counts": datasets.spike_counts(30, 12).X}[request.param]
     return X, quiet(IKD(2, random_state=0), X)
 
 
