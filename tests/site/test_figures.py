@@ -152,6 +152,7 @@ def test_the_reading_of_the_channels(data_home):
     assert "those between patches have {} to {}".format(*shown) in text
 
 
+@pytest.mark.slow
 def test_the_numbers_to_trust_are_those_of_the_tables():
     tables = {name: getattr(sklearn.datasets, name)().data for name in TRUSTED_TABLES}
     shuffled = np.random.default_rng(0).permuted(tables["load_breast_cancer"], axis=0)
