@@ -28,11 +28,11 @@ from ._version import __version__
 from .cliques import check_blocks
 from .fit import Result
 from .kernels import StationaryKernel
+from .predictions import Computed
 from .refine import Likelihood, Stress
 from .settings import CLASSES, Settings
 from .similarity import AFFINITIES, GIVEN
 from .strategies import Strategy
-from .values import Computed
 
 _FORMAT = "ikd_graph model, format 8"
 

@@ -81,7 +81,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
         weights are similarities; nodes of networkx go with the rows of a data frame that have
         their names, see `graph.as_graph`. "auto" does not depend on the strategy: a threshold of
-        five standard errors, at most 150 edges of a point, and six neighbors where X looks like
+        five standard errors, the 150 strongest edges of a point, and six neighbors where X looks like
         samples of a Gaussian process, else ten neighbors.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
@@ -110,8 +110,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         and on a graph stress runs before it;
         `refine.Stress` and `refine.Likelihood` have parameters of their own. "auto" is the
         likelihood where X looks like samples of a Gaussian process or where two halves of the
-        columns do not agree (`agreement_`), else stress where there is a graph or where distances
-        of all pairs were given.
+        columns do not agree (`agreement_`), else stress where rows have a graph or where distances
+        of all pairs were given, and none for covariances that were given.
     missing : {"error", "pairwise", "impute"} or rule
         What to do about NaN, masked entries and NA. "error" refuses them. "pairwise" compares every
         pair of rows over the columns that both have; pairs that share fewer than 20 columns
@@ -237,11 +237,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.datasets import load_wine
     >>> from ikd_graph import IKD
-    >>> X = load_digits().data[:400]
-    >>> IKD(n_components=2, graph=7).fit_transform(X).shape
-    (400, 2)
+    >>> IKD(n_components=2, graph=7).fit_transform(load_wine().data).shape
+    (178, 2)
     """
 
     _doc_link_module = "ikd_graph"
@@ -478,7 +477,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If covariances or distances were given, which know no rows.
         """
         with self._learnt("noise_model") as model:
-            return model.values.noise_model
+            return model.predictions.noise_model
 
     def log_likelihood(self) -> float:
         """Log likelihood of all columns of the rows the model was fitted to, duplicates once."""
@@ -564,7 +563,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             usual = [f"x{k}" for k in range(self.n_features_in_)]
             names = np.array(getattr(self, "feature_names_in_", usual), object)
             chosen = chosen_columns(columns, names)
-            posteriors, spread = model.values.posteriors(chosen), model.spread()
+            posteriors, spread = model.predictions.posteriors(chosen), model.spread()
         rows = self._row_names if Z is None else row_names(Z)
         return Loadings(points, tuple(names[chosen]), posteriors, spread, rows)
 

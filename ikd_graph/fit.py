@@ -1,4 +1,4 @@
-"""A fit with nothing left to choose: similarity -> graph -> closed form -> refinement."""
+"""A fit whose settings are chosen: similarity -> graph -> closed form -> refinement."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

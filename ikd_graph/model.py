@@ -42,10 +42,10 @@ from .gplvm._likelihood import known_columns
 from .gplvm._uncertainty import MAX_POINTS, place_variances, row_deviations
 from .model_selection import SPLITS, Facts, agreement_of_halves, predicted_r2, resolve
 from .placement import MostLikely, Projection, Reconstruction
+from .predictions import Computed, Predictions
 from .settings import Settings
 from .similarity import AFFINITIES, PairwiseSimilarity, Similarity, find_rows, row_keys
 from .trust import chance_of
-from .values import Computed, Values
 
 __all__ = ["Model"]
 
@@ -372,24 +372,26 @@ class Model:
     # Values of X ----------------------------------------------------------------------------------
 
     @cached_property
-    def values(self) -> Values:
+    def predictions(self) -> Predictions:
         """Values of X as samples of a process of the points."""
         rows, distinct = self.rows, some_rows(self.rows, self.first)
         if self.has_holes:
             mean = covariance.column_moments(dense_rows(rows))[0]
         else:
             mean = np.asarray(rows.mean(axis=0))
-        return Values(distinct, mean, self.result, self.computed)
+        return Predictions(distinct, mean, self.result, self.computed)
 
     def predict(self, points: Floats, *, with_errors: bool = False) -> Prediction:
         """Predict rows of X at points; ``with_errors`` adds what error bars leave open."""
-        predicted = self.values.predict(points)
+        predicted = self.predictions.predict(points)
         bars = self.error_bars() if with_errors and self.settings.model_based else None
         if bars is None:
             return predicted
         std = np.hypot(predicted.std, row_deviations(self.process, bars, points))
         # Nothing is less certain than where nothing was measured.
-        return predicted._replace(std=np.minimum(std, np.sqrt(self.values.noise_model.variance)))
+        return predicted._replace(
+            std=np.minimum(std, np.sqrt(self.predictions.noise_model.variance))
+        )
 
     def spread(self) -> Floats | None:
         """Mean error covariance of the points, (m, m); None where it is not known."""
@@ -407,7 +409,7 @@ class Model:
                 f"X must have a row that transform can place, got none of {len(rows)}; pass "
                 "rows like those of the fit"
             )
-        return self.values.score(some_rows(rows, placed), latent[placed])
+        return self.predictions.score(some_rows(rows, placed), latent[placed])
 
     def _compared(self, numbers: Integers) -> Floats:
         """Return some of the distinct rows as they were compared."""

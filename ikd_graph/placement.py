@@ -149,7 +149,7 @@ class Projection(Reconstruction):
 
 @dataclass(frozen=True)
 class MostLikely(Reconstruction):
-    """New rows at their points of maximum likelihood, near rows of the fit where these lie."""
+    """New rows at their points of maximum likelihood; those that are nearly rows of the fit, there."""
 
     process: GaussianProcess  # of the rows as they were compared
 

@@ -21,7 +21,7 @@ __all__ = ["attributes", "explain"]
 def attributes(model: Model) -> dict[str, Any]:
     """Return the results of all rows that `IKD` shows: copies, of which the model sees none.
 
-    The one function where distinct rows become all rows.
+    Here what was found for distinct rows becomes that of all rows.
     """
     result, settings, first, inverse = model.result, model.settings, model.first, model.inverse
     solution, g, core = result.solution, result.graph, result.core

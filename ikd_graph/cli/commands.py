@@ -23,10 +23,10 @@ from ..estimator import IKD
 from ..jobs.align import align
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, compare
-from ..jobs.comparison import Comparison, sentences
+from ..jobs.compare_result import Comparison, sentences
 from ..jobs.demo import RULE, demo
 from ..jobs.diagnose import diagnose
-from ..jobs.diagnosis import FIGURE_SIZE
+from ..jobs.diagnose_result import FIGURE_SIZE
 from ..jobs.label_scores import format_scores, score_labels
 from ..jobs.placed import Fit
 from ..maps.columns import ColumnRelevance

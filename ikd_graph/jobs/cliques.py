@@ -25,7 +25,7 @@ from ..graph import CsrGraph
 from ..missing import Pairwise
 from ..settings import Settings
 from ..similarity import GIVEN, Correlations, stored_pairs
-from .inspection import CliqueInspection, threshold_of
+from .cliques_result import CliqueInspection, threshold_of
 
 __all__ = ["CliqueInspection", "inspect_cliques"]
 

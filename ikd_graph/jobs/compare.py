@@ -25,7 +25,7 @@ from ..similarity import AFFINITIES, GIVEN, unique_rows, warn_of_pairs
 from ..trust import Trust, chance_of
 from . import baselines
 from .baselines import PEERS, Timed, timed
-from .comparison import RULE, SCORES, Comparison, Difference, Row, half_width, sentences
+from .compare_result import RULE, SCORES, Comparison, Difference, Row, half_width, sentences
 from .label_scores import score_labels
 
 __all__ = [

@@ -24,8 +24,8 @@ from ..estimator import IKD
 from ..similarity import AFFINITIES, PairwiseSimilarity, warn_of_pairs
 from ..strategies import Blockwise
 from ..trust import Trust, chance_of
-from .comparison import LEAST, Difference
-from .diagnosis import Diagnosis, Step, as_typed, problems
+from .compare_result import LEAST, Difference
+from .diagnose_result import Diagnosis, Step, as_typed, problems
 
 __all__ = ["Diagnosis", "Step", "diagnose"]
 

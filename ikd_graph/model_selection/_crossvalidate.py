@@ -72,7 +72,7 @@ def compare_candidates(
         Whether the best predicts better than its embeddings with their points exchanged do.
     """
     table, values, parts = facts.sample, facts.predicted, folds(facts.sample)
-    options = [closed_form(option) for option in options]
+    options = [without_likelihood(option) for option in options]
     fits = [list[tuple[Integers, Floats]]() for _ in options]
     scores, r2 = np.zeros((2, len(options), len(table)))
     for held_out in parts:
@@ -173,7 +173,7 @@ def predicted_r2(facts: Facts, option: Settings) -> float:
     return float(np.sum(r2, axis=0).sum())
 
 
-def closed_form(option: Settings) -> Settings:
+def without_likelihood(option: Settings) -> Settings:
     """Return settings by which others are compared: geodesics for cliques, no likelihood."""
     strategy, likely = option.strategy, isinstance(option.refine, Likelihood)
     plain = Geodesic(strategy.path) if isinstance(strategy, Blockwise) else strategy

@@ -25,8 +25,8 @@ from ._crossvalidate import (
     REPRESENTATIONS,
     SPLITS,
     agreement_of_halves,
-    closed_form,
     compare_candidates,
+    without_likelihood,
 )
 from ._facts import ENOUGH_COLUMNS, Facts, has_significant_correlation
 from ._numbers import trial, with_numbers
@@ -63,7 +63,7 @@ def resolve(facts: Facts, asked: Settings, stages: Stages) -> Settings:
     rows                        n_components that predicts held-out columns, if there are enough
     samples of the model        correlations, geodesics and the likelihood, whether two halves of
                                 the columns agree or not; no refinement where no rows correlate
-    any other table             the candidate whose closed form, made without a quarter of the
+    any other table             the candidate whose map, made without a quarter of the
                                 columns, predicts these best: the table as it is, columns
                                 standardized, or rows standardized; counts by the roots of their
                                 proportions. Stress, or the likelihood where two halves of the
@@ -242,7 +242,7 @@ def _halve(facts: Facts, option: Settings) -> Settings:
 
     That is in every split, unless those of the first agree.
     """
-    halved, agreements = closed_form(option), list[float]()
+    halved, agreements = without_likelihood(option), list[float]()
     for split in range(SPLITS):
         agreements.append(agreement_of_halves(facts, halved, split))
         if not agreements[0] <= AGREED:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._base.format import listed
 from ..cliques import incidence
-from ..jobs.inspection import DISAGREEMENT, CliqueInspection, labels_text, threshold_of
+from ..jobs.cliques_result import DISAGREEMENT, CliqueInspection, labels_text, threshold_of
 from ..plotting import charts, colors
 from ..plotting.charts import Chart, Curve
 from . import page

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jobs.comparison import RULE, SCORES, Comparison, label_words, sentences
+from ..jobs.compare_result import RULE, SCORES, Comparison, label_words, sentences
 from ..plotting import charts
 from ..plotting.charts import Chart, Points
 from . import page

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..datasets import Dataset
-from ..jobs.diagnosis import Diagnosis
+from ..jobs.diagnose_result import Diagnosis
 from ..plotting.colors import paint_points
 from . import page
 

@@ -88,8 +88,8 @@ def embed_page(
     >>> from ikd_graph import IKD
     >>> from ikd_graph import datasets
     >>> from ikd_graph import report
-    >>> data = datasets.load("digits")
-    >>> "<h1>digits" in report.embed_page(IKD().fit(data.X), data)
+    >>> data = datasets.half_moons(60)
+    >>> "<h1>half_moons" in report.embed_page(IKD(refine=None).fit(data.X), data)
     True
     """
     written = {title or "labels": format_scores(score) for title, score in (scores or {}).items()}

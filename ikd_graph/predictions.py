@@ -26,7 +26,7 @@ from .gplvm import (
 from .gplvm._likelihood import known_columns, known_log_likelihood, work_of
 from .maps._posterior import ColumnPosterior, column_posterior
 
-__all__ = ["Computed", "Values"]
+__all__ = ["Computed", "Predictions"]
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Computed:
 
 
 @dataclass(eq=False, repr=False)
-class Values:
+class Predictions:
     """Rows of X and where they lie; a column is known in the rows that have it."""
 
     rows: Any  # (u, p) distinct rows of X, NaN where a value is not known

@@ -18,7 +18,7 @@ from ..estimator import IKD
 from ..plotting import charts, colors, plot
 from ..similarity import AFFINITIES
 from ..trust import Trust
-from .comparison import Difference
+from .compare_result import Difference
 
 __all__ = ["Diagnosis", "Step"]
 
