@@ -81,8 +81,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         networkx graph, a scipy sparse matrix or a `CsrGraph` is a graph of the rows of X, whose
         weights are similarities; nodes of networkx go with the rows of a data frame that have
         their names, see `graph.as_graph`. "auto" does not depend on the strategy: a threshold of
-        five standard errors, the 150 strongest edges of a point, and six neighbors where X looks like
-        samples of a Gaussian process, else ten neighbors.
+        five standard errors, the 150 strongest edges of a point, and six neighbors where X looks
+        like samples of a Gaussian process, else ten neighbors.
     kernel : str or StationaryKernel
         "squared_exponential", "rational_quadratic", "gamma_exponential", "matern", or an instance
         from `ikd_graph.kernels`. Its ``length_scale`` is the unit of the embedding. "auto" takes

@@ -149,7 +149,7 @@ class Projection(Reconstruction):
 
 @dataclass(frozen=True)
 class MostLikely(Reconstruction):
-    """New rows at their points of maximum likelihood; those that are nearly rows of the fit, there."""
+    """New rows where they are most likely; what is nearly a row of the fit lies beside it."""
 
     process: GaussianProcess  # of the rows as they were compared
 

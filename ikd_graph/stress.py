@@ -5,10 +5,11 @@ distance d = f^-1(r) has variance (1 - r^2)^2 / (N f'(d)^2) and the distance sqr
 
     w = 4 d N f'(d)^2 / (1 - r^2)^2,
 
-which is the paper's Eq. 11 to first order in the error of r. Weighted SMACOF minimizes sum w (|z_i - z_j| - sqrt(d))^2:
-each step goes nearly twice as far as the minimum of a quadratic that lies above the stress and
-touches it. There the quadratic is still no higher than at the start, so the stress never rises. A
-wrong scale, which such steps only turn round, ends in the first, to the minimum.
+which is the paper's Eq. 11 to first order in the error of r. Weighted SMACOF minimizes
+sum w (|z_i - z_j| - sqrt(d))^2: each step goes nearly twice as far as the minimum of a quadratic
+that lies above the stress and touches it. There the quadratic is still no higher than at the start,
+so the stress never rises. A wrong scale, which such steps only turn round, ends in the first, to
+the minimum.
 """
 
 from collections.abc import Callable
