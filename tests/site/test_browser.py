@@ -74,8 +74,7 @@ def made_page(fitted, n_points):
     )
     model = copy(fitted)
     model.embedding_ = Z
-    errors = {"standard errors": rng.random((n_points, 3))}
-    computed = {**fitted.model_.computed, **errors}
+    computed = replace(fitted.model_.computed, standard_errors=rng.random((n_points, 3)))
     model.model_ = replace(fitted.model_, inverse=np.arange(n_points), computed=computed)
     # The page is of more points than were fitted.
     vars(model.model_).update(first=fitted.model_.first, embedding=Z)
