@@ -91,12 +91,12 @@ class Settings:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Any) -> Settings:
+    def of(cls, estimator: Any) -> Settings:
         """Return what the parameters of an estimator ask for.
 
         Parameters
         ----------
-        model : IKD
+        estimator : IKD
             Its parameters are checked, but for what needs data to be known.
 
         Returns
@@ -109,22 +109,22 @@ class Settings:
         ValueError
             The message names the parameter, the rule and the cure.
         """
-        size = auto_or(whole(1, cure="'auto' chooses"))("n_components", model.n_components)
-        strategies.check_landmarks(model.n_landmarks, 1 if size == "auto" else size)
-        if not isinstance(model.verbose, bool):
-            whole(0)("verbose", model.verbose)
-        jobs("n_jobs", model.n_jobs)
-        state = model.random_state
+        size = auto_or(whole(1, cure="'auto' chooses"))("n_components", estimator.n_components)
+        strategies.check_landmarks(estimator.n_landmarks, 1 if size == "auto" else size)
+        if not isinstance(estimator.verbose, bool):
+            whole(0)("verbose", estimator.verbose)
+        jobs("n_jobs", estimator.n_jobs)
+        state = estimator.random_state
         drawn = isinstance(state, np.random.RandomState)  # it is drawn from in the fit
         asked = cls(
             n_components=size,
-            strategy=_object("strategy", model.strategy, strategies.Strategy),
-            graph=_graph(model.graph),
-            kernel=auto_or(kernels.as_kernel)("kernel", model.kernel),
-            affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", model.affinity),
-            refine=None if model.refine is None else _object("refine", model.refine),
-            missing=copy(missing.get(model.missing)),
-            n_landmarks=model.n_landmarks,
+            strategy=_object("strategy", estimator.strategy, strategies.Strategy),
+            graph=_graph(estimator.graph),
+            kernel=auto_or(kernels.as_kernel)("kernel", estimator.kernel),
+            affinity=one_of(("auto", *AFFINITIES, *GIVEN))("affinity", estimator.affinity),
+            refine=None if estimator.refine is None else _object("refine", estimator.refine),
+            missing=copy(missing.get(estimator.missing)),
+            n_landmarks=estimator.n_landmarks,
             random_state=None if drawn else seed("random_state", state),
         )
         return asked._together()

@@ -123,13 +123,13 @@ class Trust(NamedTuple):
         return {name: float(value) for name, value in named if np.isfinite(value)}
 
     @classmethod
-    def of(cls, model: Any, chance: ChanceTest | None) -> Trust:
-        """Return the trust in a fitted model, whose numbers are computed where they are not."""
-        n_columns = 0 if model.affinity in GIVEN else model.n_features_in_
-        agreements, checks = tuple(map(float, model.agreements_)), model.checks_
-        misfit = checks.sentence(model.n_components_) if checks else ""
-        rivals = rivals_of(model.optima_)
-        return cls(chance, agreements, model.reliability_, n_columns, misfit, checks, rivals)
+    def of(cls, estimator: Any, chance: ChanceTest | None) -> Trust:
+        """Return the trust in a fitted estimator, whose numbers are computed where they are not."""
+        n_columns = 0 if estimator.affinity in GIVEN else estimator.n_features_in_
+        agreements, checks = tuple(map(float, estimator.agreements_)), estimator.checks_
+        misfit = checks.sentence(estimator.n_components_) if checks else ""
+        rivals = rivals_of(estimator.optima_)
+        return cls(chance, agreements, estimator.reliability_, n_columns, misfit, checks, rivals)
 
     def sentences(self, name: str = "") -> list[str]:
         """Return the verdict, and the numbers it rests on with the question each answers.

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ikd_graph import IKD, kernels
+from ikd_graph import IKD, blockwise, kernels
+from ikd_graph.strategies import Blockwise
 
 
 @pytest.fixture
@@ -50,6 +51,23 @@ def test_a_failed_fit_leaves_the_model_as_it_was(X):
     placed = model.transform(X + 0.1)
     with pytest.raises(ValueError, match="must vary"):
         model.fit(np.zeros((20, 3)))
+    assert model.n_features_in_ == 30
+    np.testing.assert_array_equal(model.transform(X + 0.1), placed)
+
+
+def test_an_interrupt_during_a_fit_leaves_the_model_as_it_was(X):
+    merged = []
+
+    def merge(solved, n_points):
+        if merged:
+            raise KeyboardInterrupt
+        merged.append(n_points)
+        return blockwise.merge(solved, n_points).coordinates
+
+    model = IKD(2, strategy=Blockwise(merge=merge), refine=None, graph=8).fit(X)
+    placed = model.transform(X + 0.1)
+    with pytest.raises(KeyboardInterrupt, match="stopped during the stage 'closed form'"):
+        model.fit(X[:, :12])
     assert model.n_features_in_ == 30
     np.testing.assert_array_equal(model.transform(X + 0.1), placed)
 
