@@ -1,4 +1,4 @@
-"""Arguments of public functions are validated, once for each call of a user."""
+"""Arguments of public functions are validated, whoever calls them."""
 
 import numpy as np
 import pytest
@@ -24,6 +24,8 @@ OUTSIDE.indices[1] = 10**9
         (lambda: covariance.covariance(np.eye(2), centered=1), "centered must be True or False"),
         (lambda: eigen.gram_matrix([[1.0, 2.0]]), r"sq_dist must be square, got shape \(1, 2\)"),
         (lambda: graph.auto_threshold(np.inf), "n_observed must be positive and finite"),
+        (lambda: covariance.sampling_variance(0.5, 0.0), "n_observed must be finite and above 0"),
+        (lambda: covariance.sampling_variance(0.5, [9, np.nan]), "n_observed must be finite and"),
         (lambda: geodesics.distances(PAIR, "gauss"), "kernel must be one of"),
         (lambda: geodesics.distances(PAIR, kernel="gauss"), "kernel must be one of"),
         (
@@ -54,6 +56,8 @@ def test_what_makes_sense_comes_through():
     table = np.random.default_rng(0).normal(size=(4, 6))
     for form in (table.tolist(), table.astype(object), table):
         np.testing.assert_allclose(covariance.correlation(form), np.corrcoef(table), atol=1e-12)
+    # Columns that follow one another are worth a fraction of a column.
+    np.testing.assert_allclose(covariance.sampling_variance([0.0, 0.5], 12.5), [0.08, 0.045])
     assert geodesics.distances(PAIR, "matern") == pytest.approx(
         geodesics.distances(PAIR, kernel=kernels.Matern())
     )
