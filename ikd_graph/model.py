@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import blockwise, covariance, eigen, gplvm, graph, missing, refine, similarity
-from . import fit as pipeline
 from ._base import limits
 from ._base import validation as check
 from ._base.format import setting
@@ -27,7 +26,7 @@ from ._base.table import dense_rows, evenly_spaced, some_rows, take_columns, who
 from ._base.types import Booleans, Floats, Integers
 from ._base.warn import no_warnings, warn
 from .chance import ChanceTest
-from .fit import Result
+from .fit import Result, fit
 from .gplvm import (
     GaussianProcess,
     LatentPosterior,
@@ -100,7 +99,7 @@ class Model:
                 if not facts.has_holes:
                     _compare(rows, settings, first)
                 raise
-        result = pipeline.fit(compared, distinct, settings, stages)
+        result = fit(compared, distinct, settings, stages)
         _warn_of_equal_rows(result, asked)
         with stages("placement"):
             frame = eigen.principal_axes(result.coordinates[inverse]).coordinates
