@@ -56,16 +56,16 @@ def test_a_failed_fit_leaves_the_model_as_it_was(X):
 
 
 def test_an_interrupt_during_a_fit_leaves_the_model_as_it_was(X):
-    merged = []
+    interrupts = []
 
     def merge(solved, n_points):
-        if merged:
-            raise KeyboardInterrupt
-        merged.append(n_points)
+        if interrupts:
+            raise interrupts.pop()
         return blockwise.merge(solved, n_points).coordinates
 
     model = IKD(2, strategy=Blockwise(merge=merge), refine=None, graph=8).fit(X)
     placed = model.transform(X + 0.1)
+    interrupts.append(KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt, match="stopped during the stage 'closed form'"):
         model.fit(X[:, :12])
     assert model.n_features_in_ == 30
