@@ -64,7 +64,10 @@ class Predictions:
         return self.computed.noise_model
 
     def predict(self, points: Floats) -> Prediction:
-        """Predict rows at points, each column by the rows that have it; errors are mean squares."""
+        """Predict rows at points, each column by the rows that have it.
+
+        The error of a point is the root mean square over columns.
+        """
         model, width = self.noise_model, self.rows.shape[1]
         predicted, explained = np.zeros((len(points), width)), np.zeros(len(points))
         for columns, process in self._processes(np.arange(width)):

@@ -82,9 +82,9 @@ class Settings:
     candidates: tuple[Candidate, ...] = ()  # that were tried, the chosen one first
     # R² of two halves of the columns, by split, as far as a choice needed those of this map.
     agreements: tuple[float, ...] = field(default=(), repr=False, compare=False)
-    # Of stress, which a likelihood starts from as well; None where no lengths are known.
+    # Of stress, which also precedes a likelihood; None where a fit has none.
     stress_weights: str | None = field(default=None, repr=False, compare=False)
-    # Whether the likelihood is that of the known entries, none of which is filled in.
+    # Whether the likelihood is that of the known entries: no hole is filled in.
     of_entries: bool = field(default=False, repr=False, compare=False)
     warnings: tuple[str, ...] = ()  # what the user has to be told
     spectrum: Floats | None = field(default=None, repr=False, compare=False)

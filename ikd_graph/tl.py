@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _model_file
+from ._base.rounding import TINY
 from .estimator import IKD
 
 __all__ = ["ikd", "place"]
@@ -99,7 +100,7 @@ def ikd(
         g, n = model.graph_, model.embedding_.shape[0]
         lengths = np.sqrt(model.kernel_.sq_distance(g.weights))
         # Edges of duplicate observations have no length, and are edges all the same.
-        lengths = np.maximum(lengths, np.finfo(np.float64).tiny)
+        lengths = np.maximum(lengths, TINY)
         for what, values in (("connectivities", g.weights), ("distances", lengths)):
             added[f"{what}_key"] = f"{name}_{what}"
             # Arrays of its own: tools of scanpy write into them.

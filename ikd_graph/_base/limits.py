@@ -61,6 +61,9 @@ comparison would take minutes."""
 FEWEST_COLUMNS = 20
 """Columns below which correlations are mostly chance, and several positions of a row as likely."""
 
+NODES = 2**31 - 1
+"""Points of a graph, or of cliques: their numbers are kept in 32 bits."""
+
 
 def free_memory() -> int | None:
     """Bytes to be had without swapping, by machine, container and ulimit -v; None if unknown."""
@@ -80,10 +83,3 @@ def free_memory() -> int | None:
         # Without a limit it is -1.
         free += [max(n - pages * getpagesize(), 0) for n in getrlimit(RLIMIT_AS)[:1] if n >= 0]
     return min(free, default=None)
-
-
-PIECES = 64
-"""Pieces that work is cut into, for any number of threads: none waits long for the last one."""
-
-NODES = 2**31 - 1
-"""Points of a graph, or of cliques: their numbers are kept in 32 bits."""

@@ -7,9 +7,6 @@ import numpy as np
 ROUNDING = 1e-13
 """Fraction of the largest value below which a difference is rounding: some hundred last bits."""
 
-SUMMED = 1e-9
-"""Fraction of what was added up below which a difference of two such sums is rounding."""
-
 TINY = float(np.finfo(np.float64).tiny)
 """What a divisor that may be zero is at least."""
 

@@ -147,6 +147,9 @@ def map_blocks(work: Callable[[int, int], None], n_rows: int, block: int) -> Non
 PAIRS = 2**14
 """Pairs of rows that are worked on together."""
 
+PIECES = 64
+"""Pieces that work is cut into, for any number of threads: none waits long for the last one."""
+
 
 def block_rows(width: int) -> int:
     """Rows of some width that are worked on together: about four million entries, 32 MB."""

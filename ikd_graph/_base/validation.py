@@ -266,10 +266,10 @@ square = rule(
 
 observations = rule(
     "be finite and above 0 everywhere",
-    lambda counts: (np.isfinite(counts) & (counts > 0.0)).all(),
+    lambda counts: ((counts > 0.0) & (counts < np.inf)).all(),
     "it is the number of columns behind each correlation",
     after=as_real,
-    got=lambda counts: f"{np.nanmin(counts):g}",
+    got=lambda counts: few(counts[~((counts > 0.0) & (counts < np.inf))]),
 )
 """Numbers of independent columns, one or one for each of several correlations; they need not be
 whole."""
@@ -491,12 +491,9 @@ def one_each(name: str, values: Any, n: int, of: str = "points") -> None:
         raise ValueError(f"{name} must be one for each of {n} {of}, got {got}; pass as many")
 
 
-_FEW = 5
-
-
-def few(values: NDArray[np.intp]) -> str:
+def few(values: Iterable[Any]) -> str:
     """First few values in words."""
-    return listed(values.tolist(), _FEW)
+    return listed(values, 5)
 
 
 _row_names: ContextVar[Sequence[Any]] = ContextVar("_row_names", default=())
@@ -535,7 +532,7 @@ def few_rows(rows: NDArray[np.intp], total: int | None = None) -> str:
     largest = int(rows.max(initial=-1))
     if largest >= len(names) or total not in (None, len(names)):
         return few(rows)
-    return listed((_plain(names[row]) for row in rows.tolist()), _FEW)
+    return few(_plain(names[row]) for row in rows.tolist())
 
 
 def _plain(name: Any) -> str:

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
 
 from .._base import validation as check
-from .._base.rounding import COMPUTED
+from .._base.rounding import COMPUTED, TINY
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats, Integers
 from ..cliques import Blocks, arrays, incidence
@@ -369,7 +369,7 @@ def _lateration(anchors: Floats, lengths: Floats) -> Floats:
     for _ in range(3):
         gaps = shift - own
         sizes = np.linalg.norm(gaps, axis=1)
-        directions = gaps / np.maximum(sizes, np.finfo(np.float64).tiny)[:, None]
+        directions = gaps / np.maximum(sizes, TINY)[:, None]
         shift = shift + np.linalg.lstsq(directions, lengths - sizes, rcond=None)[0]
     return center + shift
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _jit
 from .._base import validation as check
-from .._base.limits import PIECES
-from .._base.threads import map_blocks
+from .._base.threads import PIECES, map_blocks
 from .._base.warn import warn
 from ..graph import CsrGraph, GraphLike, any_edges, read_only
 from ._sequence import Blocks, Cliques, arrays, join

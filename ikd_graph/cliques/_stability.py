@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from .. import graph as graphs
 from .._base import validation as check
-from .._base.rounding import COMPUTED
+from .._base.rounding import COMPUTED, TINY
 from .._base.threads import single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
 from ..covariance import are_ordered, correlation, effective_columns, unit_rows
@@ -242,7 +242,7 @@ def false_cliques(
 def _scaled(X: ArrayLike) -> Floats:
     """Rows of a size whose squares neither overflow nor vanish."""
     rows = np.asarray(X, dtype=np.float64)
-    return rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    return rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), TINY)
 
 
 def _builder(graph: Any, corr: Floats) -> tuple[GraphOf, CsrGraph]:
@@ -338,11 +338,11 @@ def _false_cliques(
     rows: Floats, build: GraphOf, n_shifted: int, ordered: bool, rng: np.random.Generator
 ) -> dict[int, float]:
     """Mean number of maximal cliques of at least so many points in null tables, from 2 on."""
-    (n, width), tiny = rows.shape, np.finfo(float).tiny
+    n, width = rows.shape
     unit = unit_rows(rows, allow_flat=True)
     # Unlike the deviation, this leaves a value far out what it is.
-    unit /= np.maximum(np.abs(unit).mean(axis=1, keepdims=True), tiny)
-    level, scale = unit.mean(axis=0), np.maximum(unit.std(axis=0), tiny)
+    unit /= np.maximum(np.abs(unit).mean(axis=1, keepdims=True), TINY)
+    level, scale = unit.mean(axis=0), np.maximum(unit.std(axis=0), TINY)
     alike, pairs = (unit - level) / scale, np.triu_indices(n, 1)
 
     def drawn(share: float) -> Floats:

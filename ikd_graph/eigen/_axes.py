@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._base.rounding import COMPUTED, SINGLE
+from .._base.rounding import COMPUTED, SINGLE, TINY
 from .._base.types import Floats, Integers
 from .._base.validation import table, validate
 
@@ -77,7 +77,7 @@ def dominant_points(coordinates: Floats) -> tuple[Integers, int, float]:
     squares = (coordinates - np.median(coordinates, axis=0)) ** 2
     order = np.argsort(-squares, axis=0, kind="stable")[: min(len(squares) // 20, 3)]
     held = np.take_along_axis(squares, order, axis=0).cumsum(axis=0)
-    fractions = held / np.maximum(squares.sum(axis=0), np.finfo(np.float64).tiny)
+    fractions = held / np.maximum(squares.sum(axis=0), TINY)
     for axis, last in np.argwhere(fractions.T >= DOMINANT_FRACTION):
         # The first such axis, and the fewest points that hold it.
         return order[: last + 1, axis], int(axis), float(fractions[last, axis])

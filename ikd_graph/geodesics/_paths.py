@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _jit
 from .._base import limits
 from .._base import validation as check
-from .._base.threads import block_rows, map_blocks
+from .._base.threads import PIECES, block_rows, map_blocks
 from .._base.types import Floats, Integers
 from ..graph import CsrGraph, check_graph, to_sparse
 from ..kernels import StationaryKernel, as_kernel
@@ -211,7 +211,7 @@ def shortest_distances(g: CsrGraph, sources: Nodes = None) -> Floats:
         _jit.geodesics.search(g, starts[start:stop], step, *workspace, out[start:stop])
 
     # The sources of a block share one workspace.
-    map_blocks(search, starts.size, max(1, starts.size // limits.PIECES))
+    map_blocks(search, starts.size, max(1, starts.size // PIECES))
     if sources is None:
 
         def mirror_smaller(start: int, stop: int) -> None:

@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import logsumexp, softmax
 
 from .._base import limits
-from .._base.rounding import SUMMED, TINY
+from .._base.rounding import COMPUTED, TINY
 from .._base.table import evenly_spaced
 from .._base.threads import batches
 from .._base.types import Floats
@@ -286,4 +286,4 @@ def _moments(sums: Floats, squares: Floats, count: int, null: Floats) -> tuple[F
     around = np.maximum(squares - 2.0 * mean * sums + count * mean**2, 0.0)
     spread = np.sqrt((around + _PRIOR * variance) / (count + _PRIOR))
     # Draws of rows that repeat differ by rounding alone.
-    return mean, np.maximum(spread, SUMMED * max(float(np.abs(null).max()), 1.0))
+    return mean, np.maximum(spread, COMPUTED * max(float(np.abs(null).max()), 1.0))

@@ -14,7 +14,7 @@ from scipy import special
 
 from .. import covariance, missing
 from .._base import limits
-from .._base.rounding import SUMMED
+from .._base.rounding import COMPUTED
 from .._base.table import are_counts, dense_rows, random_rows, some_columns, some_rows
 from .._base.types import Booleans, Floats, Integers, Reals
 from ..chance import LEVEL
@@ -168,11 +168,11 @@ def moments(X: Any) -> Moments:
     related = (rows @ rows.T) ** 2
     related -= related.mean(axis=0)
     related -= related.mean(axis=1, keepdims=True)
-    scatter = max(float(np.trace(related)), SUMMED * len(rows))
+    scatter = max(float(np.trace(related)), COMPUTED * len(rows))
     expected = float(np.sqrt(2.0 / own * scatter / len(rows)))
     spread = float(squares.std() / squares.mean()) / expected
     # Satterthwaite: the square of that is about a chi-square of so many degrees of freedom.
-    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), SUMMED)
+    free = scatter**2 / max(float(np.einsum("ij,ij->", related, related)), COMPUTED)
     limit = max(_WIDE, float(np.sqrt(special.chdtri(free, _BY_RARE_CHANCE) / free)))
     # Levels of columns have a kurtosis of their own, and hide that of the rows.
     about_mean = doubly_centered_rows(_with_levels(centered, holes))

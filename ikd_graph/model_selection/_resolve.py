@@ -52,7 +52,7 @@ _N_LEADING = 15
 def resolve(facts: Facts, asked: Settings, stages: Stages) -> Settings:
     """Choose the settings of a fit, all that is "auto"; what was asked for stays.
 
-    The lines that are so, from the first to the last, each with its reason:
+    Every line that applies is taken, from the first to the last, and gives its reason:
 
     ==========================  ===================================================================
     What is fitted              What is chosen
@@ -238,9 +238,9 @@ def _of_model(facts: Facts, settings: Settings) -> tuple[Settings, Settings]:
 
 
 def _halve(facts: Facts, option: Settings) -> Settings:
-    """Return a closed form with how halves of the columns agree under it.
+    """Return settings without a likelihood, and how halves of the columns agree under them.
 
-    That is in every split, unless those of the first agree.
+    Every split is tried, unless the halves of the first agree.
     """
     halved, agreements = without_likelihood(option), list[float]()
     for split in range(SPLITS):
@@ -284,7 +284,7 @@ def _of_table(facts: Facts, asked: Settings) -> tuple[Settings, Settings]:
 
 
 def candidates(facts: Facts, asked: Settings) -> list[Settings]:
-    """Return closed forms that agree with what was asked for, the simplest first.
+    """Return the settings to compare, the simplest first; what was asked for stays.
 
     Parameters
     ----------

@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base.format import setting
+from .._base.rounding import TINY
 from .._base.table import SparseTable
 from .._base.types import Floats, Reals
 from ..covariance import FLOOR, clip_correlations, column_units
 from ..kernels import SquaredExponential, StationaryKernel
-
-TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._base.format import setting
-from .._base.rounding import DECIMALS, SINGLE
+from .._base.rounding import DECIMALS, SINGLE, TINY
 from .._base.table import evenly_spaced
 from .._base.types import Floats, Indices, Integers
 from .._base.validation import few_rows, is_triangle, numbers, symmetric, well_formed
 from .._base.warn import warn
 from ..covariance import standard_deviations, to_correlation
-from ._affinity import GIVEN, TINY, Affinity, DistanceAffinity
+from ._affinity import GIVEN, Affinity, DistanceAffinity
 from ._similarity import Similarity
 
 _SOURCES = 100  # points from which the mean squared distance on a graph is measured

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from .._base.rounding import TINY
 from .._base.types import Floats, Indices, Integers, Reals
 from ..covariance._scaled import centered_rows, products
-from ._affinity import TINY
 from ._search import exact_neighbors, pair_products, row_neighbors
 from ._similarity import RowSimilarity
 

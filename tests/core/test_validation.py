@@ -25,7 +25,8 @@ OUTSIDE.indices[1] = 10**9
         (lambda: eigen.gram_matrix([[1.0, 2.0]]), r"sq_dist must be square, got shape \(1, 2\)"),
         (lambda: graph.auto_threshold(np.inf), "n_observed must be positive and finite"),
         (lambda: covariance.sampling_variance(0.5, 0.0), "n_observed must be finite and above 0"),
-        (lambda: covariance.sampling_variance(0.5, [9, np.nan]), "n_observed must be finite and"),
+        (lambda: covariance.sampling_variance(0.5, [9, np.nan]), "above 0 everywhere, got nan; it"),
+        (lambda: covariance.sampling_variance(0.5, np.inf), "above 0 everywhere, got inf; it is"),
         (lambda: geodesics.distances(PAIR, "gauss"), "kernel must be one of"),
         (lambda: geodesics.distances(PAIR, kernel="gauss"), "kernel must be one of"),
         (

@@ -41,7 +41,7 @@ def test_slow_series_of_any_units_and_distribution_are_rejected_at_the_level():
     assert rejected(np.exp(0.1 * X) for X in walks) <= 6
 
 
-@pytest.mark.parametrize(("level", "scale"), [(10.0, 0.0), (0.0, 0.7), (2.0, 0.7)])
+@pytest.mark.parametrize(("level", "scale"), [(2.0, 0.0), (10.0, 0.0), (0.0, 0.7), (2.0, 0.7)])
 def test_rows_may_have_levels_and_scales_of_their_own(level, scale):
     rng, tables, factors = np.random.default_rng(9), [], []
     for size in SIZES * 6:
