@@ -2,7 +2,8 @@
 
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
 strategies and other methods, `inspect_cliques` looks into cliques, `columns` names the columns that
-make a map, `loadings` those that change at a point of it, `align` brings sessions into one frame;
+make a map, `loadings` those that change at a point of it, `dubious` the rows that lie wrong on it,
+`align` brings sessions into one frame;
 `strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take; `similarity`,
 `covariance`, `graph`, `cliques`, `blockwise`, `geodesics`, `eigen` and `gplvm` are the functions it
 is made of; `paper` has the published method on one page; `tl` takes annotated matrices (AnnData),
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .jobs.compare import compare
     from .jobs.diagnose import diagnose
     from .maps.columns import columns
+    from .maps.dubious import dubious
     from .maps.loadings import loadings
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "covariance",
     "datasets",
     "diagnose",
+    "dubious",
     "eigen",
     "geodesics",
     "gplvm",
@@ -57,6 +60,7 @@ _HOMES = {
     "columns": ".maps.columns",
     "compare": ".jobs.compare",
     "diagnose": ".jobs.diagnose",
+    "dubious": ".maps.dubious",
     "inspect_cliques": ".jobs.cliques",
     "loadings": ".maps.loadings",
 }

@@ -764,9 +764,11 @@ def gradients(
     return chart(charts.scatter(at, paint, opacity=0.5 * charts.OPACITY), ax=ax)
 
 
-def mark_open(ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_]) -> None:
-    """Draw an open circle around points that nothing fixes."""
+def mark_open(
+    ax: Axes, points: ArrayLike, is_open: NDArray[np.bool_], label: str = "not fixed"
+) -> None:
+    """Draw an open circle around points that nothing fixes, or that something else is said of."""
     if is_open.any():
         x, y = charts.plane(points)[is_open].T
         ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "#b3261e"}
-        ax.scatter(x, y, 70, label="not fixed", zorder=4, **ring)
+        ax.scatter(x, y, 70, label=label, zorder=4, **ring)
