@@ -14,25 +14,17 @@ from numpy.typing import ArrayLike
 from scipy.spatial import KDTree, procrustes
 from scipy.stats import chi2, false_discovery_control, norm
 from sklearn.decomposition import PCA
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
 from .._base.format import count
-from .._base.table import (
-    SparseTable,
-    are_counts,
-    dense_rows,
-    evenly_spaced,
-    rows_of,
-    some_rows,
-    take_columns,
-)
+from .._base.rounding import rounding
+from .._base.table import SparseTable, are_counts, evenly_spaced, rows_of, some_rows
 from .._base.threads import batches, block_rows, single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
 from ..chance import LEVEL, ChanceTest
-from ..covariance import column_moments, column_units
+from ..covariance import column_moments
 from ..missing import check_holes
 from ..model_selection import folds
 from ..plotting import plot
@@ -128,9 +120,9 @@ class DubiousRows:
         told = f"none of {rows} can be shown to be dubious"
         if self.n_dubious:
             told = (
-                f"{self.n_dubious} of {rows} are dubious: their neighbors on the map leave "
-                f"{self.excess[self.mask].mean():.0%} more of the variance of columns that did not "
-                "choose neighbors than those in the data do"
+                f"{self.n_dubious} of {rows} are dubious: beyond what neighbors in the data leave "
+                "of columns that did not choose them, their neighbors on the map leave "
+                f"{self.excess[self.mask].mean():.0%} of the variance"
             )
         if not self.is_contradicted:
             return told
@@ -215,19 +207,22 @@ def dubious(
     new: tuple[ArrayLike, Any] | None = None,
     null: str = "shift",
 ) -> DubiousRows:
-    r"""Find rows that lie among the wrong neighbors on a map.
+    """Find rows that lie among the wrong neighbors on a map.
 
     Half of the columns choose ten neighbors of a row in the data, by their principal components,
-    and ten of its fifteen neighbors on the map. The other columns did not: if the mean of the
-    neighbors on the map leaves more of them than that of neighbors in the data, the map is wrong
-    about the row. Halves change parts, and three splits are averaged. A column counts by its R², as
-    far as it follows from others at all. The error of the sum over columns is the larger of that of
-    independent columns (so that a few of them decide nothing) and of three quarters of all rows in
-    the same direction: noise that follows itself along the columns, and factors that the map lacks
-    for all rows, make no row dubious. Scores are those beyond the median row and its spread (Efron
-    2004), where these exceed a standard normal; the false discovery rate is that of Benjamini and
-    Hochberg (1995). The map has seen all columns: that errs towards not flagging. The word is that
-    of scDEED (Xia, Lee and Li 2024), which compares distances to permuted rows.
+    and ten of its fifteen neighbors on the map. The other columns did not: where the mean of the
+    neighbors on the map leaves more of them than that of the neighbors in the data, the map is
+    wrong about the row. Halves change parts, and three splits are averaged. A column counts by its
+    R², as far as it follows from others at all.
+
+    The error of the sum over columns is the larger of two: what neighbors in the data leave of the
+    row, column by column, and what neighbors on the map leave of three quarters of all rows, in the
+    direction in which the two means differ. So neither noise that follows itself along the columns
+    nor factors that the map lacks for all rows make rows dubious. Scores are those beyond the
+    median row and the spread of most rows where these exceed a standard normal (Efron 2004); the
+    false discovery rate is that of Benjamini and Hochberg (1995). A map that was made from the
+    columns has seen them all, which errs towards not flagging. The word is that of scDEED (Xia, Lee
+    and Li 2024), which compares distances with those of permuted columns.
 
     Parameters
     ----------
@@ -293,13 +288,13 @@ def dubious(
         values = (sp.vstack if sp.issparse(values) else np.vstack)([values, other.values])
         names = other.row_names
     with single_threaded_blas(), check.naming_rows(given.row_names):
-        rows = _comparable(values, n, affinity)
-        halves = _halves(rows, n)
-        near = _nearest(points, n, _n_neighbors(n) * 3 // 2)
-        tests = [_held_out(rows, own, near, n) for half in halves for own in (half, ~half)]
+        rows, varying = _comparable(values, n, affinity)
+        halves = _halves(rows)
+        near = _nearest(points, n, rows.k * 3 // 2)
+        tests = [_held_out(rows, own, near) for half in halves for own in (half, ~half)]
     score, excess = _scores(tests, n)
     r2, judged = np.array([test.r2 for test in tests]), slice(0 if new is None else n, None)
-    agreements = [_agreement(Z, X, given.values, half) for half in halves if callable(Z)]
+    maps = [(varying[half], varying[~half]) for half in halves if callable(Z)]
     return DubiousRows(
         norm.sf(score[judged]),
         excess[judged],
@@ -307,8 +302,8 @@ def dubious(
         float(r2[:, 0].mean()),
         float(r2[:, 1].mean()),
         float(r2[:, 1].std(ddof=1)),
-        tuple(agreements) or (np.nan,),
-        given.values.shape[1],
+        tuple(_agreement(Z, X, given.values, sides) for sides in maps) or (np.nan,),
+        varying.size,
         some_rows(rows_of(given.values), evenly_spaced(n, limits.TESTED)),
         null,
         names,
@@ -327,57 +322,79 @@ def _points(name: str, Z: Any, table: Any) -> Floats:
     return points
 
 
-def _agreement(make: Any, X: Any, values: Any, half: Booleans) -> float:
+def _agreement(make: Any, X: Any, values: Any, sides: tuple[Integers, Integers]) -> float:
     """Return the Procrustes R² between maps of two halves of the columns, 0 without a map."""
-    sides = [np.flatnonzero(half), np.flatnonzero(~half)]
-    tables = [X.iloc[:, at] if hasattr(X, "iloc") else values[:, at] for at in sides]
-    first, second = (_points("Z", make(table), values) for table in tables)
-    flat = not (np.ptp(first, axis=0).any() and np.ptp(second, axis=0).any())
-    return 0.0 if flat else float(1.0 - procrustes(first, second)[2])
+    tables = (X.iloc[:, at] if isinstance(X, pd.DataFrame) else values[:, at] for at in sides)
+    maps = [_points("Z", make(table), values) for table in tables]
+    return float(1.0 - procrustes(*maps)[2]) if all(np.ptp(each) for each in maps) else 0.0
 
 
 # Rows and halves of their columns -----------------------------------------------------------------
 
 
-def _comparable(values: Any, n: int, affinity: str) -> Any:
-    """Return rows as an affinity compares them, columns of one variance among the first n."""
+class _Table(NamedTuple):
+    """Rows as a map compares them: what columns of one variance have beyond levels of the rows."""
+
+    values: Any  # (N, p) dense, NaN where unknown, or sparse
+    level: Floats  # (N,)
+    slopes: Floats  # (p,) of the columns along the level
+    n: int  # the first of the rows are those of the map
+
+    @property
+    def k(self) -> int:
+        """Number of neighbors whose mean predicts a row."""
+        return min(_NEAREST, self.n // 4)
+
+    def take(self, columns: Any) -> _Table:
+        """Return some columns."""
+        return self._replace(values=self.values[:, columns], slopes=self.slopes[columns])
+
+
+def _comparable(values: Any, n: int, affinity: str) -> tuple[_Table, Integers]:
+    """Return rows as an affinity compares them, and which columns vary among the first n."""
     check_known(values, "X", "drop those rows or columns", holes=True)
     check.magnitude()("X", values.data if sp.issparse(values) else values)
-    rows = rows_of(values)
+    rows, known = rows_of(values), np.arange(n)
     if affinity == "auto":
-        affinity = "hellinger" if are_counts(some_rows(rows, np.arange(n))) else "euclidean"
-    if isinstance(rows, np.ndarray):
+        affinity = "hellinger" if are_counts(some_rows(rows, known)) else "euclidean"
+    holes = isinstance(rows, np.ndarray) and np.isnan(rows)
+    if np.any(holes):
         check_holes(rows)
-        holes, rows = np.isnan(rows), np.asarray(rows, np.float64)
-        seen = rows_on_map(np.where(holes, column_moments(rows[:n])[0], rows), AFFINITIES[affinity])
-        if isinstance(seen, ScaledRows):
-            level = seen.level[:, None] - seen.level[:n].mean()
-            own = level[:n].T @ seen.values[:n] / (float((level[:n] ** 2).sum()) or 1.0)
-            seen = seen.values - level * own
-        seen = np.where(holes, np.nan, seen)
-        return (seen - column_moments(seen[:n])[0]) / column_units(seen[:n])
-    seen = rows_on_map(rows, AFFINITIES[affinity])
-    table = SparseTable(seen.values if isinstance(seen, ScaledRows) else seen)
-    variance = mean_variance_axis(table.stored[:n], axis=0)[1]
-    scale = np.sqrt(np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0.0))
-    # Zeros stay zeros: nothing depends on the means of columns.
-    return SparseTable((table.stored @ sp.diags_array(scale)).tocsr())
+        rows = np.where(holes, column_moments(rows[:n])[0], rows)
+    seen, level = rows_on_map(rows, AFFINITIES[affinity]), np.zeros(values.shape[0])
+    if isinstance(seen, ScaledRows):
+        seen, level = seen.values, seen.level - seen.level[:n].mean()
+    if not sp.issparse(seen):
+        seen = np.where(holes, np.nan, seen - column_moments(seen[:n])[0])
+    table = SparseTable(seen[:n]) if sp.issparse(seen) else seen[:n]
+    _, deviation, largest = column_moments(table)
+    slopes = level[:n] @ _filled(seen[:n]) / (float(level[:n] @ level[:n]) or 1.0)
+    deviation = np.sqrt(np.maximum(deviation**2 - slopes**2 * level[:n].var(), 0.0))
+    varying = np.flatnonzero(deviation > rounding(largest))
+    scale = 1.0 / deviation[varying]
+    seen = seen[:, varying]
+    scaled = (seen @ sp.diags_array(scale)).tocsr() if sp.issparse(seen) else seen * scale
+    return _Table(scaled, level, slopes[varying] * scale, n), varying
 
 
-def _halves(rows: Any, n: int) -> list[Booleans]:
+def _filled(values: Any) -> Any:
+    """Return values with zeros where they are not known."""
+    return values if sp.issparse(values) else np.nan_to_num(values)
+
+
+def _halves(rows: _Table) -> list[Booleans]:
     """Return halves of the columns, of each of three splits."""
-    parts = folds(dense_rows(some_rows(rows, evenly_spaced(n, limits.SAMPLED))))
-    if len(parts) == 1:
+    some, parts = evenly_spaced(rows.n, limits.SAMPLED), []
+    if rows.slopes.size >= _FEWEST_COLUMNS:
+        sample = _filled(rows.values[some])
+        sample = sample.toarray() if sp.issparse(sample) else sample
+        parts = folds(sample - np.outer(rows.level[some], rows.slopes))
+    if len(parts) < 2:
         raise ValueError(
-            f"X must have at least {_FEWEST_COLUMNS} different columns that vary, got fewer of "
-            f"{rows.shape[1]}; pass the columns that the map was made from"
+            f"X must have at least {_FEWEST_COLUMNS} different columns that vary, got fewer among "
+            f"{rows.slopes.size} that vary; pass the columns that the map was made from"
         )
     return [parts[0] | part for part in parts[1:]]
-
-
-def _n_neighbors(n: int) -> int:
-    """Return the number of neighbors whose mean predicts a row."""
-    return min(_NEAREST, n // 4)
 
 
 def _nearest(points: Floats, n: int, k: int) -> Integers:
@@ -389,35 +406,36 @@ def _nearest(points: Floats, n: int, k: int) -> Integers:
     return near[other].reshape(-1, k)
 
 
-def _components(rows: Any, n: int) -> Floats:
+def _components(rows: _Table) -> Floats:
     """Return principal components of rows, holes filled in with what these say of them."""
-    width = min(_COMPONENTS, rows.shape[1] - 1)
-    model = PCA(width, svd_solver="arpack", random_state=0)
-    if isinstance(rows, SparseTable):
-        return np.asarray(model.fit(rows.stored[:n]).transform(rows.stored))
-    holes, rows = np.isnan(rows), np.nan_to_num(rows)
-    for _ in range(4 if holes.any() else 1):
-        points = model.fit(rows[:n]).transform(rows)
-        if holes.any():
-            rows = np.where(holes, model.inverse_transform(points), rows)
-    return np.asarray(points)
+    model = PCA(min(_COMPONENTS, rows.slopes.size - 1), svd_solver="arpack", random_state=0)
+    values, n = _filled(rows.values), rows.n
+    holes = not sp.issparse(values) and np.isnan(rows.values)
+    points = model.fit(values[:n]).transform(values)
+    for _ in range(3 * bool(np.any(holes))):
+        values = np.where(holes, model.inverse_transform(points), values)
+        points = model.fit(values[:n]).transform(values)
+    slopes = rows.level[:n] @ points[:n] / (float(rows.level[:n] @ rows.level[:n]) or 1.0)
+    return np.asarray(points - np.outer(rows.level, slopes))
 
 
-class _Columns(NamedTuple):
-    """Held-out columns of rows, and of those that may be neighbors."""
+class _Columns:
+    """Held-out columns of rows, and what means of neighbors leave of them."""
 
-    values: Any  # (N, p) dense, 0 where unknown, or sparse
-    known: Floats | None  # (N, p) 1 where known; None of sparse ones
-    n: int  # the first of them are neighbors
+    def __init__(self, rows: _Table) -> None:
+        self.rows, self.values, self.known = rows, _filled(rows.values), None
+        if not sp.issparse(self.values):
+            self.known = 1.0 - np.isnan(rows.values)
 
     def residuals(self, at: Any, weights: Any) -> Floats:
         """Return what means of neighbors leave of some rows, (b, p), NaN where unknown."""
-        means = weights[at] @ self.values[: self.n]
+        n, level, some = self.rows.n, self.rows.level, weights[at]
+        away = np.outer(level[at] - some @ level[:n], self.rows.slopes)
         if self.known is None:
-            return np.asarray(self.values[at].toarray() - means.toarray())
+            return np.asarray((self.values[at] - some @ self.values[:n]).toarray() - away)
         with np.errstate(invalid="ignore"):
-            means = means / (weights[at] @ self.known[: self.n])
-        return np.where(self.known[at] > 0.0, self.values[at] - means, np.nan)
+            means = (some @ self.values[:n]) / (some @ self.known[:n])
+        return np.where(self.known[at] > 0.0, self.values[at] - means - away, np.nan)
 
 
 class _Test(NamedTuple):
@@ -429,45 +447,42 @@ class _Test(NamedTuple):
     r2: tuple[float, float]  # by neighbors on the map and in the data
 
 
-def _held_out(rows: Any, own: Booleans, near: Integers, n: int) -> _Test:
+def _held_out(rows: _Table, own: Booleans, near: Integers) -> _Test:
     """Compare neighbors on the map and in the data, of half of the columns, on the others."""
-    k = _n_neighbors(n)
-    points = _components(take_columns(rows, np.flatnonzero(own)), n)
+    n, k, points, columns = rows.n, rows.k, _components(rows.take(own)), _Columns(rows.take(~own))
     apart = ((points[near] - points[:, None]) ** 2).sum(axis=2)
     closest = np.argsort(apart, axis=1, kind="stable")[:, :k]
-    chosen = np.take_along_axis(near, closest, axis=1), _nearest(points, n, k)
-    on_map, in_data = (_means(each, n) for each in chosen)
-    held = take_columns(rows, np.flatnonzero(~own))
-    if isinstance(held, SparseTable):
-        columns = _Columns(held.stored, None, n)
-    else:
-        columns = _Columns(np.nan_to_num(held), 1.0 - np.isnan(held), n)
+    on_map = _means(np.take_along_axis(near, closest, axis=1), n)
+    in_data = _means(_nearest(points, n, k), n)
     # In the order of their first component, which does not depend on that of the table.
     order = np.argsort(points[:n, 0], kind="stable")
     some, others = (order[evenly_spaced(n, most)] for most in (limits.SAMPLED, _OTHERS))
-    left = [np.nanmean(columns.residuals(some, each) ** 2, axis=0) for each in (on_map, in_data)]
-    # A mean of k neighbors has a kth of their noise.
-    r2 = np.nan_to_num(1.0 - np.array(left) / (1.0 + 1.0 / k))
+    left = np.array([columns.residuals(some, each) ** 2 for each in (on_map, in_data)])
+    # A mean of k neighbors has a kth of their noise; nothing is known of a column without values.
+    observed = np.isfinite(left).sum(axis=1)
+    noise = np.nansum(left, axis=1) / np.maximum(observed, 1) / (1.0 + 1.0 / k)
+    r2 = np.where(observed > 0, 1.0 - noise, 0.0)
     weights = np.clip(r2[1], 0.0, 1.0)
-    away = np.nan_to_num(columns.residuals(others, on_map)) * weights
-    known = 1.0 if columns.known is None else max(float(columns.known[others].mean()), LEVEL)
+    away = columns.residuals(others, on_map)
+    known, away = max(float(np.isfinite(away).mean()), LEVEL), np.nan_to_num(away) * weights
     excess, variance, total = np.zeros((3, len(points)))
-    for batch in batches(len(points), block_rows(rows.shape[1])):
+    for batch in batches(len(points), block_rows(weights.size)):
         by_map, by_data = (columns.residuals(batch, each) for each in (on_map, in_data))
         gains = weights * np.nan_to_num(by_map**2 - by_data**2)
-        along = np.nan_to_num(by_map - by_data) @ away.T
-        usual = np.quantile(along**2, _MOST, axis=1) / chi2.ppf(_MOST, 1) / known
+        steps = np.nan_to_num(by_map - by_data)
+        usual = np.quantile((steps @ away.T) ** 2, _MOST, axis=1) / chi2.ppf(_MOST, 1) / known
+        own_noise = ((weights * steps * np.nan_to_num(by_data)) ** 2).sum(axis=1)
         excess[batch] = gains.sum(axis=1)
-        variance[batch] = np.maximum((gains**2).sum(axis=1), 4.0 * usual)
-        total[batch] = np.where(np.isnan(by_map), 0.0, weights).sum(axis=1)
+        variance[batch] = 4.0 * np.maximum(own_noise, usual)
+        total[batch] = np.isfinite(by_map) @ weights
     return _Test(excess, variance, total, (float(r2[0].mean()), float(r2[1].mean())))
 
 
 def _means(near: Integers, n: int) -> Any:
     """Return the sparse matrix (N, n) that takes means of neighbors."""
-    count, k = near.shape
-    weights = np.full(near.size, 1.0 / k)
-    return sp.csr_array((weights, near.ravel(), np.arange(count + 1) * k), shape=(count, n))
+    starts = np.arange(len(near) + 1) * near.shape[1]
+    weights = np.full(near.size, 1.0 / near.shape[1])
+    return sp.csr_array((weights, near.ravel(), starts), shape=(len(near), n))
 
 
 def _scores(tests: list[_Test], n: int) -> tuple[Floats, Floats]:
