@@ -153,7 +153,7 @@ class DubiousRows:
         told = f"{self.sentence[0].upper()}{self.sentence[1:]}."
         if np.isfinite(self.agreements).all():
             return [told, *self.trust.sentences()]
-        return [told, f"The table has {self.chance}."] if self.chance else [told]
+        return [told, f"Is there anything in the table: {self.chance}."] if self.chance else [told]
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -457,7 +457,8 @@ def _held_out(rows: _Table, own: Booleans, near: Integers) -> _Test:
     # In the order of their first component, which does not depend on that of the table.
     order = np.argsort(points[:n, 0], kind="stable")
     some, others = (order[evenly_spaced(n, most)] for most in (limits.SAMPLED, _OTHERS))
-    left = np.array([columns.residuals(some, each) ** 2 for each in (on_map, in_data)])
+    nearest = _means(near[:, :k], n)
+    left = np.array([columns.residuals(some, each) ** 2 for each in (nearest, in_data)])
     # A mean of k neighbors has a kth of their noise; nothing is known of a column without values.
     observed = np.isfinite(left).sum(axis=1)
     noise = np.nansum(left, axis=1) / np.maximum(observed, 1) / (1.0 + 1.0 / k)
