@@ -48,6 +48,10 @@ and take six times as long to search among 100 000 rows (docs/decisions/026-dubi
 _OTHERS = 200
 """Rows that tell how far those of a map are from their neighbors: a quantile within a twentieth."""
 
+_NEGLIGIBLE = 0.05
+"""Excess, in what neighbors in the data explain of a row, that no row is dubious for: without noise
+the curvature of a surface would suffice."""
+
 _MOST = 0.75
 """Fraction of the rows that are taken as not dubious."""
 
@@ -444,6 +448,7 @@ class _Test(NamedTuple):
     excess: Floats  # (N,) sum over columns
     variance: Floats  # (N,) of it, by chance
     total: Floats  # (N,) weights of the columns that a row has
+    explained: Floats  # (N,) of these, what neighbors in the data explain
     r2: tuple[float, float]  # by neighbors on the map and in the data
 
 
@@ -466,7 +471,7 @@ def _held_out(rows: _Table, own: Booleans, near: Integers) -> _Test:
     weights = np.clip(r2[1], 0.0, 1.0)
     away = columns.residuals(others, on_map)
     known, away = max(float(np.isfinite(away).mean()), LEVEL), np.nan_to_num(away) * weights
-    excess, variance, total = np.zeros((3, len(points)))
+    excess, variance, total, explained = np.zeros((4, len(points)))
     for batch in batches(len(points), block_rows(weights.size)):
         by_map, by_data = (columns.residuals(batch, each) for each in (on_map, in_data))
         gains = weights * np.nan_to_num(by_map**2 - by_data**2)
@@ -475,8 +480,8 @@ def _held_out(rows: _Table, own: Booleans, near: Integers) -> _Test:
         own_noise = ((weights * steps * np.nan_to_num(by_data)) ** 2).sum(axis=1)
         excess[batch] = gains.sum(axis=1)
         variance[batch] = 4.0 * np.maximum(own_noise, usual)
-        total[batch] = np.isfinite(by_map) @ weights
-    return _Test(excess, variance, total, (float(r2[0].mean()), float(r2[1].mean())))
+        total[batch], explained[batch] = (np.isfinite(by_map) @ np.array([weights, weights**2]).T).T
+    return _Test(excess, variance, total, explained, (float(r2[0].mean()), float(r2[1].mean())))
 
 
 def _means(near: Integers, n: int) -> Any:
@@ -488,10 +493,12 @@ def _means(near: Integers, n: int) -> Any:
 
 def _scores(tests: list[_Test], n: int) -> tuple[Floats, Floats]:
     """Return standard normal scores of rows, beyond what most of the first n have, and excess."""
-    excess, variance, total = (sum(each) for each in zip(*(t[:3] for t in tests), strict=True))
+    excess, variance, total, explained = np.sum([test[:4] for test in tests], axis=0)
     # The halves of a split are independent, splits are not.
     error = np.sqrt(0.5 * len(tests) * variance)
-    score = np.divide(excess, error, out=np.zeros_like(excess), where=error > 0.0)
+    score = np.divide(
+        excess - _NEGLIGIBLE * explained, error, out=np.zeros_like(excess), where=error > 0.0
+    )
     center = max(float(np.median(score[:n])), 0.0)
     spread = (np.quantile(score[:n], _MOST) - center) / norm.ppf(_MOST)
     fraction = np.divide(excess, total, out=np.zeros_like(excess), where=total > 0.0)
