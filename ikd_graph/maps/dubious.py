@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["DubiousRows", "dubious"]
 
 _NEAREST = 10
-"""Neighbors whose mean predicts a row, or a quarter of the rows where these are fewer. Half as many
-more are looked at on the map, so that a misplaced row does not make its neighbors dubious."""
+"""Neighbors whose mean predicts a row, or a quarter of the rows where these are fewer. A fifth more
+are looked at on the map, so that a misplaced row does not make its neighbors dubious."""
 
 _COMPONENTS = 5
 """Principal components of half of the columns, by which data neighbors are near: 8 find the same,
@@ -214,10 +214,10 @@ def dubious(
     """Find rows that lie among the wrong neighbors on a map.
 
     Half of the columns choose ten neighbors of a row in the data, by their principal components,
-    and ten of its fifteen neighbors on the map. The other columns did not: where the mean of the
+    and ten of its twelve neighbors on the map. The other columns did not: where the mean of the
     neighbors on the map leaves more of them than that of the neighbors in the data, the map is
-    wrong about the row. Halves change parts, and three splits are averaged. A column counts by its
-    R², as far as it follows from others at all.
+    wrong about the row. Halves change parts, and three splits are averaged. A column counts by
+    the root of its R², as far as it follows from others at all.
 
     The error of the sum over columns is the larger of two: what neighbors in the data leave of the
     row, column by column, and what neighbors on the map leave of three quarters of all rows, in the
@@ -294,7 +294,7 @@ def dubious(
     with single_threaded_blas(), check.naming_rows(given.row_names):
         rows, varying = _comparable(values, n, affinity)
         halves = _halves(rows)
-        near = _nearest(points, n, rows.k * 3 // 2)
+        near = _nearest(points, n, rows.k * 6 // 5)
         tests = [_held_out(rows, own, near) for half in halves for own in (half, ~half)]
     score, excess = _scores(tests, n)
     r2, judged = np.array([test.r2 for test in tests]), slice(0 if new is None else n, None)
@@ -468,7 +468,7 @@ def _held_out(rows: _Table, own: Booleans, near: Integers) -> _Test:
     observed = np.isfinite(left).sum(axis=1)
     noise = np.nansum(left, axis=1) / np.maximum(observed, 1) / (1.0 + 1.0 / k)
     r2 = np.where(observed > 0, 1.0 - noise, 0.0)
-    weights = np.clip(r2[1], 0.0, 1.0)
+    weights = np.sqrt(np.clip(r2[1], 0.0, 1.0))
     away = columns.residuals(others, on_map)
     known, away = max(float(np.isfinite(away).mean()), LEVEL), np.nan_to_num(away) * weights
     excess, variance, total, explained = np.zeros((4, len(points)))
@@ -480,7 +480,7 @@ def _held_out(rows: _Table, own: Booleans, near: Integers) -> _Test:
         own_noise = ((weights * steps * np.nan_to_num(by_data)) ** 2).sum(axis=1)
         excess[batch] = gains.sum(axis=1)
         variance[batch] = 4.0 * np.maximum(own_noise, usual)
-        total[batch], explained[batch] = (np.isfinite(by_map) @ np.array([weights, weights**2]).T).T
+        total[batch], explained[batch] = (np.isfinite(by_map) @ np.array([weights, weights**3]).T).T
     return _Test(excess, variance, total, explained, (float(r2[0].mean()), float(r2[1].mean())))
 
 
