@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 
 from .._base import limits
 from .._base import validation as check
-from .._base.as_table import as_table, check_known, row_names, rows_by_name
+from .._base.as_table import Table, as_table, check_known, row_names, rows_by_name
 from .._base.format import count
 from .._base.rounding import rounding
 from .._base.table import SparseTable, are_counts, evenly_spaced, rows_of, some_rows
@@ -114,8 +114,9 @@ class DubiousRows:
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether the map as a whole explains less than half of what neighbors in the data do."""
-        return self.r2_data > 2.0 * self.r2_error and self.r2_map < 0.5 * self.r2_data
+        """Whether most rows are in excess, on a map that explains not half of what the data do."""
+        in_excess = float(np.median(self.excess)) > 2.0 * self.r2_error
+        return in_excess and self.r2_map < 0.5 * self.r2_data
 
     @property
     def sentence(self) -> str:
@@ -201,7 +202,11 @@ class DubiousRows:
 
 
 @check.validate(
-    affinity=check.one_of(("auto", *AFFINITIES)), null=check.one_of(("shift", "permute"))
+    affinity=check.one_of(("auto", *AFFINITIES)),
+    new=check.optional(
+        check.rule("be a pair (Z_new, X_new)", lambda v: type(v) is tuple and len(v) == 2)
+    ),
+    null=check.one_of(("shift", "permute")),
 )
 def dubious(
     Z: ArrayLike | Callable[[Any], ArrayLike],
@@ -282,17 +287,12 @@ def dubious(
     given = as_table(X)
     # Before a method runs for minutes.
     check.enough(_FEWEST_ROWS, _FEWEST_COLUMNS)("X", given.values)
-    points, values = _points("Z", Z(X) if callable(Z) else Z, given.values), given.values
+    points, table = _points("Z", Z(X) if callable(Z) else Z, given.values), given
     n, names = len(points), given.row_names if len(given.row_names) else row_names(Z)
     if new is not None:
-        other = as_table(new[1], "X_new")
-        wanted = given.column_names or [*map(str, range(values.shape[1]))]
-        other = other.by_name(wanted, "X", "X_new")
-        points = np.vstack([points, _points("Z_new", new[0], other.values)])
-        values = (sp.vstack if sp.issparse(values) else np.vstack)([values, other.values])
-        names = other.row_names
-    with single_threaded_blas(), check.naming_rows(given.row_names):
-        rows, varying = _comparable(values, n, affinity)
+        points, table, names = _with_new(points, given, *new)
+    with single_threaded_blas(), check.naming_rows(table.row_names):
+        rows, varying = _comparable(table.values, n, affinity)
         halves = _halves(rows)
         near = _nearest(points, n, rows.k * 6 // 5)
         tests = [_held_out(rows, own, near) for half in halves for own in (half, ~half)]
@@ -318,12 +318,30 @@ def _points(name: str, Z: Any, table: Any) -> Floats:
     """Return coordinates, one for each row of a table."""
     known = check.finite("leave out rows that are not on the map, from the table as well")
     points = np.asarray(check.table(name, known(name, check.as_real(name, Z))), np.float64)
+    check.magnitude(0.0)(name, points)
     if len(points) != table.shape[0]:
         raise ValueError(
             f"{name} must have a row for each of the {table.shape[0]} rows of the table, got "
             f"{len(points)}; pass the table that the map was made from"
         )
     return points
+
+
+def _with_new(points: Floats, given: Table, Z: Any, X: Any) -> tuple[Floats, Table, Sequence[Any]]:
+    """Return coordinates and rows with new ones behind them, and the names of these."""
+    other = as_table(X, "X_new")
+    wanted = given.column_names or [*map(str, range(given.values.shape[1]))]
+    values = given.values, other.by_name(wanted, "X", "X_new").values
+    places = _points("Z_new", Z, values[1])
+    if places.shape[1] != points.shape[1]:
+        raise ValueError(
+            f"Z_new must have the {points.shape[1]} coordinates of Z, got {places.shape[1]}; pass "
+            "points of the same map"
+        )
+    both = len(given.row_names) and len(other.row_names)
+    names = (*given.row_names, *other.row_names) if both else ()
+    stack = sp.vstack if sp.issparse(given.values) else np.vstack
+    return np.vstack([points, places]), Table(stack(values), names, ()), other.row_names
 
 
 def _agreement(make: Any, X: Any, values: Any, sides: tuple[Integers, Integers]) -> float:

@@ -148,7 +148,7 @@ def test_sparse_counts_give_what_dense_ones_give(affinity, monkeypatch):
     sparse = ikd_graph.dubious(wrong, sp.coo_array(counts), affinity=affinity)
     np.testing.assert_allclose(sparse.p_values, dense.p_values, atol=1e-9)
     if affinity != "euclidean":
-        assert dense.mask[far > 0.6].mean() > 0.8
+        assert dense.mask[far > 0.6].mean() > 0.6
         assert dense.mask[far == 0.0].sum() <= 1
         assert not ikd_graph.dubious(Z, counts, affinity=affinity).mask.any()
 
