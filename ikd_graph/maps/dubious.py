@@ -115,12 +115,12 @@ class DubiousRows:
     @property
     def is_contradicted(self) -> bool:
         """Whether most rows are in excess, on a map that explains not half of what the data do."""
-        in_excess = float(np.median(self.excess)) > 2.0 * self.r2_error
+        in_excess = min(float(np.median(self.excess)), self.r2_data) > 2.0 * self.r2_error
         return in_excess and self.r2_map < 0.5 * self.r2_data
 
     @property
     def sentence(self) -> str:
-        """How many rows are dubious, or that the map as a whole is."""
+        """How many rows are dubious, and first of all whether the map as a whole is."""
         rows = count(len(self), "row")
         told = f"none of {rows} can be shown to be dubious"
         if self.n_dubious:
@@ -132,7 +132,7 @@ class DubiousRows:
         if not self.is_contradicted:
             return told
         return (
-            "the map as a whole is dubious: its neighbors explain "
+            "the map as a whole lacks most of what columns share: its neighbors explain "
             f"{max(self.r2_map, 0.0):.0%} of the variance of held-out columns, those in the data "
             f"{self.r2_data:.0%}; of single rows, compared with the others, {told}"
         )

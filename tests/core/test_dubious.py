@@ -176,7 +176,7 @@ def test_a_map_that_is_wrong_everywhere_is_told():
     Z, X = surface()
     wrong = ikd_graph.dubious(np.random.default_rng(0).permutation(Z), X)
     assert wrong.is_contradicted
-    assert repr(wrong).startswith("The map as a whole is dubious: its neighbors explain ")
+    assert repr(wrong).startswith("The map as a whole lacks most of what columns share: ")
     assert wrong.r2_map < 0.1 < 0.6 < wrong.r2_data
     assert not ikd_graph.dubious(Z, X).is_contradicted
     noise = np.random.default_rng(0).normal(size=X.shape)
