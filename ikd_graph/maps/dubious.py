@@ -43,7 +43,7 @@ are looked at on the map, so that a misplaced row does not make its neighbors du
 
 _COMPONENTS = 5
 """Principal components of half of the columns, by which data neighbors are near: 8 find the same,
-and take six times as long to search among 100 000 rows (docs/decisions/026-dubious-rows.md)."""
+and take six times as long to search among 100 000 rows (docs/decisions/025-dubious-rows.md)."""
 
 _OTHERS = 200
 """Rows that tell how far those of a map are from their neighbors: a quantile within a twentieth."""

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.signal import lfilter
+from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 
 import ikd_graph
@@ -69,7 +70,7 @@ NOISE = {
         0.5 * rng.normal(size=shape) + 2.0 * rng.normal(size=(shape[0], 1))
     ),
     "heavy tails": lambda rng, shape: 0.5 * rng.standard_t(2, size=shape),
-    "rare ones": lambda rng, shape: 20.0 * (rng.random(shape) < 0.005),
+    "rare values": lambda rng, shape: 20.0 * (rng.random(shape) < 0.005),
 }
 
 
@@ -81,6 +82,21 @@ def test_noise_that_is_not_independent_makes_few_rows_dubious(kind):
         noise = NOISE[kind](np.random.default_rng(100 + seed), X.shape)
         fractions.append(ikd_graph.dubious(Z, X + noise).mask.mean())
     assert np.mean(fractions) <= 0.01
+
+
+def test_rare_ones_and_missing_dimensions_make_few_rows_dubious():
+    rare, lacking = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        Z, X = surface(seed, sd=1.0)
+        rare.append(ikd_graph.dubious(Z, (X > 2.5) * 1.0).mask.mean())
+        Z = rng.normal(size=(300, 2))
+        covariance = np.exp(-0.5 * cdist(Z, Z, "sqeuclidean")) + 1e-8 * np.eye(300)
+        X = np.linalg.cholesky(covariance) @ rng.normal(size=(300, 120))
+        X += 0.3 * rng.normal(size=X.shape)
+        lacking.append(ikd_graph.dubious(PCA(2).fit_transform(X), X).mask.mean())
+    assert np.mean(rare) <= 0.01
+    assert np.mean(lacking) <= 0.02
 
 
 def test_walks_clusters_and_copies_make_few_rows_dubious():
@@ -151,6 +167,15 @@ def test_sparse_counts_give_what_dense_ones_give(affinity, monkeypatch):
         assert dense.mask[far > 0.6].mean() > 0.6
         assert dense.mask[far == 0.0].sum() <= 1
         assert not ikd_graph.dubious(Z, counts, affinity=affinity).mask.any()
+
+
+def test_levels_of_rows_do_not_count_where_rows_are_compared_by_correlation():
+    Z, X = surface()
+    X += 9.0 * np.random.default_rng(0).normal(size=(250, 1))
+    wrong, far = misplaced(Z)
+    assert ikd_graph.dubious(wrong, X, affinity="correlation").mask[far > 0.6].mean() > 0.6
+    assert ikd_graph.dubious(Z, X, affinity="correlation").n_dubious == 0
+    assert ikd_graph.dubious(Z, X).is_contradicted
 
 
 def test_new_rows_are_judged_alone_among_those_of_the_map():
