@@ -25,7 +25,7 @@ from ..chance import LEVEL, ChanceTest
 from ..plotting import plot
 from ..similarity import AFFINITIES
 from ..trust import Trust, chance_of
-from ._held_out import FEWEST_COLUMNS, comparable, halves_of, held_out, nearest_of, scores_of
+from ._held_out import FEWEST_COLUMNS, comparable, halves_of, judged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,7 +204,8 @@ def dubious(
     The error of the sum over columns is the larger of two: what neighbors in the data leave of the
     row, column by column, and what neighbors on the map leave of three quarters of all rows, in the
     direction in which the two means differ. So neither noise that follows itself along the columns
-    nor factors that the map lacks for all rows make rows dubious. Scores are those beyond the
+    nor factors that the map lacks for all rows make rows dubious. A row must be dubious among all
+    rows, and among those that are not. Scores are those beyond the
     median row and the spread of most rows where these exceed a standard normal (Efron 2004); the
     false discovery rate is that of Benjamini and Hochberg (1995). A map that was made from the
     columns has seen them all, which errs towards not flagging. The word is that of scDEED (Xia, Lee
@@ -271,15 +272,13 @@ def dubious(
     with single_threaded_blas(), check.naming_rows(table.row_names):
         rows, varying = comparable(table.values, n, affinity)
         halves = halves_of(rows)
-        near = nearest_of(points, n, rows.k_map)
-        tests = [held_out(rows, own, near) for half in halves for own in (half, ~half)]
-    score, excess = scores_of(tests, n)
-    r2, judged = np.array([test.r2 for test in tests]), slice(0 if new is None else n, None)
+        score, excess, r2 = judged(points, rows, halves)
+    which = slice(0 if new is None else n, None)
     maps = [(varying[half], varying[~half]) for half in halves if callable(Z)]
     return DubiousRows(
-        norm.sf(score[judged]),
-        excess[judged],
-        points[judged],
+        norm.sf(score[which]),
+        excess[which],
+        points[which],
         float(r2[:, 0].mean()),
         float(r2[:, 1].mean()),
         float(r2[:, 1].std(ddof=1)),

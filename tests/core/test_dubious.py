@@ -51,6 +51,24 @@ def test_misplaced_rows_are_found_and_others_are_not(sd, power):
     assert np.mean(false) <= 0.05
 
 
+def test_right_rows_among_many_misplaced_ones_are_not_dubious():
+    rng = np.random.default_rng(0)
+    line = rng.uniform(size=(600, 1))
+    X = np.sin(2.0 * np.pi * line * rng.uniform(0.5, 2.0, 200) + rng.uniform(0.0, 6.0, 200))
+    X = X / X.std(axis=0) + 0.3 * rng.normal(size=X.shape)
+    rows, wrong = rng.choice(600, 120, replace=False), line.copy()
+    wrong[rows] = line[np.roll(rows, 1)]
+    dubious, far = ikd_graph.dubious(wrong, X), np.abs(wrong - line)[:, 0]
+    assert dubious.mask[far > 0.3].all()
+    assert not dubious.mask[far == 0.0].any()
+
+
+def test_rows_of_a_kind_that_are_strewn_over_the_map_are_found():
+    Z, X = surface()
+    X[:6] += 3.0 * np.random.default_rng(0).normal(size=80)
+    assert np.flatnonzero(ikd_graph.dubious(Z, X).mask).tolist() == [*range(6)]
+
+
 def test_p_values_of_a_right_map_are_rarely_small():
     p_values = [ikd_graph.dubious(*surface(seed, sd=1.0)).p_values for seed in range(5)]
     p_values += [ikd_graph.dubious(*surface(9, n=20, p=8)).p_values]
