@@ -314,10 +314,12 @@ def _float(value):
 
 
 def seconds():
-    """Print seconds of a call, the second one."""
+    """Print seconds of a second call, for a map with misplaced rows."""
     print(head("rows x columns", "seconds", "p value of the table"))
     for n, width in ((1000, 200), (10_000, 50), (100_000, 50)):
-        Z, X = noisy(np.random.default_rng(0), n, width)
+        rng = np.random.default_rng(0)
+        Z, X = noisy(rng, n, width)
+        Z = misplaced(rng, Z)[0]
         ikd_graph.dubious(Z[:1000], X[:1000])
         start = time.perf_counter()
         dubious = ikd_graph.dubious(Z, X)

@@ -175,7 +175,9 @@ class _Columns:
     def __init__(self, rows: Rows) -> None:
         self.rows, self.values, self.known = rows, _filled(rows.values), None
         if not sp.issparse(self.values):
-            self.known = 1.0 - np.isnan(rows.values)
+            # Some columns come out in an order of which each product would make a copy.
+            self.values = np.ascontiguousarray(self.values)
+            self.known = np.ascontiguousarray(1.0 - np.isnan(rows.values))
 
     def residuals(self, at: Any, weights: Any) -> Floats:
         """Return what means of neighbors leave of some rows, (b, p), NaN where unknown."""
